@@ -1,0 +1,31 @@
+package io.penstock.cache;
+
+/**
+ * Counters since the cache was opened, and its present size. A page is counted once for each read that touches it.
+ *
+ * @param memoryHits page reads answered from memory
+ * @param diskHits page reads answered from NVMe
+ * @param waits page reads that waited for a page in flight
+ * @param misses page reads that found the page Missing
+ * @param filledPages pages that became Ready
+ * @param failedFills pages whose fill failed or was cancelled
+ * @param evictedPages pages given up for space
+ * @param corruptPages pages whose checksum did not hold
+ * @param diskErrors reads and writes of the cache folder that failed; none of them failed a read
+ * @param unstoredPages pages that were not written to NVMe because it was full, slow or sick
+ * @param memoryBytes bytes of pages in memory now
+ * @param diskBytes bytes of pages on NVMe now
+ */
+public record CacheStatistics(
+        long memoryHits,
+        long diskHits,
+        long waits,
+        long misses,
+        long filledPages,
+        long failedFills,
+        long evictedPages,
+        long corruptPages,
+        long diskErrors,
+        long unstoredPages,
+        long memoryBytes,
+        long diskBytes) {}

@@ -1,0 +1,10 @@
+package io.penstock.cache;
+
+/** The fill that a reader waited for failed; the cause is what {@link Fill#fail} was given. */
+public final class FillFailedException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    FillFailedException(Exception cause) {
+        super(cause.getMessage(), cause);
+    }
+}

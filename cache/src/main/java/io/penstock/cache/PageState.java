@@ -1,0 +1,20 @@
+package io.penstock.cache;
+
+/**
+ * Where a page is.
+ *
+ * <pre>
+ *              claim                    last byte arrived
+ *   MISSING ──────────▶ INFLIGHT ───────────────────────────▶ READY
+ *      ▲                   │ fill failed or cancelled           │ evicted, invalidated, checksum did not hold
+ *      └───────────────────┴────────────────────────────────────┘
+ * </pre>
+ */
+public enum PageState {
+    /** Nobody has it and nobody fetches it. */
+    MISSING,
+    /** Claimed by exactly one {@link Fill}. */
+    INFLIGHT,
+    /** All its bytes are here: in memory, on NVMe, or both. */
+    READY
+}

@@ -1,0 +1,9 @@
+package io.penstock.cache;
+
+/** Who wants a page: decides who gets memory and a request first. */
+public enum Urgency {
+    /** A reader waits for it. */
+    DEMAND,
+    /** It is expected to be read; gives way when memory is short. */
+    READAHEAD
+}

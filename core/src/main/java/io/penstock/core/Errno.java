@@ -1,0 +1,46 @@
+package io.penstock.core;
+
+/**
+ * The error numbers that Penstock answers, with Linux's numbers (include/uapi/asm-generic/errno-base.h and errno.h),
+ * which are the same on x86-64 and aarch64.
+ */
+public enum Errno {
+    EPERM(1),
+    ENOENT(2),
+    EINTR(4),
+    EIO(5),
+    EBADF(9),
+    EAGAIN(11),
+    ENOMEM(12),
+    EACCES(13),
+    EBUSY(16),
+    EEXIST(17),
+    EXDEV(18),
+    ENODEV(19),
+    ENOTDIR(20),
+    EISDIR(21),
+    EINVAL(22),
+    EFBIG(27),
+    ENOSPC(28),
+    EROFS(30),
+    ERANGE(34),
+    ENAMETOOLONG(36),
+    ENOSYS(38),
+    ENOTEMPTY(39),
+    ENODATA(61),
+    EOPNOTSUPP(95),
+    ETIMEDOUT(110),
+    ESTALE(116),
+    EDQUOT(122);
+
+    private final int number;
+
+    Errno(int number) {
+        this.number = number;
+    }
+
+    /** The positive number; FUSE replies carry it negated. */
+    public int number() {
+        return number;
+    }
+}

@@ -1,0 +1,23 @@
+package io.penstock.core;
+
+import org.jspecify.annotations.Nullable;
+
+/** An operation of the file system that is answered with an error number. The message is for the log. */
+public final class ErrnoException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    private final Errno errno;
+
+    public ErrnoException(Errno errno, String message) {
+        this(errno, message, null);
+    }
+
+    public ErrnoException(Errno errno, String message, @Nullable Throwable cause) {
+        super(message, cause);
+        this.errno = errno;
+    }
+
+    public Errno errno() {
+        return errno;
+    }
+}

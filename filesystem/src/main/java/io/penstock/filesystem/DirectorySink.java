@@ -1,0 +1,13 @@
+package io.penstock.filesystem;
+
+/** Takes directory entries until it is full. */
+@FunctionalInterface
+public interface DirectorySink {
+    /**
+     * @param name the entry's name
+     * @param attributes what stat would show
+     * @param nextOffset where a later readdir goes on after this entry
+     * @return false if there was no room: the entry was not taken, and no more are wanted
+     */
+    boolean add(String name, Attributes attributes, long nextOffset);
+}

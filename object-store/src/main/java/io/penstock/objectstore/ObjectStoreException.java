@@ -1,0 +1,78 @@
+package io.penstock.objectstore;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Why a call to the store failed for good: what is worth retrying has been retried. The message names bucket and key
+ * and says what to do. Callers switch over the kinds exhaustively.
+ */
+public abstract sealed class ObjectStoreException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    ObjectStoreException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+
+    /** There is no such object or bucket (404). */
+    public static final class NotFound extends ObjectStoreException {
+        private static final long serialVersionUID = 1L;
+
+        public NotFound(String message, @Nullable Throwable cause) {
+            super(message, cause);
+        }
+    }
+
+    /** The object is no longer the version that was asked for (412). */
+    public static final class PreconditionFailed extends ObjectStoreException {
+        private static final long serialVersionUID = 1L;
+
+        public PreconditionFailed(String message, @Nullable Throwable cause) {
+            super(message, cause);
+        }
+    }
+
+    /** The credentials are missing, wrong, expired, or do not allow this (401, 403). */
+    public static final class AccessDenied extends ObjectStoreException {
+        private static final long serialVersionUID = 1L;
+
+        public AccessDenied(String message, @Nullable Throwable cause) {
+            super(message, cause);
+        }
+    }
+
+    /** The object is in an archive class and must be restored before it can be read (403 InvalidObjectState). */
+    public static final class InvalidState extends ObjectStoreException {
+        private static final long serialVersionUID = 1L;
+
+        public InvalidState(String message, @Nullable Throwable cause) {
+            super(message, cause);
+        }
+    }
+
+    /** The store still asked for fewer requests (429, 503 SlowDown) when the retries were used up. */
+    public static final class Throttled extends ObjectStoreException {
+        private static final long serialVersionUID = 1L;
+
+        public Throttled(String message, @Nullable Throwable cause) {
+            super(message, cause);
+        }
+    }
+
+    /** The store could not be reached or answered with an error of its own until the retries were used up. */
+    public static final class Unavailable extends ObjectStoreException {
+        private static final long serialVersionUID = 1L;
+
+        public Unavailable(String message, @Nullable Throwable cause) {
+            super(message, cause);
+        }
+    }
+
+    /** The answer contradicts itself: a checksum that does not hold, a body of the wrong length, broken XML. */
+    public static final class Corrupt extends ObjectStoreException {
+        private static final long serialVersionUID = 1L;
+
+        public Corrupt(String message, @Nullable Throwable cause) {
+            super(message, cause);
+        }
+    }
+}
