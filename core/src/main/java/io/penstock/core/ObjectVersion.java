@@ -14,7 +14,8 @@ import java.time.Instant;
 public record ObjectVersion(String key, String etag, long size, Instant lastModified) {
     public ObjectVersion {
         if (key.isEmpty() || etag.isEmpty() || size < 0) {
-            throw new IllegalArgumentException("no such object version: key '" + key + "', etag " + etag + ", size " + size);
+            throw new IllegalArgumentException(
+                    "no such object version: key '" + key + "', etag " + etag + ", size " + size);
         }
     }
 }

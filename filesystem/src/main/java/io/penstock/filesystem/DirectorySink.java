@@ -4,6 +4,8 @@ package io.penstock.filesystem;
 @FunctionalInterface
 public interface DirectorySink {
     /**
+     * Offers one entry.
+     *
      * @param name the entry's name
      * @param attributes what stat would show
      * @param nextOffset where a later readdir goes on after this entry

@@ -10,7 +10,10 @@ import org.jspecify.annotations.Nullable;
  * @param commonPrefixes what the delimiter rolled up, each ending in the delimiter
  * @param nextToken continues the listing; null on the last page
  */
-public record ListPage(List<StoredObject> objects, List<String> commonPrefixes, @Nullable String nextToken) {
+public record ListPage(
+        List<StoredObject> objects,
+        List<String> commonPrefixes,
+        @Nullable String nextToken) {
     public ListPage {
         objects = List.copyOf(objects);
         commonPrefixes = List.copyOf(commonPrefixes);

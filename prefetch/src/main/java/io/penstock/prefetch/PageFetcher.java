@@ -8,7 +8,7 @@ import io.penstock.objectstore.ObjectStore;
 public final class PageFetcher implements AutoCloseable {
     /** @param namespace what keeps this bucket's keys apart in the cache: endpoint and bucket */
     public PageFetcher(ObjectStore store, PageCache cache, String namespace, ReadaheadConfig config) {
-        throw new UnsupportedOperationException(store + namespace + cache + config);
+        throw new UnsupportedOperationException(namespace);
     }
 
     /** A reader of this version, which shares detected streams with the other readers of it. Close it when done. */

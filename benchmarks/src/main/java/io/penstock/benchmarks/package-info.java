@@ -1,0 +1,5 @@
+/** JMH benchmarks. */
+@NullMarked
+package io.penstock.benchmarks;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,5 @@
+/** Commands, configuration and wiring. */
+@NullMarked
+package io.penstock.cli;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,113 @@
+package io.penstock.architecture;
+
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/** The rules of docs/ARCHITECTURE.md that Maven's module graph cannot express. */
+class ArchitectureTest {
+    /** The modules' packages; a rule about a package that is not on the class path would hold for nothing. */
+    private static final Set<String> MODULES = Set.of(
+            "core",
+            "objectstore",
+            "metadata",
+            "cache",
+            "prefetch",
+            "filesystem",
+            "fuse",
+            "testing",
+            "embeddeds3",
+            "cli");
+
+    private static final DescribedPredicate<JavaClass> AWS = resideInAPackage("software.amazon..");
+    private static final DescribedPredicate<JavaClass> NATIVE =
+            resideInAnyPackage("jnr..", "com.kenai..", "ru.serce..");
+
+    private static final JavaClasses CLASSES = new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .importPackages("io.penstock");
+
+    @Test
+    void classes_ofEveryModule_areSeen() {
+        assertThat(CLASSES.stream().map(ArchitectureTest::module).collect(Collectors.toSet()))
+                .containsAll(MODULES);
+    }
+
+    @Test
+    void awsTypes_outsideObjectStore_areNotUsed() {
+        noClasses()
+                .that(not(resideInAnyPackage("io.penstock.objectstore..", "io.penstock.embeddeds3..")))
+                .should()
+                .dependOnClassesThat(AWS)
+                .because("the object-store module hides which client speaks to S3")
+                .check(CLASSES);
+    }
+
+    @Test
+    void nativeTypes_outsideFuse_areUsedByOneClassOfTheCache() {
+        noClasses()
+                .that(not(resideInAnyPackage("io.penstock.fuse..", "io.penstock.cache..")))
+                .should()
+                .dependOnClassesThat(NATIVE)
+                .because("everything between the mount and the disk is tested without native code")
+                .check(CLASSES);
+        assertThat(CLASSES.stream()
+                        .filter(resideInAPackage("io.penstock.cache.."))
+                        .filter(ArchitectureTest::usesNativeTypes)
+                        .map(ArchitectureTest::topLevelName)
+                        .collect(Collectors.toSet()))
+                .as("classes of the cache that use native types")
+                .hasSizeLessThanOrEqualTo(1);
+    }
+
+    @Test
+    void fuseLibraryTypes_outsideTheJnrBinding_areNotUsed() {
+        noClasses()
+                .that(not(resideInAPackage("io.penstock.fuse.jnr..")))
+                .should()
+                .dependOnClassesThat(resideInAPackage("ru.serce.."))
+                .because("libfuse is one of two bindings")
+                .check(CLASSES);
+    }
+
+    @Test
+    void modules_haveNoCycles() {
+        slices().matching("io.penstock.(*)..").should().beFreeOfCycles().check(CLASSES);
+    }
+
+    @Test
+    void cli_isUsedByNobody() {
+        noClasses()
+                .that(not(resideInAPackage("io.penstock.cli..")))
+                .should()
+                .dependOnClassesThat(resideInAPackage("io.penstock.cli.."))
+                .because("it is the composition root")
+                .check(CLASSES);
+    }
+
+    private static boolean usesNativeTypes(JavaClass type) {
+        return type.getDirectDependenciesFromSelf().stream()
+                .anyMatch(dependency -> NATIVE.test(dependency.getTargetClass()));
+    }
+
+    private static String topLevelName(JavaClass type) {
+        return type.getEnclosingClass().map(ArchitectureTest::topLevelName).orElse(type.getName());
+    }
+
+    /** {@code core} of {@code io.penstock.core.Errno}. */
+    private static String module(JavaClass type) {
+        return type.getPackageName().split("\\.", 4)[2];
+    }
+}
