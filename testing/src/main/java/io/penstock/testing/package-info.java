@@ -1,4 +1,4 @@
-/** Fakes for tests: object stores in memory, faulty and recording ones, and a manual clock. */
+/** Fakes for tests: object stores that remember, wait and fail on command, a clock that stands still, seeded runs. */
 @NullMarked
 package io.penstock.testing;
 

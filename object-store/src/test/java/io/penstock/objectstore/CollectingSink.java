@@ -1,0 +1,42 @@
+package io.penstock.objectstore;
+
+import java.nio.ByteBuffer;
+
+/** Gathers a range's bytes, handing out buffers of a given size so that their edges fall where a test wants them. */
+public final class CollectingSink implements BodySink {
+    private final ByteBuffer all;
+    private final int bufferSize;
+    private ByteBuffer current = ByteBuffer.allocate(0);
+
+    /** One direct buffer for all. */
+    public CollectingSink(int capacity) {
+        this(ByteBuffer.allocateDirect(capacity), capacity);
+    }
+
+    /** Hands out pieces of {@code all} of at most {@code bufferSize} bytes. */
+    public CollectingSink(ByteBuffer all, int bufferSize) {
+        this.all = all;
+        this.bufferSize = bufferSize;
+    }
+
+    @Override
+    public ByteBuffer buffer() {
+        if (!current.hasRemaining()) {
+            int length = Math.min(bufferSize, all.remaining());
+            current = all.slice(all.position(), length);
+        }
+        return current;
+    }
+
+    @Override
+    public void filled(int bytes) {
+        all.position(all.position() + bytes);
+    }
+
+    /** What came so far. */
+    public byte[] bytes() {
+        byte[] bytes = new byte[all.position()];
+        all.get(0, bytes);
+        return bytes;
+    }
+}

@@ -1,0 +1,24 @@
+package io.penstock.testing;
+
+import io.penstock.objectstore.ObjectStoreException;
+import org.jspecify.annotations.Nullable;
+
+/** What goes wrong with a call. */
+public sealed interface Fault {
+    /** The call fails once {@code bytes} of its body have been delivered (0: before anything was). */
+    record Fail(long bytes, Kind kind) implements Fault {}
+
+    /** The call hangs once {@code bytes} of its body have been delivered, until it is interrupted or the store closed. */
+    record Stall(long bytes) implements Fault {}
+
+    /** The call fails with this kind before anything was delivered: {@code fail(Throttled::new)}. */
+    static Fault fail(Kind kind) {
+        return new Fail(0, kind);
+    }
+
+    /** A constructor of one of the exceptions. */
+    @FunctionalInterface
+    interface Kind {
+        ObjectStoreException make(String message, @Nullable Throwable cause);
+    }
+}

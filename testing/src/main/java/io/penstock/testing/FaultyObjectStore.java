@@ -1,0 +1,149 @@
+package io.penstock.testing;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.BodySink;
+import io.penstock.objectstore.ListPage;
+import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Fails calls: the next ones that match, or a seeded share of all. A failing GET reads what it delivers from the store
+ * within as a shorter GET. Thread-safe.
+ */
+public final class FaultyObjectStore implements ObjectStore {
+    private final ObjectStore store;
+    private final CountDownLatch closed = new CountDownLatch(1);
+
+    // Guarded by this.
+    private final List<Planned> planned = new ArrayList<>();
+    private long injected;
+
+    public FaultyObjectStore(ObjectStore store) {
+        this.store = store;
+    }
+
+    /** The next call that matches goes wrong. Several plans for one call are used up in the order they were made. */
+    public void next(Predicate<Call> which, Fault fault) {
+        next(1, which, fault);
+    }
+
+    /** The next {@code times} calls that match go wrong. */
+    public synchronized void next(int times, Predicate<Call> which, Fault fault) {
+        for (int i = 0; i < times; i++) {
+            planned.add(new Planned(call -> which.test(call) ? fault : null, false));
+        }
+    }
+
+    /** All calls that match go wrong, until {@link #heal}. */
+    public synchronized void always(Predicate<Call> which, Fault fault) {
+        planned.add(new Planned(call -> which.test(call) ? fault : null, true));
+    }
+
+    /** Each call goes wrong with this probability, until {@link #heal}; {@code fault} chooses how. */
+    public synchronized void randomly(RandomGenerator random, double probability, Function<Call, Fault> fault) {
+        planned.add(new Planned(call -> random.nextDouble() < probability ? fault.apply(call) : null, true));
+    }
+
+    /** Nothing goes wrong any more. */
+    public synchronized void heal() {
+        planned.clear();
+    }
+
+    /** How many calls went wrong so far. */
+    public synchronized long injected() {
+        return injected;
+    }
+
+    @Override
+    public String bucket() {
+        return store.bucket();
+    }
+
+    @Override
+    public void get(ObjectVersion version, ByteRange range, BodySink sink)
+            throws ObjectStoreException, InterruptedException {
+        Call call = new Call.Get(version.key(), range, version.etag());
+        switch (faultOf(call)) {
+            case null -> store.get(version, range, sink);
+            case Fault.Fail(long bytes, Fault.Kind kind) -> {
+                deliver(version, range, bytes, sink);
+                throw failure(kind, call);
+            }
+            case Fault.Stall(long bytes) -> {
+                deliver(version, range, bytes, sink);
+                throw stall(call);
+            }
+        }
+    }
+
+    @Override
+    public StoredObject head(String key) throws ObjectStoreException, InterruptedException {
+        failIfPlanned(new Call.Head(key));
+        return store.head(key);
+    }
+
+    @Override
+    public ListPage list(ListRequest request) throws ObjectStoreException, InterruptedException {
+        failIfPlanned(new Call.List(request));
+        return store.list(request);
+    }
+
+    @Override
+    public void close() {
+        closed.countDown();
+        store.close();
+    }
+
+    private void failIfPlanned(Call call) throws ObjectStoreException, InterruptedException {
+        switch (faultOf(call)) {
+            case null -> {}
+            case Fault.Fail(long _, Fault.Kind kind) -> throw failure(kind, call);
+            case Fault.Stall(long _) -> throw stall(call);
+        }
+    }
+
+    private void deliver(ObjectVersion version, ByteRange range, long bytes, BodySink sink)
+            throws ObjectStoreException, InterruptedException {
+        if (bytes > 0) {
+            store.get(version, new ByteRange(range.offset(), Math.min(bytes, range.length())), sink);
+        }
+    }
+
+    private synchronized @Nullable Fault faultOf(Call call) {
+        for (Iterator<Planned> plans = planned.iterator(); plans.hasNext(); ) {
+            Planned plan = plans.next();
+            Fault fault = plan.fault.apply(call);
+            if (fault != null) {
+                if (!plan.stays) {
+                    plans.remove();
+                }
+                injected++;
+                return fault;
+            }
+        }
+        return null;
+    }
+
+    private ObjectStoreException stall(Call call) throws InterruptedException {
+        closed.await();
+        return new ObjectStoreException.Unavailable("closed while " + call + " was stalled", null);
+    }
+
+    private static ObjectStoreException failure(Fault.Kind kind, Call call) {
+        return kind.make("injected fault: " + call, null);
+    }
+
+    /** A fault that waits for its call; one that stays is not used up. */
+    private record Planned(Function<Call, @Nullable Fault> fault, boolean stays) {}
+}
