@@ -1,0 +1,88 @@
+package io.penstock.fuse;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The mounts of this process's namespace, in the order in which they were made: proc_pid_mountinfo(5). Reading it
+ * touches no mount, so that it works while one of them is dead or hangs.
+ */
+public final class MountTable {
+    private static final Path MOUNTINFO = Path.of("/proc/self/mountinfo");
+
+    /**
+     * One mount.
+     *
+     * @param device its device number, {@code major:minor}
+     * @param type such as {@code ext4} or {@code fuse.penstock}
+     * @param source such as {@code /dev/sda1} or {@code s3://bucket/prefix}
+     */
+    public record Entry(String device, Path mountPoint, String type, String source) {}
+
+    private final List<Entry> entries;
+
+    private MountTable(List<Entry> entries) {
+        this.entries = entries;
+    }
+
+    public static MountTable read() throws IOException {
+        // Names are bytes to the kernel: each is decoded by itself once its escapes are undone.
+        return parse(Files.readAllLines(MOUNTINFO, ISO_8859_1));
+    }
+
+    static MountTable parse(List<String> lines) {
+        return new MountTable(lines.stream().map(MountTable::parseLine).toList());
+    }
+
+    public List<Entry> entries() {
+        return entries;
+    }
+
+    /** The mount that is seen at this point: of several, the last. Empty if it is no mount point. */
+    public Optional<Entry> at(Path mountPoint) {
+        return entries.stream().filter(e -> e.mountPoint().equals(mountPoint)).reduce((under, over) -> over);
+    }
+
+    /** The mounts that stand somewhere below this point. */
+    public List<Entry> below(Path mountPoint) {
+        return entries.stream()
+                .filter(e ->
+                        e.mountPoint().startsWith(mountPoint) && !e.mountPoint().equals(mountPoint))
+                .toList();
+    }
+
+    /** {@code 36 35 98:0 /root /mount/point options [optional fields] - type source superblock-options}. */
+    private static Entry parseLine(String line) {
+        String[] fields = line.split(" ", -1);
+        int separator = 6;
+        while (!fields[separator].equals("-")) {
+            separator++;
+        }
+        return new Entry(
+                fields[2],
+                Path.of(unescape(fields[4])),
+                unescape(fields[separator + 1]),
+                unescape(fields[separator + 2]));
+    }
+
+    /** Space, tab, newline, backslash and hash come as a backslash and three octal digits. */
+    private static String unescape(String field) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream(field.length());
+        for (int i = 0; i < field.length(); i++) {
+            if (field.charAt(i) == '\\' && i + 3 < field.length()) {
+                bytes.write(Integer.parseInt(field, i + 1, i + 4, 8));
+                i += 3;
+            } else {
+                bytes.write(field.charAt(i));
+            }
+        }
+        return bytes.toString(UTF_8);
+    }
+}

@@ -1,0 +1,149 @@
+package io.penstock.fuse;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** Everything that can be refused before anything is mounted, with what to do about it. Both bindings ask here. */
+public final class Preflight {
+    private static final Path DEVICE = Path.of("/dev/fuse");
+
+    /** The bit of CAP_SYS_ADMIN: include/uapi/linux/capability.h. */
+    private static final int CAP_SYS_ADMIN = 21;
+
+    private Preflight() {}
+
+    /** @return the mount point without symbolic links, as mount tables show it */
+    public static Path check(MountOptions options) throws MountException {
+        Path mountPoint = mountPoint(options.mountPoint());
+        device();
+        if (LibC.isRoot()) {
+            capability();
+        } else {
+            withoutRoot(options);
+        }
+        return mountPoint;
+    }
+
+    private static Path mountPoint(Path given) throws MountException {
+        Path absolute = given.toAbsolutePath().normalize();
+        notMounted(absolute); // before anything touches it: a dead mount answers every call with an error
+        try {
+            Path real = absolute.toRealPath();
+            notMounted(real);
+            try (DirectoryStream<Path> entries = Files.newDirectoryStream(real)) {
+                if (entries.iterator().hasNext()) {
+                    throw new MountException("The mount point " + given
+                            + " is not empty, and mounting would hide what is in it. Choose an empty directory.");
+                }
+            }
+            return real;
+        } catch (NoSuchFileException e) {
+            throw new MountException("The mount point " + given + " does not exist. Create it: mkdir -p " + given);
+        } catch (NotDirectoryException e) {
+            throw new MountException("The mount point " + given + " is not a directory.");
+        } catch (IOException e) {
+            throw new MountException("The mount point " + given + " cannot be used: " + e.getMessage(), e);
+        }
+    }
+
+    private static void notMounted(Path mountPoint) throws MountException {
+        Optional<MountTable.Entry> mounted;
+        try {
+            mounted = MountTable.read().at(mountPoint);
+        } catch (IOException e) {
+            throw new MountException("The mount table /proc/self/mountinfo cannot be read: " + e.getMessage(), e);
+        }
+        if (mounted.isPresent()) {
+            throw new MountException(
+                    isDead(mountPoint)
+                            ? "At " + mountPoint + " stands the dead mount of a process that has ended"
+                                    + " (\"Transport endpoint is not connected\"). Clean it up: fusermount -uz "
+                                    + mountPoint
+                            : mountPoint + " is already mounted, with "
+                                    + mounted.get().source() + " (type "
+                                    + mounted.get().type() + "). Unmount it first, or choose another directory.");
+        }
+    }
+
+    private static boolean isDead(Path mountPoint) {
+        try {
+            Files.getLastModifiedTime(mountPoint);
+            return false;
+        } catch (IOException e) {
+            return String.valueOf(e.getMessage()).contains("Transport endpoint is not connected"); // ENOTCONN
+        }
+    }
+
+    private static void device() throws MountException {
+        try (FileChannel opened = FileChannel.open(DEVICE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            opened.isOpen();
+        } catch (NoSuchFileException e) {
+            throw new MountException("There is no " + DEVICE + ". Load the kernel's module as root: modprobe fuse."
+                    + " In a container, start it with --device /dev/fuse --cap-add SYS_ADMIN.");
+        } catch (AccessDeniedException e) {
+            throw new MountException(DEVICE + " may not be opened by this user. It is commonly open to all (chmod 666 "
+                    + DEVICE + ") or to a group that you can be added to.");
+        } catch (IOException e) {
+            throw new MountException(DEVICE + " cannot be opened: " + e.getMessage()
+                    + ". If the kernel's module is missing, load it as root: modprobe fuse."
+                    + " In a container, start it with --device /dev/fuse --cap-add SYS_ADMIN.");
+        }
+    }
+
+    private static void capability() throws MountException {
+        try (Stream<String> status = Files.lines(Path.of("/proc/self/status"))) {
+            long effective = status.filter(line -> line.startsWith("CapEff:"))
+                    .map(line -> Long.parseUnsignedLong(
+                            line.substring("CapEff:".length()).strip(), 16))
+                    .findFirst()
+                    .orElse(-1L);
+            if ((effective >>> CAP_SYS_ADMIN & 1) == 0) {
+                throw new MountException("This process is root but may not mount: it lacks CAP_SYS_ADMIN."
+                        + " Start the container with --device /dev/fuse --cap-add SYS_ADMIN"
+                        + " (and --security-opt apparmor:unconfined where AppArmor forbids mounts).");
+            }
+        } catch (IOException e) {
+            throw new MountException("/proc/self/status cannot be read: " + e.getMessage(), e);
+        }
+    }
+
+    private static void withoutRoot(MountOptions options) throws MountException {
+        if (fusermount().isEmpty()) {
+            throw new MountException("Mounting without root needs fusermount, and it is not installed."
+                    + " Debian and Ubuntu: apt-get install fuse3. RHEL and Fedora: dnf install fuse.");
+        }
+        if (options.allowOther() && !userAllowOther(Path.of("/etc/fuse.conf"))) {
+            throw new MountException("allow_other without root must be permitted in /etc/fuse.conf:"
+                    + " add the line user_allow_other to it, or mount without allow_other.");
+        }
+    }
+
+    /** The program that mounts and unmounts for users other than root, if it is installed. */
+    static Optional<Path> fusermount() {
+        // libfuse 2 tries its own folder, /bin, first, and then PATH.
+        String path = System.getenv().getOrDefault("PATH", "") + File.pathSeparator + "/bin" + File.pathSeparator
+                + "/usr/bin";
+        return Stream.of(path.split(File.pathSeparator, -1))
+                .map(folder -> Path.of(folder, "fusermount"))
+                .filter(Files::isExecutable)
+                .findFirst();
+    }
+
+    private static boolean userAllowOther(Path configuration) {
+        try (Stream<String> lines = Files.lines(configuration)) {
+            return lines.anyMatch(line -> line.strip().equals("user_allow_other"));
+        } catch (IOException e) {
+            return false; // absent: nothing is permitted
+        }
+    }
+}

@@ -1,0 +1,66 @@
+package io.penstock.fuse.jnr;
+
+import io.penstock.fuse.MountOptions;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What libfuse is told at the start, and why. */
+final class Arguments {
+    /** Readahead and writeback requests that the kernel sends ahead of their answers: 12 by default, too few for S3. */
+    private static final int MAX_BACKGROUND = 64;
+
+    /** Above this many the kernel skips readahead: 3/4, the proportion of its own default (9 of 12). */
+    private static final int CONGESTION_THRESHOLD = MAX_BACKGROUND * 3 / 4;
+
+    private Arguments() {}
+
+    static List<String> of(MountOptions options, Path mountPoint) {
+        String timeout =
+                Double.toString(options.attributeTimeout().toMillis() / 1000.0); // seconds, a fraction is understood
+        List<String> settings = new ArrayList<>(List.of(
+                "fsname=" + escape(options.source()),
+                "subtype=penstock",
+                options.readOnly() ? "ro" : "rw",
+                // The kernel checks modes itself: no upcall for access(2), and allow_other opens nothing by accident.
+                "default_permissions",
+                // st_ino is the file system's, not libfuse's node number, so that readdir and stat agree.
+                "use_ino",
+                "entry_timeout=" + timeout,
+                "attr_timeout=" + timeout,
+                "negative_timeout=" + timeout,
+                // An unlinked file that is open is gone at once, not renamed to .fuse_hidden.
+                "hard_remove",
+                "big_writes",
+                "async_read",
+                "max_background=" + MAX_BACKGROUND,
+                "congestion_threshold=" + CONGESTION_THRESHOLD));
+        // Not "intr": libfuse would send signals to the JVM's threads.
+        if (options.allowOther()) {
+            settings.add("allow_other");
+        }
+        List<String> arguments = new ArrayList<>(List.of("penstock", mountPoint.toString(), "-f"));
+        settings.forEach(setting -> {
+            arguments.add("-o");
+            arguments.add(setting);
+        });
+        return arguments;
+    }
+
+    /** The argv of them. */
+    static MemorySegment inNativeMemory(List<String> arguments, Arena arena) {
+        MemorySegment argv = arena.allocate(ValueLayout.ADDRESS, arguments.size() + 1L);
+        for (int i = 0; i < arguments.size(); i++) {
+            argv.setAtIndex(ValueLayout.ADDRESS, i, arena.allocateFrom(arguments.get(i)));
+        }
+        return argv;
+    }
+
+    /** Options are separated by commas: fuse_opt.c takes a backslash before one. */
+    private static String escape(String value) {
+        return value.replace("\\", "\\\\").replace(",", "\\,");
+    }
+}

@@ -1,0 +1,30 @@
+package io.penstock.fuse.jnr;
+
+import jnr.ffi.Pointer;
+import jnr.ffi.annotations.Delegate;
+import jnr.ffi.types.intptr_t;
+import jnr.ffi.types.off_t;
+import jnr.ffi.types.size_t;
+
+/**
+ * Callbacks that jnr-fuse's own declarations do not serve: a path as its address, because as a string a name that is not
+ * UTF-8 has become another one, and read without an object for each of its arguments.
+ */
+final class Callbacks {
+    private Callbacks() {}
+
+    /** {@code int getattr(const char *path, struct stat *attributes)}. */
+    @FunctionalInterface
+    public interface GetAttr {
+        @Delegate
+        int getattr(@intptr_t long path, Pointer attributes);
+    }
+
+    /** {@code int read(const char *, char *buffer, size_t size, off_t offset, struct fuse_file_info *file)}. */
+    @FunctionalInterface
+    public interface Read {
+        @Delegate
+        int read(
+                @intptr_t long path, @intptr_t long buffer, @size_t long size, @off_t long offset, @intptr_t long file);
+    }
+}

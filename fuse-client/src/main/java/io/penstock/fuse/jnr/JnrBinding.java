@@ -1,0 +1,48 @@
+package io.penstock.fuse.jnr;
+
+import io.penstock.filesystem.FileSystem;
+import io.penstock.fuse.KernelMount;
+import io.penstock.fuse.Mount;
+import io.penstock.fuse.MountException;
+import io.penstock.fuse.MountOptions;
+import io.penstock.fuse.Preflight;
+import java.nio.file.Path;
+import java.util.List;
+
+/** Mounts through libfuse 2: on any Linux that has it, with and without root. */
+public final class JnrBinding {
+    private static final int BYTES_PER_KIB = 1024;
+
+    private JnrBinding() {}
+
+    /**
+     * Mounts. When this returns, the mount answers.
+     *
+     * @param fileSystem not closed with the mount
+     * @throws MountException if it cannot be mounted; nothing is mounted then
+     */
+    public static Mount mount(FileSystem fileSystem, MountOptions options) throws MountException, InterruptedException {
+        Path mountPoint = Preflight.check(options);
+        Upcalls upcalls = new Upcalls(fileSystem);
+        List<String> arguments = Arguments.of(options, mountPoint);
+        Session session = Session.start(upcalls, mountPoint, arguments, options.threads());
+        KernelMount kernel = KernelMount.at(mountPoint);
+        boolean answers = false;
+        try {
+            session.awaitServing();
+            answers = true;
+        } finally {
+            if (!answers) {
+                kernel.detach();
+            }
+        }
+        long readahead = kernel.readahead(options.readaheadBytes());
+        return new JnrMount(kernel, session, describe(upcalls, readahead, options.threads()));
+    }
+
+    private static String describe(Upcalls upcalls, long readahead, int threads) {
+        return "libfuse 2 through jnr-fuse, kernel protocol 7." + upcalls.protocolMinor()
+                + ", requests up to 128 KiB, kernel readahead " + readahead / BYTES_PER_KIB + " KiB, " + threads
+                + " threads";
+    }
+}

@@ -1,0 +1,64 @@
+package io.penstock.fuse.jnr;
+
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.function.LongConsumer;
+
+/**
+ * Keeps inodes known to the file system for as long as the kernel probably knows them. libfuse 2 tells names, not
+ * inodes, and never that the kernel forgot one: so a lookup is held for each of the inodes that were used last. Without
+ * it an inode would change its number, and whether the kernel's pages of it are current would not be known at the next
+ * open.
+ */
+final class Lookups {
+    /** Inodes held. What is dropped too early costs a page cache, what is held too long some hundred bytes. */
+    private static final int CAPACITY = 65_536;
+
+    private final LongConsumer forgetOne;
+    private final int capacity;
+
+    /** The inodes, the one used last at the end; one lookup of each is held. Guarded by this. */
+    private final Map<Long, Boolean> held = new LinkedHashMap<>(16, 0.75f, true);
+
+    /** @param forgetOne gives one lookup of an inode back */
+    Lookups(LongConsumer forgetOne) {
+        this(forgetOne, CAPACITY);
+    }
+
+    Lookups(LongConsumer forgetOne, int capacity) {
+        this.forgetOne = forgetOne;
+        this.capacity = capacity;
+    }
+
+    /** Takes over one lookup that was made of this inode. */
+    void hold(long inode) {
+        take(inode).ifPresent(forgetOne);
+    }
+
+    /** @return the inode of which one lookup too many is held now */
+    private synchronized OptionalLong take(long inode) {
+        if (held.put(inode, Boolean.TRUE) != null) {
+            return OptionalLong.of(inode);
+        }
+        if (held.size() <= capacity) {
+            return OptionalLong.empty();
+        }
+        Iterator<Long> oldestFirst = held.keySet().iterator();
+        long oldest = oldestFirst.next();
+        oldestFirst.remove();
+        return OptionalLong.of(oldest);
+    }
+
+    /** Gives all of them back. */
+    void releaseAll() {
+        List<Long> all;
+        synchronized (this) {
+            all = List.copyOf(held.keySet());
+            held.clear();
+        }
+        all.forEach(forgetOne::accept);
+    }
+}

@@ -1,0 +1,156 @@
+package io.penstock.fuse.jnr;
+
+import io.penstock.core.Errno;
+import io.penstock.fuse.MountException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import jnr.ffi.Pointer;
+import jnr.ffi.Runtime;
+
+/**
+ * libfuse's session of one mount, run by a fixed number of Java threads. Each receives a request and serves it to the
+ * end, the callback included: a Java thread is attached to the JVM already, while a thread of libfuse's would be
+ * attached and detached for each callback.
+ *
+ * <pre>
+ *   mounted ──INIT answered──▶ serving ──unmounted, by whomever──▶ draining ──last thread out──▶ ended
+ * </pre>
+ *
+ * The last thread tears libfuse down: nobody else could know that no callback runs any more.
+ */
+final class Session {
+    // struct fuse_buf, fuse_common.h of libfuse 2.9: byte offsets. 40 bytes, and room for what later versions append.
+    private static final long BUFFER_SIZE = 0;
+    private static final long BUFFER_FLAGS = 8;
+    private static final long BUFFER_MEMORY = 16;
+    private static final long BUFFER_BYTES = 64;
+
+    /** The kernel sends INIT by itself, and answering takes this process alone: only one that starves is slower. */
+    private static final long INIT_SECONDS = 30;
+
+    private final LibFuse2 libfuse;
+    private final Upcalls upcalls;
+    private final Pointer fuse;
+
+    /** libfuse's own copy of the mount point's name. */
+    private final Pointer mountPoint;
+
+    private final Pointer session;
+    private final Pointer channel;
+
+    /** Completed when the kernel has the answer to INIT: from then on every call on the mount is served. */
+    private final CountDownLatch serving = new CountDownLatch(1);
+
+    private final CountDownLatch ended = new CountDownLatch(1);
+    private final AtomicInteger threadsInside;
+
+    private Session(LibFuse2 libfuse, Upcalls upcalls, Pointer fuse, Pointer mountPoint, int threads) {
+        this.libfuse = libfuse;
+        this.upcalls = upcalls;
+        this.fuse = fuse;
+        this.mountPoint = mountPoint;
+        this.session = libfuse.fuse_get_session(fuse);
+        this.channel = libfuse.fuse_session_next_chan(session, null);
+        this.threadsInside = new AtomicInteger(threads);
+    }
+
+    /** Mounts, and starts the threads. */
+    static Session start(Upcalls upcalls, Path mountPoint, List<String> arguments, int threads) throws MountException {
+        Session session = mount(upcalls, mountPoint, arguments, threads);
+        for (int i = 0; i < threads; i++) {
+            Thread.ofPlatform()
+                    .daemon()
+                    .name("fuse " + mountPoint.getFileName() + " " + i)
+                    .start(session::serve);
+        }
+        return session;
+    }
+
+    private static Session mount(Upcalls upcalls, Path mountPoint, List<String> arguments, int threads)
+            throws MountException {
+        LibFuse2 libfuse = LibFuse2.load();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment argv = Arguments.inNativeMemory(arguments, arena);
+            MemorySegment mounted = arena.allocate(ValueLayout.ADDRESS);
+            MemorySegment multithreaded = arena.allocate(ValueLayout.JAVA_INT);
+            Pointer fuse = libfuse.fuse_setup(
+                    arguments.size(),
+                    pointer(argv),
+                    upcalls.operations(),
+                    upcalls.operationsSize(),
+                    pointer(mounted),
+                    pointer(multithreaded),
+                    null);
+            if (fuse == null) {
+                throw new MountException("libfuse could not mount " + mountPoint
+                        + "; its reason is in the line above, on standard error.");
+            }
+            return new Session(libfuse, upcalls, fuse, pointer(mounted.get(ValueLayout.ADDRESS, 0)), threads);
+        }
+    }
+
+    private static Pointer pointer(MemorySegment memory) {
+        return Pointer.wrap(Runtime.getSystemRuntime(), memory.address());
+    }
+
+    /** Waits until the mount answers. */
+    void awaitServing() throws MountException, InterruptedException {
+        if (!serving.await(INIT_SECONDS, TimeUnit.SECONDS)) {
+            throw new MountException("The kernel did not greet the mount within " + INIT_SECONDS + " s.");
+        }
+        if (ended.getCount() == 0) {
+            throw new MountException("It was unmounted before it could answer.");
+        }
+    }
+
+    /** Counted down when the last request is answered and libfuse is torn down. */
+    CountDownLatch ended() {
+        return ended;
+    }
+
+    private void serve() {
+        try (Arena arena = Arena.ofConfined()) {
+            long capacity = libfuse.fuse_chan_bufsize(channel);
+            MemorySegment memory = arena.allocate(capacity, Long.BYTES);
+            MemorySegment buffer = arena.allocate(BUFFER_BYTES, Long.BYTES);
+            MemorySegment origin = arena.allocateFrom(ValueLayout.JAVA_LONG, channel.address());
+            Pointer bufferPointer = pointer(buffer);
+            Pointer originPointer = pointer(origin);
+            while (libfuse.fuse_session_exited(session) == 0) {
+                buffer.set(ValueLayout.JAVA_LONG, BUFFER_SIZE, capacity);
+                buffer.set(ValueLayout.JAVA_INT, BUFFER_FLAGS, 0);
+                buffer.set(ValueLayout.JAVA_LONG, BUFFER_MEMORY, memory.address());
+                int received = libfuse.fuse_session_receive_buf(session, bufferPointer, originPointer);
+                if (received > 0) {
+                    libfuse.fuse_session_process_buf(session, bufferPointer, channel);
+                    if (upcalls.protocolMinor() != 0) {
+                        serving.countDown();
+                    }
+                } else if (received != -Errno.EINTR.number() && received != -Errno.EAGAIN.number()) {
+                    break;
+                }
+            }
+        } finally {
+            leave();
+        }
+    }
+
+    private void leave() {
+        if (threadsInside.decrementAndGet() > 0) {
+            return;
+        }
+        try {
+            // It sees by the device whether the kernel is done with the mount, and then unmounts nothing.
+            libfuse.fuse_teardown(fuse, mountPoint);
+        } finally {
+            ended.countDown();
+            serving.countDown(); // whoever waits need not any longer
+        }
+    }
+}

@@ -1,0 +1,49 @@
+package io.penstock.fuse.jnr;
+
+import io.penstock.filesystem.Attributes;
+import java.time.Instant;
+import jnr.ffi.Memory;
+import jnr.ffi.Pointer;
+import jnr.ffi.Runtime;
+import jnr.ffi.Struct;
+import ru.serce.jnrfuse.struct.FileStat;
+import ru.serce.jnrfuse.struct.Timespec;
+
+/** Writes struct stat, again and again with the same objects. For one thread. */
+final class StatBuffer {
+    /** stat(2) counts in blocks of 512 bytes, whatever st_blksize says. */
+    private static final int BLOCK = 512;
+
+    /** What programs read at a time when they ask st_blksize: the largest request of libfuse 2. */
+    private static final int PREFERRED_READ = 128 * 1024;
+
+    private final FileStat stat = new FileStat(Runtime.getSystemRuntime());
+    private final Pointer own = Memory.allocateDirect(Runtime.getSystemRuntime(), Struct.size(stat), true);
+
+    /** @return memory of this object's own, good until the next call */
+    Pointer write(Attributes attributes) {
+        return write(attributes, own);
+    }
+
+    /** @param to zeroed, as libfuse gives it to getattr, or written here before */
+    Pointer write(Attributes attributes, Pointer to) {
+        stat.useMemory(to);
+        stat.st_ino.set(attributes.inode());
+        stat.st_mode.set(attributes.mode());
+        stat.st_nlink.set(attributes.links());
+        stat.st_uid.set(attributes.uid());
+        stat.st_gid.set(attributes.gid());
+        stat.st_size.set(attributes.size());
+        stat.st_blksize.set(PREFERRED_READ);
+        stat.st_blocks.set((attributes.size() + BLOCK - 1) / BLOCK);
+        write(attributes.modified(), stat.st_mtim);
+        write(attributes.modified(), stat.st_ctim);
+        write(attributes.modified(), stat.st_atim);
+        return to;
+    }
+
+    private static void write(Instant time, Timespec to) {
+        to.tv_sec.set(time.getEpochSecond());
+        to.tv_nsec.set(time.getNano());
+    }
+}
