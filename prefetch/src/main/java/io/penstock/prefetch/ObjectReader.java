@@ -1,31 +1,173 @@
 package io.penstock.prefetch;
 
+import static io.penstock.cache.PageCache.PAGE_SIZE;
+
+import io.penstock.cache.CachedObject;
+import io.penstock.cache.Fill;
+import io.penstock.cache.FillFailedException;
+import io.penstock.cache.Urgency;
 import io.penstock.objectstore.ObjectStoreException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
-/** Positional reads of one object version through the page cache, with readahead. Safe for use by any number of threads. */
+/**
+ * Positional reads of one object version through the page cache, with readahead. Safe for use by any number of threads.
+ */
 public final class ObjectReader implements AutoCloseable {
     /** What {@link #readNow} returns instead of a byte count when it would have to wait. */
     public static final int WOULD_WAIT = -1;
 
-    ObjectReader() {}
+    /**
+     * How often a read asks again after a fetch that was given up without having failed for a demand. Once is enough
+     * unless readahead claims the page anew at that very moment, and fails anew.
+     */
+    private static final int RETRIES = 2;
+
+    private final PageFetcher fetcher;
+    private final OpenObject object;
+    private final CachedObject cached;
+    private final ReadaheadConfig config;
+    private final long size;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    ObjectReader(PageFetcher fetcher, OpenObject object, ReadaheadConfig config) {
+        this.fetcher = fetcher;
+        this.object = object;
+        this.cached = object.cached;
+        this.config = config;
+        this.size = cached.version().size();
+    }
 
     /**
-     * Reads until the buffer is full or the object ends.
+     * Reads until the buffer is full or the object ends. If it throws, the buffer's position and content are undefined.
      *
+     * @param position in bytes from the start of the object; 0 or more
      * @return bytes read: fewer than asked for only at the end of the object; 0 at or after it
      * @throws ObjectStoreException.PreconditionFailed if a page had to be fetched and the object has changed
+     * @throws IllegalStateException if the reader is closed
      */
     public int read(long position, ByteBuffer to) throws ObjectStoreException, InterruptedException {
-        throw new UnsupportedOperationException();
+        long end = end(position, to);
+        if (end <= position) {
+            return 0;
+        }
+        Stream movedOn = object.streams.observe(position, end);
+        List<RangeFetch> mine = List.of();
+        try {
+            if (object.anyMissing(position / PAGE_SIZE, OpenObject.pages(end))) {
+                mine = fetchMissing(position, end);
+            }
+        } finally { // after the demand, so that the range it begins may be longer
+            if (movedOn != null) {
+                fetcher.readAhead(object, movedOn);
+            }
+        }
+        long at = position;
+        int retries = RETRIES;
+        while (at < end) {
+            Exception failure;
+            try {
+                int copied = cached.read(at, to);
+                if (copied != CachedObject.MISSING) {
+                    at += copied;
+                    continue;
+                }
+                failure = failureAt(at, mine);
+            } catch (FillFailedException e) {
+                failure = e.getCause() instanceof Exception cause ? cause : e;
+            }
+            if (failure != null && (!(failure instanceof FetchAbandonedException) || retries-- == 0)) {
+                throw storeException(failure, at);
+            }
+            mine = fetchMissing(at, end);
+        }
+        return (int) (end - position);
     }
 
     /** The same if all of it is in memory, without waiting; else {@link #WOULD_WAIT}, and the buffer as it was. */
     public int readNow(long position, ByteBuffer to) {
-        throw new UnsupportedOperationException();
+        long end = end(position, to);
+        if (end <= position) {
+            return 0;
+        }
+        int start = to.position();
+        for (long at = position; at < end; ) {
+            int copied = cached.readNow(at, to);
+            if (copied < 0) {
+                to.position(start);
+                return WOULD_WAIT;
+            }
+            at += copied;
+        }
+        Stream movedOn = object.streams.observe(position, end);
+        if (movedOn != null) {
+            fetcher.readAhead(object, movedOn);
+        }
+        return (int) (end - position);
+    }
+
+    private long end(long position, ByteBuffer to) {
+        if (closed.get()) {
+            throw new IllegalStateException("the reader of " + cached.version().key() + " is closed");
+        }
+        if (position < 0) {
+            throw new IllegalArgumentException("position " + position + " is negative");
+        }
+        return Math.min(position > size ? position : position + to.remaining(), size);
+    }
+
+    /**
+     * Claims what is Missing of {@code [from, to)} and starts its GETs. The first may run on: through the whole of a
+     * small object, or as far as the stream wants to read ahead.
+     */
+    private List<RangeFetch> fetchMissing(long from, long to) throws InterruptedException {
+        boolean small = size <= config.smallFileBytes();
+        long page = small ? 0 : from / PAGE_SIZE;
+        long wanted = OpenObject.pages(small ? size : object.streams.issueOnDemand(from, to));
+        long needed = OpenObject.pages(to);
+        long most = config.rangeSizeBytes() / PAGE_SIZE;
+        List<RangeFetch> started = new ArrayList<>();
+        while (page < needed) {
+            long boundary = (page / most + 1) * most;
+            Fill fill = cached.claim(page, Math.min(boundary, wanted), Urgency.DEMAND);
+            if (fill != null) {
+                started.add(fetcher.fetch(object, fill));
+            }
+            page = fill == null ? boundary : OpenObject.pages(fill.range().end());
+        }
+        return started;
+    }
+
+    private static @Nullable Exception failureAt(long offset, List<RangeFetch> fetches) {
+        for (RangeFetch fetch : fetches) {
+            Exception failure = fetch.failure(offset);
+            if (failure != null) {
+                return failure;
+            }
+        }
+        return null;
+    }
+
+    private ObjectStoreException storeException(Exception failure, long offset) {
+        return switch (failure) {
+            case ObjectStoreException e -> e;
+            case FetchAbandonedException e when e.getCause() instanceof ObjectStoreException cause -> cause;
+            default ->
+                new ObjectStoreException.Unavailable(
+                        "reading " + cached.version().key() + " at " + offset + " was given up: "
+                                + failure.getMessage(),
+                        failure);
+        };
     }
 
     /** The last close of a version cancels its readahead that nobody awaits. */
     @Override
-    public void close() {}
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            fetcher.closed(object);
+        }
+    }
 }

@@ -1,22 +1,182 @@
 package io.penstock.prefetch;
 
+import io.penstock.cache.CachedObject;
+import io.penstock.cache.Fill;
 import io.penstock.cache.PageCache;
+import io.penstock.cache.Urgency;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStore;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Brings Missing pages from the object store. Safe for use by any number of threads. */
 public final class PageFetcher implements AutoCloseable {
-    /** @param namespace what keeps this bucket's keys apart in the cache: endpoint and bucket */
+    private static final Logger LOG = LoggerFactory.getLogger(PageFetcher.class);
+
+    /** For a store to notice the interrupt: it promises to at once. */
+    private static final long CLOSE_SECONDS = 10;
+
+    private final ObjectStore store;
+    private final PageCache cache;
+    private final String namespace;
+    private final ReadaheadConfig config;
+    private final FetchGate<Readahead> gate;
+    private final FetchCounters counters = new FetchCounters();
+
+    /** A thread for each fetch, so that interrupting it cancels that fetch. */
+    private final ExecutorService fetchThreads = Executors.newThreadPerTaskExecutor(
+            Thread.ofVirtual().name("fetch-", 0).factory());
+
+    /** Guarded by itself. */
+    private final Map<ObjectVersion, OpenObject> objects = new HashMap<>();
+
+    private record Readahead(OpenObject object, Stream stream) {}
+
+    /**
+     * @param store where the pages come from; the caller's to close, after this
+     * @param cache where they go; the caller's to close, after this
+     * @param namespace what keeps this bucket's keys apart in the cache: endpoint and bucket
+     */
     public PageFetcher(ObjectStore store, PageCache cache, String namespace, ReadaheadConfig config) {
-        throw new UnsupportedOperationException(namespace);
+        this.store = store;
+        this.cache = cache;
+        this.namespace = namespace;
+        this.config = config;
+        this.gate = new FetchGate<>(config.concurrency());
     }
 
-    /** A reader of this version, which shares detected streams with the other readers of it. Close it when done. */
+    /**
+     * A reader of this version, which shares detected streams with the other readers of it. Fetches nothing yet. Close
+     * it when done.
+     */
     public ObjectReader open(ObjectVersion version) {
-        throw new UnsupportedOperationException(version.toString());
+        CachedObject cached = cache.open(namespace, version);
+        OpenObject mine = new OpenObject(cached, new Streams(config, version.size(), counters.readaheadUsed));
+        OpenObject shared;
+        synchronized (objects) {
+            shared = objects.computeIfAbsent(version, absent -> mine);
+            shared.readers++;
+        }
+        if (shared != mine) {
+            cached.close();
+        }
+        return new ObjectReader(this, shared, config);
     }
 
-    /** Cancels what is in flight. */
+    /** A reader of this object has closed. */
+    void closed(OpenObject object) {
+        synchronized (objects) {
+            if (--object.readers > 0) {
+                return;
+            }
+            objects.remove(object.cached.version());
+        }
+        object.close();
+    }
+
+    public ReadaheadStatistics statistics() {
+        return counters.snapshot();
+    }
+
+    /** Starts the GET of a claim that a reader, who has the object open, waits for. */
+    RangeFetch fetch(OpenObject object, Fill fill) {
+        RangeFetch fetch = new RangeFetch(store, object.cached.version(), fill, Urgency.DEMAND, counters);
+        object.retain();
+        if (!start(() -> runDemand(object, fetch))) {
+            fetch.abandon();
+            object.release();
+        }
+        return fetch;
+    }
+
+    /** Starts, soon and without waiting, what this stream wants read ahead. */
+    void readAhead(OpenObject object, Stream stream) {
+        gate.enqueue(new Readahead(object, stream));
+        admitReadahead();
+    }
+
+    private void runDemand(OpenObject object, RangeFetch fetch) {
+        try {
+            object.run(fetch, gate);
+        } finally {
+            object.release();
+            admitReadahead();
+        }
+    }
+
+    private void runReadahead(Readahead readahead) {
+        OpenObject object = readahead.object();
+        if (!object.retain()) {
+            gate.release(Urgency.READAHEAD);
+            admitReadahead();
+            return;
+        }
+        try {
+            Fill fill = claim(readahead);
+            if (fill != null) {
+                counters.readaheadBytes.add(fill.range().length());
+                gate.enqueue(readahead); // for its next range, behind those of the others
+                admitReadahead();
+                object.run(new RangeFetch(store, object.cached.version(), fill, Urgency.READAHEAD, counters), gate);
+            }
+        } finally {
+            object.release();
+            admitReadahead();
+        }
+    }
+
+    /** What the admitted stream wants next; gives the GET back if that is nothing. */
+    private @Nullable Fill claim(Readahead readahead) {
+        Fill fill = null;
+        try {
+            fill = readahead.object().claimReadahead(readahead.stream());
+        } catch (InterruptedException e) { // only close() interrupts a thread that has no fetch yet
+            Thread.currentThread().interrupt();
+        } finally {
+            if (fill == null) {
+                gate.release(Urgency.READAHEAD);
+            }
+        }
+        return fill;
+    }
+
+    private void admitReadahead() {
+        Readahead next;
+        while ((next = gate.admit()) != null) {
+            Readahead admitted = next;
+            if (!start(() -> runReadahead(admitted))) {
+                gate.release(Urgency.READAHEAD);
+            }
+        }
+    }
+
+    /** False after {@link #close}. */
+    private boolean start(Runnable task) {
+        try {
+            fetchThreads.execute(task);
+            return true;
+        } catch (RejectedExecutionException closed) {
+            return false;
+        }
+    }
+
+    /** Cancels what is in flight and waits until it has ended. Readers still open can read what is cached. */
     @Override
-    public void close() {}
+    public void close() {
+        fetchThreads.shutdownNow();
+        try {
+            if (!fetchThreads.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
+                LOG.warn("GETs from {} did not end within {} s of being cancelled", namespace, CLOSE_SECONDS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
 }

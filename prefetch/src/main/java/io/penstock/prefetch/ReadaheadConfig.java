@@ -1,10 +1,40 @@
 package io.penstock.prefetch;
 
+import io.penstock.cache.PageCache;
+
 /**
- * Bounds of readahead.
+ * Bounds of readahead. What a stream really reads ahead is found from its own progress; these only cap it.
  *
- * @param maxWindowBytes how far readahead runs before a stream at most; 0 turns it off
- * @param rangeSizeBytes most bytes that one GET asks for; one page or more
- * @param concurrency most GETs at once in the mount; 1 or more
+ * @param maxWindowBytes how far readahead runs before a stream at most: 0 turns it off, else a page (1 MiB) or more
+ * @param rangeSizeBytes most bytes that one GET asks for; a multiple of the page
+ * @param concurrency most GETs at once in the mount; 1 or more. An eighth of them is kept for demand
+ * @param smallFileBytes objects up to this size come whole with their first read; 0 for none
  */
-public record ReadaheadConfig(long maxWindowBytes, long rangeSizeBytes, int concurrency) {}
+public record ReadaheadConfig(long maxWindowBytes, long rangeSizeBytes, int concurrency, long smallFileBytes) {
+    private static final long MIB = 1 << 20;
+
+    public ReadaheadConfig {
+        if (maxWindowBytes != 0 && maxWindowBytes < PageCache.PAGE_SIZE) {
+            throw new IllegalArgumentException("readahead.max-window must be 0 (off) or at least one page of "
+                    + PageCache.PAGE_SIZE + " bytes, not " + maxWindowBytes);
+        }
+        if (rangeSizeBytes < PageCache.PAGE_SIZE || rangeSizeBytes % PageCache.PAGE_SIZE != 0) {
+            throw new IllegalArgumentException("readahead.range-size must be a multiple of the page of "
+                    + PageCache.PAGE_SIZE + " bytes, not " + rangeSizeBytes);
+        }
+        if (concurrency < 1) {
+            throw new IllegalArgumentException("readahead.concurrency must be at least 1, not " + concurrency);
+        }
+        if (smallFileBytes < 0) {
+            throw new IllegalArgumentException("readahead.small-file must be 0 (off) or more, not " + smallFileBytes);
+        }
+    }
+
+    /**
+     * 128 MiB window, 8 MiB ranges, 64 GETs, 4 MiB small files. One connection of S3 gives some 90 MB/s, so a stream
+     * needs 16 ranges in flight to fill 10 Gb/s, and four such streams, or 64 random readers, fit side by side.
+     */
+    public static ReadaheadConfig defaults() {
+        return new ReadaheadConfig(128 * MIB, 8 * MIB, 64, 4 * MIB);
+    }
+}

@@ -1,0 +1,33 @@
+package io.penstock.prefetch;
+
+import io.penstock.cache.Urgency;
+import java.util.concurrent.atomic.LongAdder;
+
+/** What {@link ReadaheadStatistics} is a snapshot of. */
+final class FetchCounters {
+    final LongAdder demandGets = new LongAdder();
+    final LongAdder readaheadGets = new LongAdder();
+    final LongAdder cancelled = new LongAdder();
+    final LongAdder failed = new LongAdder();
+    final LongAdder bytes = new LongAdder();
+    final LongAdder readaheadBytes = new LongAdder();
+    final LongAdder readaheadUsed = new LongAdder();
+
+    void started(Urgency urgency) {
+        switch (urgency) {
+            case DEMAND -> demandGets.increment();
+            case READAHEAD -> readaheadGets.increment();
+        }
+    }
+
+    ReadaheadStatistics snapshot() {
+        return new ReadaheadStatistics(
+                demandGets.sum(),
+                readaheadGets.sum(),
+                cancelled.sum(),
+                failed.sum(),
+                bytes.sum(),
+                readaheadBytes.sum(),
+                readaheadUsed.sum());
+    }
+}

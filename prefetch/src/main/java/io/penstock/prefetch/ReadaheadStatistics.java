@@ -1,0 +1,26 @@
+package io.penstock.prefetch;
+
+/**
+ * Counters since the fetcher was made.
+ *
+ * @param demandGets range GETs made because a reader waited
+ * @param readaheadGets range GETs made ahead of a stream
+ * @param cancelledGets fetches given up because nobody had the object open any more; some had not begun their GET
+ * @param failedGets fetches that failed
+ * @param bytesFetched bytes that arrived, for demand and readahead
+ * @param readaheadBytes bytes claimed for readahead
+ * @param readaheadBytesUsed of those, bytes that their stream has reached since
+ */
+public record ReadaheadStatistics(
+        long demandGets,
+        long readaheadGets,
+        long cancelledGets,
+        long failedGets,
+        long bytesFetched,
+        long readaheadBytes,
+        long readaheadBytesUsed) {
+    /** Range GETs in all. */
+    public long gets() {
+        return demandGets + readaheadGets;
+    }
+}

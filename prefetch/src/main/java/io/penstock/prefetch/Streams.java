@@ -1,0 +1,158 @@
+package io.penstock.prefetch;
+
+import io.penstock.core.ByteRange;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The sequential streams of one file, found from the reads of all its handles.
+ *
+ * <p>What was read lately is kept as disjoint runs of bytes, each of them a {@link Stream}. A read extends the run it
+ * touches, joins runs that have come to touch, or begins one. Reads that overtake each other, be it because the kernel
+ * sends readahead from several threads or because several threads read, make short runs that join as the late reads
+ * fill the gaps; interleaved streams are runs far apart; random reads are runs that never grow. Order of arrival hardly
+ * matters, and no tolerance must be guessed.
+ *
+ * <p>Safe for use by any number of threads; each call holds the monitor for some tens of nanoseconds and never waits.
+ */
+final class Streams {
+    /**
+     * Runs remembered: 32 streams and as many runs of requests that overtook others. Beyond that the one not read from
+     * for longest is forgotten.
+     */
+    static final int CAPACITY = 64;
+
+    /** A running stream counts as read from so many reads later: random reads beside it do not push it out at once. */
+    private static final long RUNNING_BONUS = 1024;
+
+    private final ReadaheadConfig config;
+    private final long size;
+    private final LongAdder readaheadUsed;
+
+    /** By start; disjoint, not touching. Guarded by this. */
+    private final Stream[] runs = new Stream[CAPACITY];
+
+    /** Guarded by this. */
+    private int count;
+
+    /** Reads so far. Guarded by this. */
+    private long now;
+
+    /**
+     * @param size bytes in the file
+     * @param readaheadUsed counts bytes read that had been read ahead
+     */
+    Streams(ReadaheadConfig config, long size, LongAdder readaheadUsed) {
+        this.config = config;
+        this.size = size;
+        this.readaheadUsed = readaheadUsed;
+    }
+
+    /**
+     * Notes a read of {@code [from, to)}, not empty and within the file.
+     *
+     * @return a stream that has moved on so far that readahead must follow: the caller's until it calls {@link #issue}
+     *     and gets null; null if there is nothing to do
+     */
+    synchronized @Nullable Stream observe(long from, long to) {
+        now++;
+        int index = lastStartingBy(from);
+        if (index < 0 || !runs[index].reaches(from)) {
+            index++;
+            if (index == count || runs[index].start() > to) {
+                begin(index, from, to);
+                return null;
+            }
+        }
+        Stream stream = runs[index];
+        long consumedBefore = stream.consumed();
+        boolean movedOn = stream.read(from, to);
+        while (index + 1 < count && runs[index + 1].start() <= stream.end()) {
+            movedOn &= stream.absorb(runs[index + 1]);
+            remove(index + 1);
+        }
+        stream.lastUse = now;
+        readaheadUsed.add(stream.use(stream.consumed() - consumedBefore));
+        if (!movedOn || stream.queued || !stream.wantsReadahead()) {
+            return null;
+        }
+        stream.queued = true;
+        return stream;
+    }
+
+    /** The next range that this stream, which the caller got from {@link #observe}, wants; null: not the caller's any more. */
+    synchronized @Nullable ByteRange issue(Stream stream) {
+        ByteRange range = stream.issue();
+        stream.queued = range != null;
+        return range;
+    }
+
+    /** Of the range that the stream was issued, this was claimed. */
+    synchronized void claimed(Stream stream, ByteRange range, ByteRange claim) {
+        stream.claimed(range, claim);
+    }
+
+    /** Memory was short for the issued range that begins there; the stream is not the caller's any more. */
+    synchronized void pause(Stream stream, long from) {
+        stream.pause(from);
+        stream.queued = false;
+    }
+
+    /** How far the GET for a missing page at {@code from}, needed up to {@code to}, should run on: {@code to} or more. */
+    synchronized long issueOnDemand(long from, long to) {
+        int index = lastStartingBy(from);
+        return index >= 0 && from < runs[index].end() ? runs[index].issueOnDemand(from, to) : to;
+    }
+
+    /** How many runs are remembered. */
+    synchronized int count() {
+        return count;
+    }
+
+    private void begin(int at, long from, long to) {
+        int index = at;
+        if (count == CAPACITY) {
+            int victim = leastRecentlyUsed();
+            runs[victim].forget();
+            remove(victim);
+            if (victim < index) {
+                index--;
+            }
+        }
+        System.arraycopy(runs, index, runs, index + 1, count - index);
+        runs[index] = new Stream(config, size, from, to, now);
+        count++;
+    }
+
+    private void remove(int index) {
+        System.arraycopy(runs, index + 1, runs, index, --count - index);
+    }
+
+    private int leastRecentlyUsed() {
+        int victim = 0;
+        for (int i = 1; i < count; i++) {
+            if (dueAt(runs[i]) < dueAt(runs[victim])) {
+                victim = i;
+            }
+        }
+        return victim;
+    }
+
+    private static long dueAt(Stream stream) {
+        return stream.lastUse + (stream.isRunning() ? RUNNING_BONUS : 0);
+    }
+
+    private int lastStartingBy(long offset) {
+        int low = 0;
+        int high = count;
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (runs[middle].start() <= offset) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low - 1;
+    }
+}
