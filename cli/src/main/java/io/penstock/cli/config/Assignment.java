@@ -1,0 +1,16 @@
+package io.penstock.cli.config;
+
+import org.jspecify.annotations.Nullable;
+
+/** One setting given one value in one place. */
+record Assignment<T>(Setting<T> setting, T value, Origin origin) {
+    /** @return null if the text is not what the setting allows */
+    static <T> @Nullable Assignment<T> read(Setting<T> setting, String text, Origin origin) {
+        T value = setting.type().parse(text);
+        return value == null ? null : new Assignment<>(setting, value, origin);
+    }
+
+    String print() {
+        return setting.type().print(value);
+    }
+}

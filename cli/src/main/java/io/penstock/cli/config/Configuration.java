@@ -1,0 +1,132 @@
+package io.penstock.cli.config;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** What holds for one bucket in the end, and why. Immutable. */
+public final class Configuration {
+    private static final long MIB = 1L << 20;
+
+    private final Host host;
+    private final String bucket;
+    private final Map<Setting<?>, Assignment<?>> assigned;
+
+    private Configuration(Host host, String bucket, Map<Setting<?>, Assignment<?>> assigned) {
+        this.host = host;
+        this.bucket = bucket;
+        this.assigned = assigned;
+    }
+
+    /**
+     * Puts the sources together, each stronger than those after it: options, {@code -o}, the bucket's section of the
+     * file, its {@code defaults} section, the built-in defaults.
+     *
+     * @throws ConfigurationException with every problem of every source
+     */
+    public static Configuration of(
+            Host host, String bucket, SettingSource options, SettingSource mountOptions, ConfigurationFile file)
+            throws ConfigurationException {
+        List<String> problems = new ArrayList<>(options.problems());
+        problems.addAll(mountOptions.problems());
+        problems.addAll(file.problems());
+        Map<Setting<?>, Assignment<?>> assigned = new HashMap<>();
+        List.of(options.assignments(), mountOptions.assignments(), file.bucket(bucket), file.defaults())
+                .forEach(
+                        source -> source.forEach(assignment -> assigned.putIfAbsent(assignment.setting(), assignment)));
+        Configuration configuration = new Configuration(host, bucket, Map.copyOf(assigned));
+        configuration.addContradictions(problems);
+        throwIfAny(problems);
+        return configuration;
+    }
+
+    /**
+     * Looks at a file alone.
+     *
+     * @throws ConfigurationException with every problem of it, those that only show when a bucket is mounted included
+     */
+    public static void check(Host host, ConfigurationFile file) throws ConfigurationException {
+        Set<String> problems = new LinkedHashSet<>(file.problems());
+        List<String> buckets = new ArrayList<>(file.buckets().keySet());
+        buckets.addFirst("BUCKET"); // Any that has no section of its own.
+        for (String bucket : buckets) {
+            try {
+                of(host, bucket, SettingSource.EMPTY, SettingSource.EMPTY, file);
+            } catch (ConfigurationException e) {
+                problems.addAll(e.problems());
+            }
+        }
+        throwIfAny(List.copyOf(problems));
+    }
+
+    private static void throwIfAny(List<String> problems) throws ConfigurationException {
+        if (!problems.isEmpty()) {
+            throw new ConfigurationException(problems);
+        }
+    }
+
+    /** What each value allows by itself its type knows; here is what they forbid each other. */
+    private void addContradictions(List<String> problems) {
+        if (!get(Settings.READ_ONLY)) {
+            problems.add(origin(Settings.READ_ONLY)
+                    + ": read-only: found 'false', allowed is only true: this version cannot write");
+        }
+        if (get(Settings.ANONYMOUS) && find(Settings.PROFILE).isPresent()) {
+            problems.add(origin(Settings.ANONYMOUS) + ": s3.anonymous: found 'true' together with s3.profile ("
+                    + origin(Settings.PROFILE) + "), allowed is only one of them");
+        }
+        long memory = get(Settings.MEMORY);
+        if (get(Settings.RANGE_SIZE) > memory) {
+            problems.add(origin(Settings.RANGE_SIZE) + ": readahead.range-size: found '" + show(Settings.RANGE_SIZE)
+                    + "', allowed is at most memory, which is " + show(Settings.MEMORY) + " ("
+                    + origin(Settings.MEMORY) + ")");
+        }
+        long mostMemory = host.memoryBytes() / 2 / MIB * MIB;
+        if (memory > mostMemory) {
+            problems.add(origin(Settings.MEMORY) + ": memory: found '" + show(Settings.MEMORY)
+                    + "', allowed is at most half of this machine's memory, "
+                    + ByteSizes.print(mostMemory));
+        }
+    }
+
+    public Host host() {
+        return host;
+    }
+
+    public String bucket() {
+        return bucket;
+    }
+
+    /** The value of a setting that always has one. */
+    public <T> T get(Setting<T> setting) {
+        return find(setting).orElseThrow(() -> new IllegalStateException(setting + " has no default"));
+    }
+
+    /** The value of a setting that may have none. */
+    public <T> Optional<T> find(Setting<T> setting) {
+        return Optional.ofNullable(effective(setting)).map(Assignment::value);
+    }
+
+    /** Where the setting's value comes from. */
+    public Origin origin(Setting<?> setting) {
+        Assignment<?> effective = effective(setting);
+        return effective == null ? new Origin.Default() : effective.origin();
+    }
+
+    /** The value as a user would write it, or in words what no value means. */
+    public String show(Setting<?> setting) {
+        Assignment<?> effective = effective(setting);
+        return effective == null ? "(" + setting.defaultText().replaceFirst(".*, else ", "") + ")" : effective.print();
+    }
+
+    @SuppressWarnings("unchecked") // An assignment is stored under its own setting, which has the same T.
+    private <T> @Nullable Assignment<T> effective(Setting<T> setting) {
+        Assignment<?> assignment = assigned.get(setting);
+        return assignment == null ? setting.defaultIn(this) : (Assignment<T>) assignment;
+    }
+}

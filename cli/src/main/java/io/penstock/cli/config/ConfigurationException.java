@@ -1,0 +1,21 @@
+package io.penstock.cli.config;
+
+import java.util.List;
+
+/** The configuration cannot be used. The message has one line per problem, each naming place, key and what is allowed. */
+public final class ConfigurationException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    @SuppressWarnings("serial") // List.copyOf gives a serializable one.
+    private final List<String> problems;
+
+    ConfigurationException(List<String> problems) {
+        super(String.join("\n", problems));
+        this.problems = List.copyOf(problems);
+    }
+
+    /** One message each. */
+    List<String> problems() {
+        return problems;
+    }
+}

@@ -1,0 +1,104 @@
+package io.penstock.cli.config;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What {@code -o} takes, on the command line and in fstab: {@code cache_size=64GiB,allow_other,_netdev}. A key may be
+ * written with dots, dashes or underscores; a flag needs no value. Options that mount(8), fstab and systemd use among
+ * themselves are passed over.
+ *
+ * @param settings the settings among them
+ * @param configurationFile the value of {@code config=}; null if it is not there
+ */
+public record MountOptionList(
+        SettingSource settings, @Nullable String configurationFile) {
+    /**
+     * mount(8)'s options that are independent of the file system, those of fstab(5), and what libmount leaves in the
+     * list that it hands to helpers. FUSE mounts are always nosuid and nodev. {@code rw} is what mount(8) says when
+     * nobody said anything.
+     */
+    private static final Set<String> PASSED_OVER = Set.of(
+            "defaults",
+            "auto",
+            "noauto",
+            "user",
+            "nouser",
+            "users",
+            "owner",
+            "group",
+            "nofail",
+            "_netdev",
+            "rw",
+            "exec",
+            "noexec",
+            "suid",
+            "nosuid",
+            "dev",
+            "nodev",
+            "atime",
+            "noatime",
+            "diratime",
+            "nodiratime",
+            "relatime",
+            "norelatime",
+            "strictatime",
+            "nostrictatime",
+            "lazytime",
+            "nolazytime",
+            "sync",
+            "async",
+            "dirsync",
+            "iversion",
+            "noiversion",
+            "mand",
+            "nomand",
+            "silent",
+            "loud");
+
+    /**
+     * Reads the lists given.
+     *
+     * @param lists each {@code key=value,key,…}
+     * @param where what errors name: {@code -o}, or the line of fstab
+     */
+    public static MountOptionList parse(List<String> lists, String where) {
+        SettingSource.Builder source = new SettingSource.Builder();
+        String configurationFile = null;
+        for (String option : lists.stream()
+                .flatMap(list -> List.of(list.split(",")).stream())
+                .toList()) {
+            String key = option.split("=", 2)[0].strip();
+            String value = option.contains("=")
+                    ? option.substring(option.indexOf('=') + 1).strip()
+                    : "true";
+            if (key.isEmpty() || PASSED_OVER.contains(key) || key.startsWith("x-") || key.equals("comment")) {
+                continue;
+            }
+            if (key.equals("config")) {
+                configurationFile = value;
+            } else if (key.equals("ro")) {
+                source.read(Settings.READ_ONLY, "true", new Origin.MountOption(option, where));
+            } else {
+                read(key, value, new Origin.MountOption(option, where), source);
+            }
+        }
+        return new MountOptionList(source.build(), configurationFile);
+    }
+
+    private static void read(String key, String value, Origin.MountOption origin, SettingSource.Builder to) {
+        Optional<Setting<?>> setting = Settings.byMountOption(key);
+        if (setting.isPresent()) {
+            boolean valueMissing =
+                    !origin.text().contains("=") && !setting.get().type().isFlag();
+            to.read(setting.get(), valueMissing ? "" : value, origin);
+            return;
+        }
+        List<String> known = new ArrayList<>(PASSED_OVER);
+        Settings.ALL.forEach(each -> each.names().forEach(name -> known.add(name.replace('-', '_'))));
+        to.problem(origin, key, "no such option" + EditDistance.suggestion(key.replace('-', '_'), known));
+    }
+}

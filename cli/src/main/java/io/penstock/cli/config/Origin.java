@@ -1,0 +1,51 @@
+package io.penstock.cli.config;
+
+import java.nio.file.Path;
+
+/** Where a value comes from; {@code toString} tells the user. */
+public sealed interface Origin {
+    /** An option of the command line. */
+    record Option(String name) implements Origin {
+        @Override
+        public String toString() {
+            return "option " + name;
+        }
+    }
+
+    /**
+     * A {@code key=value} given to {@code -o}.
+     *
+     * @param text as it was written
+     * @param where {@code -o}, or the line of fstab that it stands in
+     */
+    record MountOption(String text, String where) implements Origin {
+        @Override
+        public String toString() {
+            return where + ": option '" + text + "'";
+        }
+    }
+
+    /** A line of a configuration file; lines count from 1. */
+    record Line(Path file, int line, String section) implements Origin {
+        @Override
+        public String toString() {
+            return file + ":" + line + (section.isEmpty() ? "" : " (" + section + ")");
+        }
+    }
+
+    /** An environment variable that other S3 programs follow too. */
+    record Variable(String name) implements Origin {
+        @Override
+        public String toString() {
+            return "environment variable " + name;
+        }
+    }
+
+    /** Nobody set it. */
+    record Default() implements Origin {
+        @Override
+        public String toString() {
+            return "default";
+        }
+    }
+}

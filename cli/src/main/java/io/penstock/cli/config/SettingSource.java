@@ -1,0 +1,77 @@
+package io.penstock.cli.config;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Settings made in one place, and what was wrong there. Immutable. */
+public final class SettingSource {
+    /** Nothing set. */
+    public static final SettingSource EMPTY = new SettingSource(List.of(), List.of());
+
+    private final List<Assignment<?>> assignments;
+    private final List<String> problems;
+
+    private SettingSource(List<Assignment<?>> assignments, List<String> problems) {
+        this.assignments = List.copyOf(assignments);
+        this.problems = List.copyOf(problems);
+    }
+
+    /** Options of the command line: the text that each was given, and by which of its names, such as --cache-size. */
+    public static SettingSource ofOptions(Map<Setting<?>, String> texts, Map<Setting<?>, String> names) {
+        Builder source = new Builder();
+        texts.forEach((setting, text) ->
+                source.read(setting, text, new Origin.Option(names.getOrDefault(setting, setting.optionName()))));
+        return source.build();
+    }
+
+    /** At most one per setting. */
+    List<Assignment<?>> assignments() {
+        return assignments;
+    }
+
+    /** Messages for the user. */
+    List<String> problems() {
+        return problems;
+    }
+
+    /** Collects one source. Not safe for use by several threads. */
+    static final class Builder {
+        private final List<Assignment<?>> assignments = new ArrayList<>();
+        private final List<String> problems = new ArrayList<>();
+
+        /** Takes the text as the setting's value, or reports what is allowed, or that the setting is there already. */
+        void read(Setting<?> setting, String text, Origin origin) {
+            Assignment<?> earlier = earlier(setting);
+            if (earlier != null) {
+                problem(origin, setting.key(), "is set a second time; it is set in " + earlier.origin() + " already");
+                return;
+            }
+            Assignment<?> assignment = Assignment.read(setting, text, origin);
+            if (assignment == null) {
+                problem(
+                        origin,
+                        setting.key(),
+                        "found '" + text + "', allowed is " + setting.type().allowed());
+            } else {
+                assignments.add(assignment);
+            }
+        }
+
+        void problem(Object where, String key, String what) {
+            problems.add(where + ": " + key + ": " + what);
+        }
+
+        SettingSource build() {
+            return new SettingSource(assignments, problems);
+        }
+
+        private @Nullable Assignment<?> earlier(Setting<?> setting) {
+            return assignments.stream()
+                    .filter(assignment -> assignment.setting().equals(setting))
+                    .findFirst()
+                    .orElse(null);
+        }
+    }
+}

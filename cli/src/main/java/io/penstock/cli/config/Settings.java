@@ -1,0 +1,249 @@
+package io.penstock.cli.config;
+
+import static io.penstock.cli.config.ValueType.choice;
+import static io.penstock.cli.config.ValueType.duration;
+import static io.penstock.cli.config.ValueType.flag;
+import static io.penstock.cli.config.ValueType.integer;
+import static io.penstock.cli.config.ValueType.mode;
+import static io.penstock.cli.config.ValueType.path;
+import static io.penstock.cli.config.ValueType.server;
+import static io.penstock.cli.config.ValueType.size;
+import static io.penstock.cli.config.ValueType.word;
+
+import io.penstock.objectstore.S3Config.Checksums;
+import io.penstock.objectstore.S3Config.HttpClient;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/**
+ * Every setting there is. Options, files, {@code -o}, the help and docs/CONFIGURATION.md all come from this list, so
+ * that they cannot differ.
+ */
+public final class Settings {
+    private static final long MIB = 1L << 20;
+    private static final long GIB = 1L << 30;
+
+    public static final Setting<URI> ENDPOINT = Setting.of(
+                    "s3.endpoint", server(), "The S3-compatible server to use instead of AWS.")
+            .alias("endpoint")
+            .withDefault("AWS", configuration -> null)
+            .fromEnvironment("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL");
+
+    public static final Setting<String> REGION = Setting.of(
+                    "s3.region",
+                    word("<region>", "a region's name such as eu-central-1", Pattern.compile("[A-Za-z0-9-]+")),
+                    "The bucket's region.")
+            .alias("region")
+            .withDefault("the bucket is asked", configuration -> null);
+
+    public static final Setting<Boolean> PATH_STYLE = Setting.of(
+                    "s3.path-style",
+                    flag(),
+                    "Address buckets as http://host/bucket, which most S3-compatible servers want, instead of"
+                            + " http://bucket.host.")
+            .alias("path-style")
+            .withDefault(
+                    "true if an endpoint is set",
+                    configuration -> configuration.find(ENDPOINT).isPresent());
+
+    public static final Setting<String> PROFILE = Setting.of(
+                    "s3.profile",
+                    word("<name>", "the name of a profile in ~/.aws/config", Pattern.compile("\\S.*")),
+                    "The profile of ~/.aws/config and ~/.aws/credentials to take credentials from.")
+            .alias("profile")
+            .withDefault("the AWS SDK's credential chain", configuration -> null);
+
+    public static final Setting<Boolean> ANONYMOUS = Setting.of(
+                    "s3.anonymous", flag(), "Send requests without credentials, for public buckets.")
+            .alias("anonymous")
+            .withDefault("false");
+
+    public static final Setting<Boolean> REQUESTER_PAYS = Setting.of(
+                    "s3.requester-pays", flag(), "Agree to pay for requests to another's bucket.")
+            .alias("requester-pays")
+            .withDefault("false");
+
+    public static final Setting<Checksums> CHECKSUMS = Setting.of(
+                    "s3.checksums",
+                    choice(Checksums.class),
+                    "When requests and answers carry checksums beyond the ETag. Older S3-compatible servers refuse"
+                            + " them: use required there.")
+            .withDefault("supported");
+
+    public static final Setting<HttpClient> HTTP_CLIENT = Setting.of(
+                    "s3.http-client", choice(HttpClient.class), "The HTTP client that carries the requests.")
+            .withDefault("apache");
+
+    public static final Setting<Integer> CONNECTIONS = Setting.of(
+                    "s3.connections", integer(1, 4096), "The most connections to the server at once.")
+            .withDefault("64");
+
+    public static final Setting<Duration> CONNECT_TIMEOUT = Setting.of(
+                    "s3.connect-timeout",
+                    duration(Duration.ofMillis(1), Duration.ofMinutes(10)),
+                    "How long making a connection may take.")
+            .withDefault("5s");
+
+    public static final Setting<Duration> READ_TIMEOUT = Setting.of(
+                    "s3.read-timeout",
+                    duration(Duration.ofMillis(1), Duration.ofMinutes(10)),
+                    "How long a connection may be silent before it counts as broken and the request is repeated.")
+            .withDefault("10s");
+
+    public static final Setting<Duration> RETRY_DEADLINE = Setting.of(
+                    "s3.retry-deadline",
+                    duration(Duration.ZERO, Duration.ofHours(1)),
+                    "How long a failing request is repeated before the program that reads gets an error.")
+            .withDefault("60s");
+
+    public static final Setting<URI> PROXY = Setting.of("s3.proxy", server(), "The HTTP proxy to go through.");
+
+    public static final Setting<Path> CA_FILE = Setting.of(
+                    "s3.ca-file", path(), "Certificates (PEM) to trust beside those that Java trusts.")
+            .fromEnvironment("AWS_CA_BUNDLE");
+
+    public static final Setting<Path> CACHE_DIR = Setting.of(
+                    "cache.dir",
+                    path(),
+                    "The folder that keeps what was read; best on a local NVMe disk. One mount at a time can use it.")
+            .alias("cache")
+            .withDefault(
+                    "/var/cache/penstock/BUCKET for root, ~/.cache/penstock/BUCKET for others",
+                    configuration -> configuration.host().cacheFolder().resolve(configuration.bucket()));
+
+    public static final Setting<Long> CACHE_SIZE = Setting.of(
+                    "cache.size", size(MIB, Long.MAX_VALUE), "The most bytes that the cache folder may hold.")
+            .withDefault("64GiB");
+
+    public static final Setting<Long> CACHE_MIN_FREE = Setting.of(
+                    "cache.min-free",
+                    size(0, Long.MAX_VALUE),
+                    "Bytes that the cache leaves free on its disk, whatever cache.size allows.")
+            .withDefault("2GiB");
+
+    public static final Setting<Long> MEMORY = Setting.of(
+                    "memory",
+                    size(64 * MIB, Long.MAX_VALUE),
+                    "The most memory for data on its way from the server and to the disk. The process needs some"
+                            + " 300MiB beside it.")
+            .withDefault("1/48 of the machine's memory, 256MiB to 4GiB", configuration -> {
+                long share = configuration.host().memoryBytes() / 48;
+                return Math.clamp(share / MIB * MIB, 256 * MIB, 4 * GIB);
+            });
+
+    public static final Setting<Long> MAX_WINDOW = Setting.of(
+                    "readahead.max-window",
+                    size(0, 64 * GIB),
+                    "How far ahead of a sequential reader data is fetched at most; 0 turns it off.")
+            .withDefault("128MiB");
+
+    public static final Setting<Long> RANGE_SIZE = Setting.of(
+                    "readahead.range-size", size(MIB, GIB), "The most bytes that one GET request asks for.")
+            .withDefault("8MiB");
+
+    public static final Setting<Integer> READ_CONCURRENCY = Setting.of(
+                    "readahead.concurrency", integer(1, 4096), "The most GET requests at once.")
+            .withDefault("32");
+
+    public static final Setting<Duration> METADATA_TTL = Setting.of(
+                    "metadata.ttl",
+                    duration(Duration.ZERO, Duration.ofDays(365)),
+                    "How long names, sizes and listings are believed before the server is asked again.")
+            .withDefault("60s");
+
+    public static final Setting<Duration> NEGATIVE_TTL = Setting.of(
+                    "metadata.negative-ttl",
+                    duration(Duration.ZERO, Duration.ofDays(365)),
+                    "How long it is believed that a name does not exist.")
+            .withDefault("5s");
+
+    public static final Setting<Boolean> READ_ONLY = Setting.of(
+                    "read-only", flag(), "Mount read-only. Writing is not implemented yet: false is refused.")
+            .withDefault("true");
+
+    public static final Setting<Integer> UID = Setting.of(
+                    "uid", integer(0, Integer.MAX_VALUE), "The owner of all files, by number.")
+            .withDefault("who mounts", configuration -> configuration.host().uid());
+
+    public static final Setting<Integer> GID = Setting.of(
+                    "gid", integer(0, Integer.MAX_VALUE), "The group of all files, by number.")
+            .withDefault("who mounts", configuration -> configuration.host().gid());
+
+    public static final Setting<Integer> FILE_MODE =
+            Setting.of("file-mode", mode(), "Permission bits of files.").withDefault("0644");
+
+    public static final Setting<Integer> DIR_MODE =
+            Setting.of("dir-mode", mode(), "Permission bits of folders.").withDefault("0755");
+
+    public static final Setting<Boolean> ALLOW_OTHER = Setting.of(
+                    "fuse.allow-other",
+                    flag(),
+                    "Let other users than the mounting one use the mount. Who is not root needs user_allow_other in"
+                            + " /etc/fuse.conf for it.")
+            .alias("allow-other")
+            .withDefault(
+                    "true for root, false for others",
+                    configuration -> configuration.host().isRoot());
+
+    public static final Setting<Duration> ATTRIBUTE_TIMEOUT = Setting.of(
+                    "fuse.attribute-timeout",
+                    duration(Duration.ZERO, Duration.ofDays(365)),
+                    "How long the kernel believes names and attributes without asking Penstock; adds to metadata.ttl.")
+            .withDefault("1s");
+
+    public static final Setting<Long> KERNEL_READAHEAD = Setting.of(
+                    "fuse.readahead",
+                    size(0, GIB),
+                    "The kernel's own readahead for files of the mount, which only root can raise; 0 leaves it as"
+                            + " it is.")
+            .withDefault("4MiB");
+
+    public static final Setting<Integer> THREADS = Setting.of(
+                    "fuse.threads", integer(1, 1024), "How many requests of the kernel are served at once.")
+            .withDefault("32");
+
+    public static final Setting<Path> LOG_FILE = Setting.of("log.file", path(), "The log of the mount.")
+            .withDefault(
+                    "/var/log/penstock/BUCKET.log for root, ~/.local/state/penstock/BUCKET.log for others",
+                    configuration -> configuration.host().logFolder().resolve(configuration.bucket() + ".log"));
+
+    public static final Setting<LogLevel> LOG_LEVEL = Setting.of(
+                    "log.level", choice(LogLevel.class), "How much is logged.")
+            .withDefault("info");
+
+    /** Settings that belong together, as the help and the documentation show them. */
+    public record Group(String title, List<Setting<?>> settings) {}
+
+    public static final List<Group> GROUPS = List.of(
+            new Group("The server", List.of(ENDPOINT, REGION, PATH_STYLE, CHECKSUMS, PROXY, CA_FILE)),
+            new Group("Credentials", List.of(PROFILE, ANONYMOUS, REQUESTER_PAYS)),
+            new Group("Cache and memory", List.of(CACHE_DIR, CACHE_SIZE, CACHE_MIN_FREE, MEMORY)),
+            new Group("Names and attributes", List.of(METADATA_TTL, NEGATIVE_TTL, ATTRIBUTE_TIMEOUT)),
+            new Group("Permissions", List.of(READ_ONLY, ALLOW_OTHER, UID, GID, FILE_MODE, DIR_MODE)),
+            new Group("Readahead", List.of(MAX_WINDOW, RANGE_SIZE, READ_CONCURRENCY, KERNEL_READAHEAD)),
+            new Group(
+                    "Connections and requests",
+                    List.of(HTTP_CLIENT, CONNECTIONS, CONNECT_TIMEOUT, READ_TIMEOUT, RETRY_DEADLINE, THREADS)),
+            new Group("Log", List.of(LOG_FILE, LOG_LEVEL)));
+
+    /** All of them. */
+    public static final List<Setting<?>> ALL =
+            GROUPS.stream().flatMap(group -> group.settings().stream()).toList();
+
+    private Settings() {}
+
+    /** The setting with this key in a file. */
+    static Optional<Setting<?>> byKey(String key) {
+        return ALL.stream().filter(setting -> setting.key().equals(key)).findFirst();
+    }
+
+    /** The setting with this name in {@code -o}: {@code cache_size}, {@code cache-size} and {@code cache.size} are one. */
+    static Optional<Setting<?>> byMountOption(String name) {
+        String dashed = name.replace('_', '-').replace('.', '-');
+        return ALL.stream().filter(setting -> setting.names().contains(dashed)).findFirst();
+    }
+}

@@ -1,0 +1,75 @@
+package io.penstock.cli.config;
+
+import java.util.stream.Collectors;
+
+/** docs/CONFIGURATION.md, made from the settings themselves. */
+public final class SettingsPage {
+    private static final String HEAD = """
+        # Configuration
+
+        <!-- Made by `bin/penstock config document > docs/CONFIGURATION.md`; a test fails if it is stale. -->
+
+        Penstock needs no configuration. What you want otherwise can be set in four places; the first that sets it
+        wins:
+
+        1. an option: `penstock mount my-bucket /mnt/data --cache-size 2TiB`
+        2. `-o`, also in fstab: `-o cache_size=2TiB` (keys with dots, dashes or underscores)
+        3. the bucket's section of the configuration file
+        4. the file's `defaults` section
+
+        The file is the one named by `--config` (or `-o config=`), else `~/.config/penstock/penstock.yaml`, else
+        `/etc/penstock/penstock.yaml`:
+
+        ```yaml
+        defaults:
+          cache:
+            size: 64GiB
+          memory: 1GiB
+        buckets:
+          my-bucket:
+            s3:
+              endpoint: http://minio.local:9000
+            cache:
+              dir: /nvme/penstock/my-bucket
+              size: 2TiB
+        ```
+
+        `penstock config check FILE` reports every mistake in a file with its line. `penstock config show BUCKET`
+        shows what holds for a bucket and where it was set.
+
+        Sizes are written `512MiB`, `64GiB`, `1.5TiB` (`K`, `M`, `G` and `T` mean the same; `KB`, `MB`, `GB` and
+        `TB` are powers of 1000), times `250ms`, `60s`, `5m`, `1h`, `2d`. Credentials are never set here: they are
+        found as by the AWS command line (environment variables, `~/.aws`, container and instance roles).
+
+        ## fstab
+
+        ```
+        my-bucket/datasets  /mnt/data  penstock  _netdev,nofail,cache_size=2TiB  0  0
+        ```
+
+        needs `/sbin/mount.penstock`, which `penstock install` puts there. Options of mount(8) and systemd
+        (`_netdev`, `nofail`, `noauto`, `user`, `x-systemd.*`, `defaults`, `noatime`, …) are accepted.
+
+        ## Settings
+        """;
+
+    private SettingsPage() {}
+
+    public static String text() {
+        StringBuilder page = new StringBuilder(HEAD);
+        for (Settings.Group group : Settings.GROUPS) {
+            page.append("\n### ").append(group.title()).append('\n');
+            group.settings().forEach(setting -> page.append(entry(setting)));
+        }
+        return page.toString();
+    }
+
+    private static String entry(Setting<?> setting) {
+        String options = setting.names().stream()
+                .map(name -> "`--" + name
+                        + (setting.type().isFlag() ? "" : " " + setting.type().label()) + "`")
+                .collect(Collectors.joining(", "));
+        return "\n#### `" + setting.key() + "`\n\n" + setting.help() + "\n\n- Option: " + options + "\n- Allowed: "
+                + setting.type().allowed() + "\n- Default: " + setting.defaultText() + "\n";
+    }
+}

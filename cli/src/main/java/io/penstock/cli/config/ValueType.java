@@ -1,0 +1,207 @@
+package io.penstock.cli.config;
+
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a setting's value may be: how it is read, how it is shown, and how an error tells what is allowed.
+ *
+ * @param <T> the value once read
+ */
+public final class ValueType<T> {
+    private final String label;
+    private final String allowed;
+    private final boolean flag;
+    private final Function<String, @Nullable T> parser;
+    private final Function<T, String> printer;
+
+    private ValueType(
+            String label,
+            String allowed,
+            boolean flag,
+            Function<String, @Nullable T> parser,
+            Function<T, String> printer) {
+        this.label = label;
+        this.allowed = allowed;
+        this.flag = flag;
+        this.parser = parser;
+        this.printer = printer;
+    }
+
+    /** A number of bytes from {@code least} to {@code most}. */
+    static ValueType<Long> size(long least, long most) {
+        String bounds = most == Long.MAX_VALUE
+                ? ByteSizes.print(least) + " or more"
+                : "from " + ByteSizes.print(least) + " to " + ByteSizes.print(most);
+        return new ValueType<>(
+                "<size>",
+                "a size with its unit such as 512MiB, 64GiB or 1.5TiB, " + bounds,
+                false,
+                checked(ByteSizes::parse, bytes -> bytes >= least && bytes <= most),
+                ByteSizes::print);
+    }
+
+    /** A duration from {@code least} to {@code most}. */
+    static ValueType<Duration> duration(Duration least, Duration most) {
+        return new ValueType<>(
+                "<time>",
+                "a time with its unit such as 250ms, 60s or 5m, from " + Durations.print(least) + " to "
+                        + Durations.print(most),
+                false,
+                checked(Durations::parse, time -> time.compareTo(least) >= 0 && time.compareTo(most) <= 0),
+                Durations::print);
+    }
+
+    /** A whole number from {@code least} to {@code most}. */
+    static ValueType<Integer> integer(int least, int most) {
+        return new ValueType<>(
+                "<number>",
+                "a whole number from " + least + " to " + most,
+                false,
+                checked(text -> integerOrNull(text, 10), number -> number >= least && number <= most),
+                String::valueOf);
+    }
+
+    /** Permission bits in octal, as chmod takes them. */
+    static ValueType<Integer> mode() {
+        return new ValueType<>(
+                "<mode>",
+                "permission bits in octal such as 0644, from 0000 to 0777",
+                false,
+                checked(text -> integerOrNull(text, 8), bits -> bits >= 0 && bits <= 0777),
+                bits -> String.format(Locale.ROOT, "%04o", bits));
+    }
+
+    /** True or false; as an option without a value it means true. */
+    static ValueType<Boolean> flag() {
+        return new ValueType<>(
+                "true|false",
+                "true or false",
+                true,
+                text -> switch (text.toLowerCase(Locale.ROOT)) {
+                    case "true" -> Boolean.TRUE;
+                    case "false" -> Boolean.FALSE;
+                    default -> null;
+                },
+                String::valueOf);
+    }
+
+    /** One of an enum's constants, in lower case with dashes. */
+    static <E extends Enum<E>> ValueType<E> choice(Class<E> type) {
+        List<String> words = EnumSet.allOf(type).stream().map(ValueType::word).toList();
+        String last = words.getLast();
+        String rest = words.stream().limit(words.size() - 1L).collect(Collectors.joining(", "));
+        return new ValueType<>(
+                String.join("|", words),
+                rest.isEmpty() ? last : rest + " or " + last,
+                false,
+                text -> Arrays.stream(type.getEnumConstants())
+                        .filter(constant -> word(constant).equalsIgnoreCase(text))
+                        .findFirst()
+                        .orElse(null),
+                ValueType::word);
+    }
+
+    /** The address of a server: scheme, host, port, and nothing behind them. */
+    static ValueType<URI> server() {
+        return new ValueType<>(
+                "<url>",
+                "a server's address such as http://127.0.0.1:9000 or https://s3.example.com, without a path",
+                false,
+                ValueType::serverOrNull,
+                URI::toString);
+    }
+
+    /** A file or folder; {@code ~/} is the user's home, what is relative is relative to the current folder. */
+    static ValueType<Path> path() {
+        return new ValueType<>(
+                "<path>",
+                "the path of a file or folder",
+                false,
+                text -> {
+                    try {
+                        return text.isBlank() ? null : Host.current().path(text);
+                    } catch (InvalidPathException e) {
+                        return null;
+                    }
+                },
+                Path::toString);
+    }
+
+    /** A word that matches the pattern. */
+    static ValueType<String> word(String label, String allowed, Pattern pattern) {
+        return new ValueType<>(
+                label, allowed, false, text -> pattern.matcher(text).matches() ? text : null, Function.identity());
+    }
+
+    /** The value's place in a synopsis: {@code <size>}. */
+    public String label() {
+        return label;
+    }
+
+    /** What is allowed, as the end of a sentence. */
+    public String allowed() {
+        return allowed;
+    }
+
+    /** Whether it is true or false. */
+    public boolean isFlag() {
+        return flag;
+    }
+
+    /** @return null if the text is not what is {@link #allowed} */
+    public @Nullable T parse(String text) {
+        return parser.apply(text.strip());
+    }
+
+    /** As a user would write it: {@link #parse} gives the value back. */
+    public String print(T value) {
+        return printer.apply(value);
+    }
+
+    private static <T> Function<String, @Nullable T> checked(
+            Function<String, @Nullable T> parser, Predicate<T> inBounds) {
+        return text -> {
+            T value = parser.apply(text);
+            return value != null && inBounds.test(value) ? value : null;
+        };
+    }
+
+    private static @Nullable Integer integerOrNull(String text, int radix) {
+        try {
+            return Integer.valueOf(text, radix);
+        } catch (NumberFormatException e) {
+            return null;
+        }
+    }
+
+    private static @Nullable URI serverOrNull(String text) {
+        try {
+            URI uri = new URI(text.endsWith("/") ? text.substring(0, text.length() - 1) : text);
+            boolean http = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
+            boolean bare = uri.getRawPath() != null
+                    && uri.getRawPath().isEmpty()
+                    && uri.getQuery() == null
+                    && uri.getUserInfo() == null;
+            return http && bare && uri.getHost() != null ? uri : null;
+        } catch (URISyntaxException e) {
+            return null;
+        }
+    }
+
+    private static String word(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+}

@@ -1,0 +1,166 @@
+package io.penstock.cli.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ConfigurationTest {
+    private static final long GIB = 1L << 30;
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void get_nothingSet_builtInDefaults() throws ConfigurationException {
+        Configuration configuration = resolve(Map.of(), "", ConfigurationFile.NONE);
+        assertThat(configuration.get(Settings.CACHE_SIZE)).isEqualTo(64 * GIB);
+        assertThat(configuration.origin(Settings.CACHE_SIZE)).isEqualTo(new Origin.Default());
+        assertThat(configuration.find(Settings.ENDPOINT)).isEmpty();
+        assertThat(configuration.show(Settings.ENDPOINT)).isEqualTo("(AWS)");
+        assertThat(configuration.get(Settings.UID)).isEqualTo(1000);
+        assertThat(configuration.get(Settings.GID)).isEqualTo(1001);
+        assertThat(configuration.get(Settings.CACHE_DIR)).isEqualTo(Path.of("/home/ann/.cache/penstock/data"));
+        assertThat(configuration.get(Settings.LOG_FILE)).isEqualTo(Path.of("/home/ann/.local/state/penstock/data.log"));
+    }
+
+    @Test
+    void get_root_foldersOfTheMachine() throws ConfigurationException {
+        Configuration configuration =
+                Configuration.of(Hosts.ROOT, "data", SettingSource.EMPTY, SettingSource.EMPTY, ConfigurationFile.NONE);
+        assertThat(configuration.get(Settings.CACHE_DIR)).isEqualTo(Path.of("/var/cache/penstock/data"));
+        assertThat(configuration.get(Settings.LOG_FILE)).isEqualTo(Path.of("/var/log/penstock/data.log"));
+        assertThat(configuration.get(Settings.ALLOW_OTHER)).isTrue();
+    }
+
+    @Test
+    void get_setEverywhere_strongestWinsAndNamesItsPlace() throws Exception {
+        ConfigurationFile file = file("""
+            defaults:
+              cache: {size: 1GiB}
+            buckets:
+              data:
+                cache:
+                  size: 2GiB
+            """);
+        Map<Setting<?>, String> option = Map.of(Settings.CACHE_SIZE, "4GiB");
+
+        Configuration all = resolve(option, "cache_size=3GiB", file);
+        assertThat(all.get(Settings.CACHE_SIZE)).isEqualTo(4 * GIB);
+        assertThat(all.origin(Settings.CACHE_SIZE)).hasToString("option --cache-size");
+
+        Configuration withoutOption = resolve(Map.of(), "cache_size=3GiB", file);
+        assertThat(withoutOption.get(Settings.CACHE_SIZE)).isEqualTo(3 * GIB);
+        assertThat(withoutOption.origin(Settings.CACHE_SIZE)).hasToString("-o: option 'cache_size=3GiB'");
+
+        Configuration fileOnly = resolve(Map.of(), "", file);
+        assertThat(fileOnly.get(Settings.CACHE_SIZE)).isEqualTo(2 * GIB);
+        assertThat(fileOnly.origin(Settings.CACHE_SIZE)).hasToString(file.path() + ":6 (buckets.data)");
+
+        Configuration otherBucket =
+                Configuration.of(Hosts.USER, "other", SettingSource.EMPTY, SettingSource.EMPTY, file);
+        assertThat(otherBucket.get(Settings.CACHE_SIZE)).isEqualTo(GIB);
+        assertThat(otherBucket.origin(Settings.CACHE_SIZE)).hasToString(file.path() + ":2 (defaults)");
+    }
+
+    @Test
+    void endpoint_inTheEnvironment_followedUnlessSet() throws ConfigurationException {
+        Host host = Hosts.user(Map.of("AWS_ENDPOINT_URL", "http://a:1", "AWS_ENDPOINT_URL_S3", "http://b:2"));
+        Configuration configuration =
+                Configuration.of(host, "data", SettingSource.EMPTY, SettingSource.EMPTY, ConfigurationFile.NONE);
+        assertThat(configuration.find(Settings.ENDPOINT)).hasValue(URI.create("http://b:2"));
+        assertThat(configuration.origin(Settings.ENDPOINT)).hasToString("environment variable AWS_ENDPOINT_URL_S3");
+
+        SettingSource option = SettingSource.ofOptions(Map.of(Settings.ENDPOINT, "http://c:3"), Map.of());
+        Configuration set = Configuration.of(host, "data", option, SettingSource.EMPTY, ConfigurationFile.NONE);
+        assertThat(set.find(Settings.ENDPOINT)).hasValue(URI.create("http://c:3"));
+    }
+
+    @Test
+    void pathStyle_notSet_followsTheEndpoint() throws ConfigurationException {
+        assertThat(resolve(Map.of(), "", ConfigurationFile.NONE).get(Settings.PATH_STYLE))
+                .isFalse();
+        assertThat(resolve(Map.of(), "endpoint=http://a:1", ConfigurationFile.NONE)
+                        .get(Settings.PATH_STYLE))
+                .isTrue();
+        assertThat(resolve(Map.of(), "endpoint=http://a:1,path_style=false", ConfigurationFile.NONE)
+                        .get(Settings.PATH_STYLE))
+                .isFalse();
+    }
+
+    @Test
+    void memory_notSet_shareOfTheMachineWithinBounds() throws ConfigurationException {
+        assertThat(memoryOf(48 * GIB)).isEqualTo(GIB);
+        assertThat(memoryOf(2 * GIB)).isEqualTo(GIB / 4);
+        assertThat(memoryOf(2000 * GIB)).isEqualTo(4 * GIB);
+    }
+
+    @Test
+    void of_mistakesInEverySource_allReportedTogether() throws IOException {
+        ConfigurationFile file = file("defaults: {memory: lots}\n");
+        assertThatThrownBy(() -> resolve(Map.of(Settings.UID, "ann"), "cash_size=1GiB", file))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessage("""
+                    option --uid: uid: found 'ann', allowed is a whole number from 0 to 2147483647
+                    -o: option 'cash_size=1GiB': cash_size: no such option; did you mean cache_size?
+                    %s:1 (defaults): memory: found 'lots', allowed is a size with its unit such as 512MiB, 64GiB \
+                    or 1.5TiB, 64MiB or more\
+                    """.formatted(file.path()));
+    }
+
+    @Test
+    void of_valuesThatForbidEachOther_bothPlacesNamed() {
+        assertThatThrownBy(() -> resolve(Map.of(Settings.ANONYMOUS, "true"), "profile=a", ConfigurationFile.NONE))
+                .hasMessage("option --anonymous: s3.anonymous: found 'true' together with s3.profile (-o: option"
+                        + " 'profile=a'), allowed is only one of them");
+        assertThatThrownBy(() -> resolve(Map.of(Settings.READ_ONLY, "false"), "", ConfigurationFile.NONE))
+                .hasMessage("option --read-only: read-only: found 'false', allowed is only true: this version cannot"
+                        + " write");
+        assertThatThrownBy(() -> resolve(Map.of(Settings.MEMORY, "25GiB"), "", ConfigurationFile.NONE))
+                .hasMessageContaining("option --memory: memory: found '25GiB', allowed is at most half")
+                .hasMessageEndingWith("24GiB");
+        assertThatThrownBy(() -> resolve(
+                        Map.of(Settings.RANGE_SIZE, "512MiB", Settings.MEMORY, "256MiB"), "", ConfigurationFile.NONE))
+                .hasMessageContaining("allowed is at most memory, which is 256MiB (option --memory)");
+    }
+
+    @Test
+    void check_fileWithContradictionInOneBucket_reportedOnce() throws IOException {
+        ConfigurationFile file = file("buckets: {a: {read-only: false}, b: {}}\n");
+        assertThatThrownBy(() -> Configuration.check(Hosts.USER, file))
+                .hasMessage(file.path() + ":1 (buckets.a): read-only: found 'false', allowed is only true: this"
+                        + " version cannot write");
+    }
+
+    private static long memoryOf(long machine) throws ConfigurationException {
+        return Configuration.of(
+                        Hosts.withMemory(machine),
+                        "data",
+                        SettingSource.EMPTY,
+                        SettingSource.EMPTY,
+                        ConfigurationFile.NONE)
+                .get(Settings.MEMORY);
+    }
+
+    private static Configuration resolve(Map<Setting<?>, String> options, String mountOptions, ConfigurationFile file)
+            throws ConfigurationException {
+        return Configuration.of(
+                Hosts.USER,
+                "data",
+                SettingSource.ofOptions(options, Map.of()),
+                MountOptionList.parse(List.of(mountOptions), "-o").settings(),
+                file);
+    }
+
+    private ConfigurationFile file(String text) throws IOException {
+        Path path = Files.writeString(folder.resolve("penstock.yaml"), text);
+        return ConfigurationFile.find(path, Hosts.USER);
+    }
+}

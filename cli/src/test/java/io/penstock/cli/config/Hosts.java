@@ -1,0 +1,22 @@
+package io.penstock.cli.config;
+
+import java.nio.file.Path;
+import java.util.Map;
+
+/** Machines for tests. */
+final class Hosts {
+    private static final long MEMORY = 48L << 30;
+
+    static final Host USER = user(Map.of());
+    static final Host ROOT = new Host(Map.of(), Path.of("/root"), 0, 0, MEMORY);
+
+    private Hosts() {}
+
+    static Host user(Map<String, String> environment) {
+        return new Host(environment, Path.of("/home/ann"), 1000, 1001, MEMORY);
+    }
+
+    static Host withMemory(long bytes) {
+        return new Host(Map.of(), Path.of("/home/ann"), 1000, 1001, bytes);
+    }
+}

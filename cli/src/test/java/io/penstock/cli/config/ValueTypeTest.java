@@ -1,0 +1,66 @@
+package io.penstock.cli.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.objectstore.S3Config.HttpClient;
+import java.net.URI;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ValueTypeTest {
+    @Test
+    void size_atItsBounds_accepted() {
+        ValueType<Long> size = ValueType.size(1024, 2048);
+        assertThat(size.parse("1KiB")).isEqualTo(1024);
+        assertThat(size.parse("2KiB")).isEqualTo(2048);
+        assertThat(size.parse("1023B")).isNull();
+        assertThat(size.parse("2049B")).isNull();
+        assertThat(size.allowed()).endsWith("from 1KiB to 2KiB");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "4097", "1.5", "many", ""})
+    void integer_outOfBoundsOrNone_refused(String text) {
+        assertThat(ValueType.integer(1, 4096).parse(text)).isNull();
+    }
+
+    @Test
+    void mode_octal_bits() {
+        assertThat(ValueType.mode().parse("0644")).isEqualTo(0644);
+        assertThat(ValueType.mode().parse("755")).isEqualTo(0755);
+        assertThat(ValueType.mode().print(0)).isEqualTo("0000");
+        assertThat(ValueType.mode().parse("0888")).isNull();
+        assertThat(ValueType.mode().parse("1777")).isNull();
+    }
+
+    @Test
+    void choice_constants_wordsWithDashes() {
+        ValueType<HttpClient> choice = ValueType.choice(HttpClient.class);
+        assertThat(choice.parse("url-connection")).isEqualTo(HttpClient.URL_CONNECTION);
+        assertThat(choice.parse("Apache")).isEqualTo(HttpClient.APACHE);
+        assertThat(choice.parse("url_connection")).isNull();
+        assertThat(choice.allowed()).startsWith("apache, ").contains(" or ");
+    }
+
+    @Test
+    void server_withSlashAtTheEnd_withoutIt() {
+        assertThat(ValueType.server().parse("http://127.0.0.1:9000/")).isEqualTo(URI.create("http://127.0.0.1:9000"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"127.0.0.1:9000", "ftp://host", "http://", "http://host/bucket", "http://u:p@host", "http://a b"
+            })
+    void server_noBareHttpAddress_refused(String text) {
+        assertThat(ValueType.server().parse(text)).isNull();
+    }
+
+    @Test
+    void path_relativeOrBelowHome_absolute() {
+        assertThat(ValueType.path().parse("a/../b")).isEqualTo(Path.of("b").toAbsolutePath());
+        assertThat(Hosts.USER.path("~/cache")).isEqualTo(Path.of("/home/ann/cache"));
+        assertThat(ValueType.path().parse("")).isNull();
+    }
+}
