@@ -8,6 +8,21 @@ import java.nio.file.Path;
  * @param directory the cache folder, on NVMe; made with mode 0700 if it is not there
  * @param sizeBytes most bytes on disk; at least one page
  * @param minFreeBytes bytes that stay free on the folder's file system, whatever {@code sizeBytes} allows; 0 or more
- * @param memoryBytes most bytes of pages in memory (in flight, being written to disk, or kept because there is room)
+ * @param memoryBytes most bytes of pages in memory (in flight, being written to disk, or kept because there is room);
+ *     at least two pages: one that arrives while another is on its way to disk. Whole pages of it are used. It is
+ *     direct memory, so the JVM's {@code -XX:MaxDirectMemorySize} must allow it
  */
-public record CacheConfig(Path directory, long sizeBytes, long minFreeBytes, long memoryBytes) {}
+public record CacheConfig(Path directory, long sizeBytes, long minFreeBytes, long memoryBytes) {
+    public CacheConfig {
+        if (sizeBytes < PageCache.PAGE_SIZE) {
+            throw new IllegalArgumentException("the cache's size must be at least 1 MiB (one page), not " + sizeBytes);
+        }
+        if (minFreeBytes < 0) {
+            throw new IllegalArgumentException("the space to leave free must not be negative: " + minFreeBytes);
+        }
+        if (memoryBytes < 2L * PageCache.PAGE_SIZE) {
+            throw new IllegalArgumentException(
+                    "the cache's memory must be at least 2 MiB (two pages), not " + memoryBytes);
+        }
+    }
+}

@@ -2,6 +2,7 @@ package io.penstock.cache;
 
 import io.penstock.core.ObjectVersion;
 import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** The pages of one object version. Safe for use by any number of threads; all calls are positional. */
@@ -12,45 +13,78 @@ public final class CachedObject implements AutoCloseable {
     /** What {@link #readNow} returns instead of a byte count when the bytes are not in memory but may be had by waiting. */
     public static final int WOULD_WAIT = -2;
 
-    private CachedObject() {}
+    private final PageCache cache;
+    private final ObjectPages pages;
+    private final ObjectVersion version;
+    private final AtomicBoolean closed = new AtomicBoolean();
 
-    public ObjectVersion version() {
-        throw new UnsupportedOperationException();
+    CachedObject(PageCache cache, ObjectPages pages, ObjectVersion version) {
+        this.cache = cache;
+        this.pages = pages;
+        this.version = version;
     }
 
-    /** A snapshot: it may be another by the time that it is returned. */
+    public ObjectVersion version() {
+        return version;
+    }
+
+    /**
+     * A snapshot: it may be another by the time that it is returned.
+     *
+     * @param page from 0 to the number of the object's last page
+     */
     public PageState state(long page) {
-        throw new UnsupportedOperationException();
+        return pages.state(checkPage(page, pages.pageCount() - 1L));
     }
 
     /**
      * Claims the first run of Missing pages within {@code [fromPage, toPage)}: turns them Inflight, for the caller alone
      * to fill. Every claim must be filled or failed. The run ends early at a page that is not Missing or for which there
-     * is no memory.
+     * is no memory, and at the end of the object.
      *
      * @return null if no page in it is Missing, or, for {@link Urgency#READAHEAD}, if memory is short;
      *     {@link Urgency#DEMAND} waits for memory instead
      */
     public @Nullable Fill claim(long fromPage, long toPage, Urgency urgency) throws InterruptedException {
-        throw new UnsupportedOperationException();
+        long end = Math.min(toPage, pages.pageCount());
+        return fromPage >= end ? null : pages.claim(checkPage(fromPage, end), (int) end, urgency);
     }
 
     /**
      * Copies bytes from the one page that holds {@code position}, up to the page's end or the buffer's limit. Waits
      * while the page is Inflight, but only until the bytes asked for have arrived.
      *
-     * @return the number of bytes copied, or {@link #MISSING}
+     * @return the number of bytes copied: 0 if the buffer is full, or at or past the object's end; or {@link #MISSING}
      * @throws FillFailedException if the fill that was waited for failed
      */
     public int read(long position, ByteBuffer to) throws FillFailedException, InterruptedException {
-        throw new UnsupportedOperationException();
+        return pages.read(checkPosition(position), to);
     }
 
     /** Like {@link #read}, but never waits, not for the disk either: {@link #WOULD_WAIT} instead. */
     public int readNow(long position, ByteBuffer to) {
-        throw new UnsupportedOperationException();
+        return pages.readNow(checkPosition(position), to);
     }
 
+    /** Fills that were claimed go on and may be ended after it. Closing again does nothing. */
     @Override
-    public void close() {}
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            cache.release(pages);
+        }
+    }
+
+    private static int checkPage(long page, long last) {
+        if (page < 0 || page > last) {
+            throw new IllegalArgumentException("no page " + page);
+        }
+        return (int) page;
+    }
+
+    private static long checkPosition(long position) {
+        if (position < 0) {
+            throw new IllegalArgumentException("negative position " + position);
+        }
+        return position;
+    }
 }

@@ -2,36 +2,84 @@ package io.penstock.cache;
 
 import io.penstock.core.ByteRange;
 import java.nio.ByteBuffer;
+import java.util.List;
 
 /**
  * A claimed run of pages on its way from Missing to Ready. Filled in order by one thread at a time; each page turns
  * Ready as its last byte arrives, and readers wake as the bytes they wait for arrive.
+ *
+ * <p>Every fill ends: by its last byte, or by {@link #fail}. Who has to end one must not wait in
+ * {@link CachedObject#claim} before that.
  */
 public final class Fill {
-    private Fill() {}
+    private final ObjectPages object;
+    private final List<PageFrame> frames;
+
+    /** Frames before it are complete. Written by the one thread that fills; others only look ahead of it. */
+    private volatile int current;
+
+    Fill(ObjectPages object, List<PageFrame> frames) {
+        this.object = object;
+        this.frames = List.copyOf(frames);
+    }
 
     /** The bytes to fetch: whole pages, the object's last one cut at its size. */
     public ByteRange range() {
-        throw new UnsupportedOperationException();
+        long start = ObjectPages.pageStart(frames.getFirst().page());
+        PageFrame last = frames.getLast();
+        return new ByteRange(start, ObjectPages.pageStart(last.page()) + last.length() - start);
     }
 
-    /** The memory to put the next bytes in: what is left of the current page. */
+    /**
+     * The memory to put the next bytes in: what is left of the current page.
+     *
+     * @throws IllegalStateException if the fill has ended
+     */
     public ByteBuffer buffer() {
-        throw new UnsupportedOperationException();
+        return currentFrame().rest();
     }
 
-    /** Tells that so many more bytes lie in the buffer last handed out. */
+    /**
+     * Tells that so many more bytes lie in the buffer last handed out.
+     *
+     * @param bytes from 0 to what that buffer could take
+     */
     public void filled(int bytes) {
-        throw new UnsupportedOperationException();
+        PageFrame frame = currentFrame();
+        frame.arrived(bytes);
+        if (frame.isComplete()) {
+            int next = current + 1; // not ++: only this thread writes it
+            current = next;
+            object.completed(frame);
+        }
     }
 
-    /** Turns the pages that are not Ready yet back to Missing and wakes their readers with the cause. */
+    /**
+     * Turns the pages that are not Ready yet back to Missing and wakes their readers with the cause. Does nothing once
+     * the fill has ended. Not before nobody writes into a buffer of this fill any more: its memory is another page's
+     * next.
+     */
     public void fail(Exception cause) {
-        throw new UnsupportedOperationException();
+        for (int i = current; i < frames.size(); i++) {
+            current = i + 1;
+            object.failed(frames.get(i), cause);
+        }
     }
 
-    /** Whether a reader waits for a page of this fill that is not Ready yet. */
+    /** Whether a reader waits for a page of this fill that is not Ready yet. May be asked by any thread. */
     public boolean awaited() {
-        throw new UnsupportedOperationException();
+        for (int i = current; i < frames.size(); i++) {
+            if (frames.get(i).isAwaited()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private PageFrame currentFrame() {
+        if (current == frames.size()) {
+            throw new IllegalStateException("this fill has ended");
+        }
+        return frames.get(current);
     }
 }

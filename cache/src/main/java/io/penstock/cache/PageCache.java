@@ -1,14 +1,32 @@
 package io.penstock.cache;
 
+import io.penstock.cache.ObjectPages.Shared;
 import io.penstock.core.ObjectVersion;
 import java.io.IOException;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** The page cache of one mount. Safe for use by any number of threads. */
+/**
+ * The page cache of one mount: pages in memory, and behind them on NVMe. Safe for use by any number of threads.
+ *
+ * <p>A sick, full or slow disk makes reads slower, never wrong and never an error: what it does not give is Missing.
+ */
 public final class PageCache implements AutoCloseable {
     /** Bytes in a page; the last page of an object is as long as what is left of it. */
     public static final int PAGE_SIZE = 1 << 20;
 
-    private PageCache() {}
+    private static final Logger log = LoggerFactory.getLogger(PageCache.class);
+
+    private final CacheFolder folder;
+    private final IndexLog index;
+    private final Shared shared;
+
+    private PageCache(CacheFolder folder, IndexLog index, Shared shared) {
+        this.folder = folder;
+        this.index = index;
+        this.shared = shared;
+    }
 
     /**
      * Opens the cache folder and takes over what earlier runs left Ready in it.
@@ -16,7 +34,38 @@ public final class PageCache implements AutoCloseable {
      * @throws IOException with a message fit for the user if the folder cannot be used, or another process uses it
      */
     public static PageCache open(CacheConfig config) throws IOException {
-        throw new UnsupportedOperationException(config.toString());
+        return open(config, LocalFiles::new, System::nanoTime);
+    }
+
+    /** How a test gets between the cache and its disk. */
+    interface FilesFactory {
+        StoreFiles open(java.nio.file.Path directory) throws IOException;
+    }
+
+    static PageCache open(CacheConfig config, FilesFactory filesFactory, LongSupplier nanoTime) throws IOException {
+        CacheFolder folder = CacheFolder.open(config.directory());
+        try {
+            StoreFiles files = filesFactory.open(folder.path());
+            IndexLog index = IndexLog.open(folder.index());
+            Shared shared = share(config, files, index, nanoTime);
+            IndexReplay replay = new IndexReplay(shared);
+            index.replay(replay);
+            shared.store().start(replay.objects());
+            return new PageCache(folder, index, shared);
+        } catch (IOException | RuntimeException e) {
+            folder.close();
+            throw e;
+        }
+    }
+
+    private static Shared share(CacheConfig config, StoreFiles files, IndexLog index, LongSupplier nanoTime) {
+        Counters counters = new Counters();
+        ObjectTable table = new ObjectTable();
+        PageMemory memory = new PageMemory(config.memoryBytes());
+        DiskHealth health = new DiskHealth(nanoTime, counters);
+        DiskSpace space = new DiskSpace(config, files, index, table, counters);
+        PageStore store = new PageStore(files, index, space, health, table, memory, counters, config);
+        return new Shared(table, memory, store, counters);
     }
 
     /**
@@ -25,13 +74,48 @@ public final class PageCache implements AutoCloseable {
      * @param namespace what keeps keys of different buckets apart: endpoint and bucket
      */
     public CachedObject open(String namespace, ObjectVersion version) {
-        throw new UnsupportedOperationException(namespace + version);
+        ObjectId id = ObjectId.of(namespace, version);
+        return new CachedObject(
+                this, shared.table().retain(id, () -> new ObjectPages(shared, id, version.size())), version);
+    }
+
+    /** Gives up the pages of a version that is no longer wanted; those in flight are left to their fills. */
+    public void invalidate(String namespace, ObjectVersion version) {
+        ObjectPages pages = shared.table().find(ObjectId.of(namespace, version));
+        if (pages != null) {
+            shared.store().discard(pages);
+            pages.frames().stream().filter(PageFrame::isComplete).forEach(shared.memory()::discard);
+        }
+    }
+
+    void release(ObjectPages pages) {
+        shared.store().releaseObject(pages);
     }
 
     public CacheStatistics statistics() {
-        throw new UnsupportedOperationException();
+        return shared.counters()
+                .snapshot(shared.memory().usedBytes(), shared.store().diskBytes());
     }
 
+    /** For tests: waits until all that was to be written or freed by now is. */
+    void awaitWritten() throws InterruptedException {
+        shared.store().awaitIdle();
+    }
+
+    /** For tests: memory that somebody holds. */
+    long busyBytes() {
+        return shared.memory().busyBytes();
+    }
+
+    /** Waits, for a bounded time, until what is complete is on disk, and gives the folder to the next who wants it. */
     @Override
-    public void close() {}
+    public void close() {
+        shared.store().close();
+        try (folder;
+                index) {
+            log.debug("The cache in {} is closed", folder.path());
+        } catch (IOException e) {
+            log.warn("The cache folder {} could not be closed: {}", folder.path(), e.toString());
+        }
+    }
 }

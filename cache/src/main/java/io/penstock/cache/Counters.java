@@ -1,0 +1,33 @@
+package io.penstock.cache;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/** What {@link CacheStatistics} reports, as it is counted. */
+final class Counters {
+    final LongAdder memoryHits = new LongAdder();
+    final LongAdder diskHits = new LongAdder();
+    final LongAdder waits = new LongAdder();
+    final LongAdder misses = new LongAdder();
+    final LongAdder filledPages = new LongAdder();
+    final LongAdder failedFills = new LongAdder();
+    final LongAdder evictedPages = new LongAdder();
+    final LongAdder corruptPages = new LongAdder();
+    final LongAdder diskErrors = new LongAdder();
+    final LongAdder unstoredPages = new LongAdder();
+
+    CacheStatistics snapshot(long memoryBytes, long diskBytes) {
+        return new CacheStatistics(
+                memoryHits.sum(),
+                diskHits.sum(),
+                waits.sum(),
+                misses.sum(),
+                filledPages.sum(),
+                failedFills.sum(),
+                evictedPages.sum(),
+                corruptPages.sum(),
+                diskErrors.sum(),
+                unstoredPages.sum(),
+                memoryBytes,
+                diskBytes);
+    }
+}

@@ -1,0 +1,23 @@
+package io.penstock.cache;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/** The file that holds one object version's pages, each at its own offset. Safe for use by any number of threads. */
+interface DataFile extends AutoCloseable {
+    /**
+     * Reads until the buffer is full or the file ends. Not ended by an interrupt.
+     *
+     * @return bytes read
+     */
+    int read(long position, ByteBuffer to) throws IOException;
+
+    /** Writes all that remains in the buffer, a page's bytes in memory as {@link Slab} gives it. */
+    void write(long position, ByteBuffer from) throws IOException;
+
+    /** Gives the space back: what is there then reads as zeros. The file's length stays. */
+    void punch(long position, long length) throws IOException;
+
+    @Override
+    void close() throws IOException;
+}

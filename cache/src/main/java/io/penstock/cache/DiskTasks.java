@@ -1,0 +1,77 @@
+package io.penstock.cache;
+
+import java.io.IOException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The threads that write to the cache's disk and free space on it, so that no reader has to. */
+final class DiskTasks {
+    private static final Logger log = LoggerFactory.getLogger(DiskTasks.class);
+
+    /** Enough to keep an NVMe busy with writes of a page each. */
+    private static final int THREADS = 4;
+
+    private final DiskHealth health;
+    private final ExecutorService executor = Executors.newFixedThreadPool(
+            THREADS, Thread.ofPlatform().daemon().name("penstock-store-", 0).factory());
+
+    private int pending; // guarded by this
+
+    DiskTasks(DiskHealth health) {
+        this.health = health;
+    }
+
+    interface Task {
+        void run() throws IOException;
+    }
+
+    /** Has the task run soon; its error is told to the disk's health. False if the cache is closed. */
+    boolean execute(String what, Task task) {
+        begun();
+        try {
+            executor.execute(() -> run(what, task));
+            return true;
+        } catch (RejectedExecutionException e) {
+            ended();
+            return false;
+        }
+    }
+
+    private void run(String what, Task task) {
+        try {
+            task.run();
+        } catch (IOException e) {
+            health.failed(what, e);
+        } catch (RuntimeException e) {
+            log.error("Unforeseen in the page store, to {}", what, e);
+        } finally {
+            ended();
+        }
+    }
+
+    private synchronized void begun() {
+        pending++;
+    }
+
+    private synchronized void ended() {
+        pending--;
+        notifyAll();
+    }
+
+    /** Waits until all tasks, and those that they make, are done. */
+    synchronized void awaitIdle() throws InterruptedException {
+        while (pending > 0) {
+            wait();
+        }
+    }
+
+    /** Takes no more tasks, and waits for those that are there. False if that takes too long. */
+    boolean close(long timeoutSeconds) throws InterruptedException {
+        executor.shutdown();
+        return executor.awaitTermination(timeoutSeconds, TimeUnit.SECONDS);
+    }
+}

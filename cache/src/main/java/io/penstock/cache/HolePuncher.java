@@ -1,0 +1,51 @@
+package io.penstock.cache;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import jnr.ffi.LibraryLoader;
+import jnr.ffi.Runtime;
+import jnr.ffi.types.off_t;
+
+/** fallocate(2), which Java does not have: gives the space of a part of a file back to the file system. */
+final class HolePuncher {
+    /** include/uapi/linux/falloc.h: free the range, and keep the file's length, which the kernel insists on. */
+    private static final int PUNCH_HOLE_KEEP_SIZE = 0x02 | 0x01;
+
+    /** include/uapi/asm-generic/fcntl.h: O_WRONLY and O_CLOEXEC; the same on x86-64 and aarch64. */
+    private static final int WRITE_ONLY_CLOSE_ON_EXEC = 0x1 | 0x80000;
+
+    private HolePuncher() {}
+
+    /** What is called of the C library. */
+    public interface LibC {
+        int open(String path, int flags);
+
+        int fallocate(int descriptor, int mode, @off_t long offset, @off_t long length);
+
+        int close(int descriptor);
+    }
+
+    /** Loaded at the first eviction, not at every start. */
+    private static final class Library {
+        static final LibC C = LibraryLoader.create(LibC.class).load("c");
+        static final Runtime RUNTIME = Runtime.getRuntime(C);
+    }
+
+    static void punch(Path file, long offset, long length) throws IOException {
+        int descriptor = Library.C.open(file.toString(), WRITE_ONLY_CLOSE_ON_EXEC);
+        if (descriptor < 0) {
+            throw failure("open", file);
+        }
+        try {
+            if (Library.C.fallocate(descriptor, PUNCH_HOLE_KEEP_SIZE, offset, length) != 0) {
+                throw failure("punch a hole in", file);
+            }
+        } finally {
+            Library.C.close(descriptor);
+        }
+    }
+
+    private static IOException failure(String what, Path file) {
+        return new IOException("cannot " + what + " " + file + ": errno " + Library.RUNTIME.getLastError());
+    }
+}

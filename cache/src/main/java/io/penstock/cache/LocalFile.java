@@ -1,0 +1,137 @@
+package io.penstock.cache;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.FileChannel;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A data file on a local file system.
+ *
+ * <p>Java closes a channel when a thread is interrupted in it, for all threads; and readers are interrupted whenever
+ * somebody presses Ctrl-C. So what finds its channel closed opens it again, and passes the interrupt on later.
+ */
+final class LocalFile implements DataFile {
+    private static final Set<OpenOption> BUFFERED = Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE);
+    private static final Set<OpenOption> DIRECT = Set.of(StandardOpenOption.WRITE, DirectIo.OPTION);
+
+    private final Path path;
+    private final boolean direct;
+
+    /** Guarded by this for writing, as the next. */
+    private volatile @Nullable FileChannel buffered;
+
+    private volatile @Nullable FileChannel unbuffered;
+
+    private boolean closed; // guarded by this
+
+    LocalFile(Path path, boolean direct) throws IOException {
+        this.path = path;
+        this.direct = direct;
+        this.buffered = FileChannel.open(path, BUFFERED);
+    }
+
+    private interface Transfer {
+        int run(FileChannel channel) throws IOException;
+    }
+
+    @Override
+    public int read(long position, ByteBuffer to) throws IOException {
+        int count = 0;
+        while (to.hasRemaining()) {
+            long at = position + count;
+            int read = uninterruptibly(false, channel -> channel.read(to, at));
+            if (read < 0) {
+                break;
+            }
+            count += read;
+        }
+        return count;
+    }
+
+    @Override
+    public void write(long position, ByteBuffer from) throws IOException {
+        // An object's last page is rarely aligned. It goes through the page cache as a whole: small objects, which have
+        // no other, would otherwise wait for the disk one by one.
+        boolean past = direct && from.remaining() % Slab.ALIGNMENT == 0;
+        int start = from.position();
+        while (from.hasRemaining()) {
+            long at = position + from.position() - start;
+            uninterruptibly(past, channel -> channel.write(from, at));
+        }
+    }
+
+    @Override
+    public void punch(long position, long length) throws IOException {
+        HolePuncher.punch(path, position, length);
+    }
+
+    private int uninterruptibly(boolean past, Transfer transfer) throws IOException {
+        boolean interrupted = Thread.interrupted();
+        try {
+            while (true) {
+                FileChannel channel = channel(past);
+                try {
+                    return transfer.run(channel);
+                } catch (ClosedChannelException e) {
+                    interrupted |= Thread.interrupted();
+                    replace(channel, past);
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private FileChannel channel(boolean past) throws IOException {
+        FileChannel channel = past ? unbuffered : buffered;
+        return channel != null ? channel : replace(null, past);
+    }
+
+    private FileChannel replace(@Nullable FileChannel old, boolean past) throws IOException {
+        FileChannel opened = FileChannel.open(path, past ? DIRECT : BUFFERED);
+        FileChannel current;
+        synchronized (this) {
+            current = closed ? null : past ? unbuffered : buffered;
+            if (Objects.equals(current, old) && !closed) {
+                if (past) {
+                    unbuffered = opened;
+                } else {
+                    buffered = opened;
+                }
+                return opened;
+            }
+        }
+        opened.close();
+        if (current == null) {
+            throw new IOException("used after it was closed: " + path);
+        }
+        return current;
+    }
+
+    @Override
+    public void close() throws IOException {
+        synchronized (this) {
+            closed = true;
+        }
+        FileChannel first = buffered;
+        FileChannel second = unbuffered;
+        try {
+            if (first != null) {
+                first.close();
+            }
+        } finally {
+            if (second != null) {
+                second.close();
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+package io.penstock.cache;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.HexFormat;
+import java.util.function.LongPredicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Data files in the folder {@code objects}, spread over 256 folders by their first two digits. */
+final class LocalFiles implements StoreFiles {
+    private static final Logger log = LoggerFactory.getLogger(LocalFiles.class);
+
+    private final Path root;
+    private final FileStore fileStore;
+
+    /** Whether full pages go past the kernel's page cache. */
+    private final boolean direct;
+
+    LocalFiles(Path directory) throws IOException {
+        this(directory, supportsDirect(directory));
+    }
+
+    LocalFiles(Path directory, boolean direct) throws IOException {
+        this.root = directory.resolve("objects");
+        this.direct = direct;
+        for (int i = 0; i < 256; i++) {
+            Files.createDirectories(
+                    root.resolve(HexFormat.of().toHexDigits((byte) i)),
+                    PosixFilePermissions.asFileAttribute(CacheFolder.PRIVATE_FOLDER));
+        }
+        this.fileStore = Files.getFileStore(root);
+    }
+
+    private static boolean supportsDirect(Path directory) throws IOException {
+        Path probe = directory.resolve("probe");
+        Files.deleteIfExists(probe);
+        try (FileChannel channel =
+                FileChannel.open(probe, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, DirectIo.OPTION)) {
+            return channel.isOpen();
+        } catch (IOException | UnsupportedOperationException e) {
+            log.info(
+                    "The cache folder {} is on a file system without direct I/O ({}): pages written to it pass through"
+                            + " the kernel's page cache.",
+                    directory,
+                    e.getMessage());
+            return false;
+        } finally {
+            Files.deleteIfExists(probe);
+        }
+    }
+
+    @Override
+    public DataFile open(long name) throws IOException {
+        return new LocalFile(path(name), direct);
+    }
+
+    @Override
+    public DataFile create(long name, long length) throws IOException {
+        Path path = path(name);
+        Files.createFile(path, PosixFilePermissions.asFileAttribute(CacheFolder.PRIVATE_FILE));
+        try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw")) {
+            file.setLength(length); // so that it is as long as the object once all of its pages are there
+        }
+        return new LocalFile(path, direct);
+    }
+
+    @Override
+    public void remove(long name) throws IOException {
+        Files.deleteIfExists(path(name));
+    }
+
+    @Override
+    public void removeUnknown(LongPredicate known) throws IOException {
+        try (DirectoryStream<Path> folders = Files.newDirectoryStream(root)) {
+            for (Path folder : folders) {
+                removeUnknown(folder, known);
+            }
+        }
+    }
+
+    private static void removeUnknown(Path folder, LongPredicate known) throws IOException {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
+            for (Path file : files) {
+                String name = file.getFileName().toString();
+                if (!name.matches("[0-9a-f]{16}") || !known.test(HexFormat.fromHexDigitsToLong(name))) {
+                    Files.deleteIfExists(file);
+                }
+            }
+        } catch (NoSuchFileException e) {
+            log.debug("Removed meanwhile: {}", e.getMessage());
+        }
+    }
+
+    @Override
+    public long usableBytes() throws IOException {
+        return fileStore.getUsableSpace();
+    }
+
+    private Path path(long name) {
+        String digits = HexFormat.of().toHexDigits(name);
+        return root.resolve(digits.substring(0, 2)).resolve(digits);
+    }
+}

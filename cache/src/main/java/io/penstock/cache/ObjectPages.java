@@ -1,0 +1,521 @@
+package io.penstock.cache;
+
+import io.penstock.cache.PageFrame.Origin;
+import io.penstock.cache.Slab.Piece;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.NoSuchFileException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The pages of one object version: those in memory as frames, those on disk as bits of extents.
+ *
+ * <p>A page is claimed by putting a frame where none is, and then looking again whether it is on disk: a page is marked
+ * as stored before its frame goes, so that no claim can slip between.
+ */
+final class ObjectPages {
+    private static final int PAGE_SHIFT = Integer.numberOfTrailingZeros(PageCache.PAGE_SIZE);
+
+    private final Shared shared;
+    private final ObjectId id;
+    private final long size;
+
+    /**
+     * Name of the data file. Random, so that a file that is being removed is never mistaken for that of the same object
+     * come back.
+     */
+    private final long fileName;
+
+    /** Opens and other uses. Guarded by {@link ObjectTable}'s lock for this object, as the next two for writing. */
+    private int references;
+
+    /** Null while nobody has the object open and nothing of it is in memory. */
+    private volatile @Nullable ConcurrentHashMap<Integer, PageFrame> frames;
+
+    /** Open while somebody uses it. Set under this object's monitor. */
+    private volatile @Nullable DataFile file;
+
+    /** Whether the data file exists. Write-behind sets it. */
+    private volatile boolean fileExists;
+
+    /** By page number; null until the first page is stored. One slot per extent of the object. */
+    private volatile @Nullable AtomicReferenceArray<Extent> extents;
+
+    /** Extents that are there. Guarded by this. */
+    private int extentCount;
+
+    /** What all objects of a cache share. */
+    record Shared(ObjectTable table, PageMemory memory, PageStore store, Counters counters) {}
+
+    ObjectPages(Shared shared, ObjectId id, long size) {
+        this(shared, id, size, ThreadLocalRandom.current().nextLong(), false);
+    }
+
+    ObjectPages(Shared shared, ObjectId id, long size, long fileName, boolean fileExists) {
+        this.shared = shared;
+        this.id = id;
+        this.size = size;
+        this.fileName = fileName;
+        this.fileExists = fileExists;
+    }
+
+    ObjectId id() {
+        return id;
+    }
+
+    long size() {
+        return size;
+    }
+
+    long fileName() {
+        return fileName;
+    }
+
+    PageMemory memory() {
+        return shared.memory();
+    }
+
+    static long pageStart(int page) {
+        return (long) page << PAGE_SHIFT;
+    }
+
+    int pageLength(int page) {
+        return (int) Math.min(PageCache.PAGE_SIZE, size - pageStart(page));
+    }
+
+    int pageCount() {
+        return Math.toIntExact((size + PageCache.PAGE_SIZE - 1) >> PAGE_SHIFT);
+    }
+
+    /** What a page takes on disk: whole blocks of the file system. */
+    long allocatedBytes(int page) {
+        return (pageLength(page) + 4095L) & -4096L;
+    }
+
+    // ---- what readers and fetchers call
+
+    PageState state(int page) {
+        PageFrame frame = frame(page);
+        if (frame != null && !frame.isComplete() && frame.origin() == Origin.STORE) {
+            return PageState.INFLIGHT;
+        }
+        return frame != null || shared.store().has(this, page) ? PageState.READY : PageState.MISSING;
+    }
+
+    @Nullable
+    Fill claim(int from, int to, Urgency urgency) throws InterruptedException {
+        for (int page = from; page < to; page++) {
+            PageFrame first = claimFirst(page, urgency);
+            if (first != null) {
+                List<PageFrame> run = new ArrayList<>();
+                run.add(first);
+                extend(run, to, urgency);
+                return new Fill(this, run);
+            }
+            if (urgency == Urgency.READAHEAD && state(page) == PageState.MISSING) {
+                return null; // for want of memory
+            }
+        }
+        return null;
+    }
+
+    /** Null if the page is not Missing, or, for readahead, if there is no memory. */
+    private @Nullable PageFrame claimFirst(int page, Urgency urgency) throws InterruptedException {
+        return switch (urgency) {
+            case READAHEAD -> tryClaim(page, urgency);
+            case DEMAND -> {
+                PageFrame frame = claimWithoutMemory(page);
+                if (frame != null) {
+                    waitForMemory(frame);
+                }
+                yield frame;
+            }
+        };
+    }
+
+    /** The claim comes first, so that of many readers of a page only one waits for memory. */
+    private void waitForMemory(PageFrame frame) throws InterruptedException {
+        try {
+            frame.setPiece(memory().acquire(frame.length()));
+        } catch (InterruptedException e) {
+            abandon(frame);
+            throw e;
+        }
+    }
+
+    private void extend(List<PageFrame> run, int to, Urgency urgency) {
+        for (int page = run.getFirst().page() + 1; page < to; page++) {
+            PageFrame frame = tryClaim(page, urgency);
+            if (frame == null) {
+                return;
+            }
+            run.add(frame);
+        }
+    }
+
+    private @Nullable PageFrame tryClaim(int page, Urgency urgency) {
+        if (state(page) != PageState.MISSING) {
+            return null;
+        }
+        Piece piece = memory().tryAcquire(pageLength(page), urgency);
+        if (piece == null) {
+            return null;
+        }
+        PageFrame frame = claimWithoutMemory(page);
+        if (frame == null) {
+            memory().free(piece);
+            return null;
+        }
+        frame.setPiece(piece);
+        return frame;
+    }
+
+    private @Nullable PageFrame claimWithoutMemory(int page) {
+        if (state(page) != PageState.MISSING) {
+            return null;
+        }
+        PageFrame frame = new PageFrame(this, page, Origin.STORE);
+        if (framesInUse().putIfAbsent(page, frame) != null) {
+            return null;
+        }
+        if (shared.store().has(this, page)) { // stored, and its frame given up, since the first look
+            abandon(frame);
+            return null;
+        }
+        return frame;
+    }
+
+    /** Takes the frame away as if it had never been there. */
+    private void abandon(PageFrame frame) {
+        boolean current = removeFrame(frame);
+        frame.cancel();
+        frame.release();
+        if (current) {
+            frame.release();
+        }
+    }
+
+    int read(long position, ByteBuffer to) throws FillFailedException, InterruptedException {
+        if (position >= size || !to.hasRemaining()) {
+            return 0;
+        }
+        int page = (int) (position >> PAGE_SHIFT);
+        int offset = (int) (position - pageStart(page));
+        int end = Math.min(pageLength(page), offset + to.remaining());
+        while (true) {
+            PageFrame frame = frame(page);
+            if (frame != null) {
+                if (frame.tryRetain()) {
+                    try {
+                        if (arrived(frame, end)) {
+                            return frame.copy(offset, to);
+                        }
+                    } finally {
+                        frame.release();
+                    }
+                }
+            } else {
+                Extent extent = extent(page);
+                if (extent != null && shared.store().has(this, page)) {
+                    int count = readStored(extent, page, offset, to);
+                    if (count > 0) {
+                        return count;
+                    }
+                } else if (frame(page) == null) {
+                    shared.counters().misses.increment();
+                    return CachedObject.MISSING;
+                }
+            }
+        }
+    }
+
+    private boolean arrived(PageFrame frame, int end) throws FillFailedException, InterruptedException {
+        if (frame.has(end)) {
+            shared.counters().memoryHits.increment();
+            return true;
+        }
+        return frame.await(end);
+    }
+
+    /** Bytes read; 0 if the page is to be looked for again. */
+    private int readStored(Extent extent, int page, int offset, ByteBuffer to) throws InterruptedException {
+        if (extent.isVerified(page)) {
+            int count = shared.store().read(extent, page, offset, to);
+            if (count > 0) {
+                shared.counters().diskHits.increment();
+            }
+            return count;
+        }
+        PageFrame frame = new PageFrame(this, page, Origin.DISK);
+        if (framesInUse().putIfAbsent(page, frame) != null) {
+            return 0;
+        }
+        waitForMemory(frame);
+        if (!shared.store().load(extent, frame)) {
+            abandon(frame);
+            return 0;
+        }
+        frame.arrived(frame.length());
+        shared.counters().diskHits.increment();
+        int count = frame.copy(offset, to);
+        memory().keep(frame);
+        frame.release();
+        return count;
+    }
+
+    int readNow(long position, ByteBuffer to) {
+        if (position >= size || !to.hasRemaining()) {
+            return 0;
+        }
+        int page = (int) (position >> PAGE_SHIFT);
+        int offset = (int) (position - pageStart(page));
+        PageFrame frame = frame(page);
+        if (frame == null) {
+            return shared.store().has(this, page) ? CachedObject.WOULD_WAIT : CachedObject.MISSING;
+        }
+        if (!frame.has(Math.min(frame.length(), offset + to.remaining())) || !frame.tryRetain()) {
+            return CachedObject.WOULD_WAIT;
+        }
+        try {
+            shared.counters().memoryHits.increment();
+            return frame.copy(offset, to);
+        } finally {
+            frame.release();
+        }
+    }
+
+    /** Told by a frame that has just registered the reader. */
+    void readerWaits() {
+        shared.counters().waits.increment();
+    }
+
+    // ---- what a fill calls
+
+    void completed(PageFrame frame) {
+        shared.counters().filledPages.increment();
+        shared.store().write(frame);
+    }
+
+    void failed(PageFrame frame, Exception cause) {
+        shared.counters().failedFills.increment();
+        boolean current = removeFrame(frame);
+        frame.fail(cause);
+        frame.release();
+        if (current) {
+            frame.release();
+        }
+    }
+
+    // ---- frames
+
+    @Nullable
+    PageFrame frame(int page) {
+        ConcurrentHashMap<Integer, PageFrame> map = frames;
+        return map == null ? null : map.get(page);
+    }
+
+    /** For those who have a reference to this object. */
+    private ConcurrentHashMap<Integer, PageFrame> framesInUse() {
+        ConcurrentHashMap<Integer, PageFrame> map = frames;
+        if (map == null) {
+            throw new IllegalStateException("used after it was closed");
+        }
+        return map;
+    }
+
+    /** True if the frame was current: the reference that this stood for is the caller's to drop. */
+    boolean removeFrame(PageFrame frame) {
+        ConcurrentHashMap<Integer, PageFrame> map = frames;
+        if (map == null || !map.remove(frame.page(), frame)) {
+            return false;
+        }
+        if (map.isEmpty()) {
+            shared.table().forgetIfUnusedNow(this);
+        }
+        return true;
+    }
+
+    List<PageFrame> frames() {
+        ConcurrentHashMap<Integer, PageFrame> map = frames;
+        return map == null ? List.of() : List.copyOf(map.values());
+    }
+
+    // ---- lifetime; called under ObjectTable's lock for this object
+
+    void retained() {
+        references++;
+        if (frames == null) {
+            frames = new ConcurrentHashMap<>();
+        }
+    }
+
+    /** The file to close now, if this was the last reference. */
+    @Nullable
+    DataFile released() {
+        references--;
+        if (references > 0) {
+            return null;
+        }
+        synchronized (this) {
+            DataFile unused = file;
+            file = null;
+            return unused;
+        }
+    }
+
+    boolean isInUse() {
+        if (references > 0) {
+            return true;
+        }
+        ConcurrentHashMap<Integer, PageFrame> map = frames;
+        if (map != null && !map.isEmpty()) {
+            return true;
+        }
+        frames = null;
+        synchronized (this) {
+            return extentCount > 0;
+        }
+    }
+
+    /** Whether nothing but this one extent keeps the object from being forgotten. */
+    boolean isHeldOnlyBy(Extent extent) {
+        ConcurrentHashMap<Integer, PageFrame> map = frames;
+        if (references > 0 || (map != null && !map.isEmpty())) {
+            return false;
+        }
+        synchronized (this) {
+            return extentCount == 1 && extent(extent.firstPage()) == extent;
+        }
+    }
+
+    /** Nobody can find it any more. */
+    void forgotten() {
+        if (fileExists) {
+            shared.store().removeFile(this);
+        }
+    }
+
+    boolean hasFile() {
+        return fileExists;
+    }
+
+    // ---- on disk
+
+    /** For those who have a reference to this object. */
+    DataFile file() throws IOException {
+        DataFile current = file;
+        return current != null ? current : keepOpen(shared.store().files().open(fileName));
+    }
+
+    /** The same, but makes the file if it is not there. */
+    DataFile fileForWriting() throws IOException {
+        try {
+            return file();
+        } catch (NoSuchFileException e) {
+            fileExists = true; // first, so that a compaction of the index meanwhile does not leave it out
+            shared.store().prepareFile(this);
+        }
+        try {
+            return keepOpen(shared.store().files().create(fileName, size));
+        } catch (FileAlreadyExistsException e) {
+            return file(); // another thread was faster
+        }
+    }
+
+    private DataFile keepOpen(DataFile opened) throws IOException {
+        DataFile current;
+        synchronized (this) {
+            current = file;
+            if (current == null) {
+                file = opened;
+                return opened;
+            }
+        }
+        opened.close();
+        return current;
+    }
+
+    @Nullable
+    Extent extent(int page) {
+        AtomicReferenceArray<Extent> all = extents;
+        int index = page / shared.store().pagesPerExtent();
+        return all == null || index >= all.length() ? null : all.get(index);
+    }
+
+    synchronized Extent extentForWriting(int page) {
+        int pagesPerExtent = shared.store().pagesPerExtent();
+        AtomicReferenceArray<Extent> all = extents;
+        if (all == null) {
+            all = new AtomicReferenceArray<>((pageCount() + pagesPerExtent - 1) / pagesPerExtent);
+            extents = all;
+        }
+        int index = page / pagesPerExtent;
+        Extent extent = all.get(index);
+        if (extent == null) {
+            int firstPage = index * pagesPerExtent;
+            extent = new Extent(this, firstPage, Math.min(pagesPerExtent, pageCount() - firstPage));
+            all.set(index, extent);
+            extentCount++;
+        }
+        return extent;
+    }
+
+    /** Its space has been freed. */
+    void removeExtent(Extent extent) {
+        synchronized (this) {
+            AtomicReferenceArray<Extent> all = extents;
+            if (all == null
+                    || !all.compareAndSet(extent.firstPage() / shared.store().pagesPerExtent(), extent, null)) {
+                throw new IllegalStateException("evicted twice");
+            }
+            extentCount--;
+            if (extentCount == 0) {
+                extents = null;
+            }
+        }
+        shared.table().forgetIfUnusedNow(this);
+    }
+
+    /** The index says that the page is on disk. */
+    void found(int page, int checksum) {
+        extentForWriting(page).setFound(page, checksum);
+    }
+
+    /** The index says that it is not any more. */
+    void foundDropped(int page) {
+        Extent extent = extent(page);
+        if (extent != null) {
+            extent.drop(page);
+            extent.deallocate(page);
+        }
+    }
+
+    /** Once the index has been read. */
+    synchronized void forgetEmptyExtents() {
+        AtomicReferenceArray<Extent> all = extents;
+        for (Extent extent : extents()) {
+            if (all != null && extent.storedPages() == 0) {
+                all.set(extent.firstPage() / shared.store().pagesPerExtent(), null);
+                extentCount--;
+            }
+        }
+    }
+
+    List<Extent> extents() {
+        List<Extent> found = new ArrayList<>();
+        AtomicReferenceArray<Extent> all = extents;
+        for (int i = 0; all != null && i < all.length(); i++) {
+            Extent extent = all.get(i);
+            if (extent != null) {
+                found.add(extent);
+            }
+        }
+        return found;
+    }
+}

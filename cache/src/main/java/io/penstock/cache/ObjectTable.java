@@ -1,0 +1,82 @@
+package io.penstock.cache;
+
+import java.io.IOException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The objects that are open or have pages in the cache; all others are forgotten. References to an object are counted
+ * under the map's lock for its key, so that an object is looked up and retained, or found unused and forgotten, in one
+ * step.
+ */
+final class ObjectTable {
+    private final ConcurrentHashMap<ObjectId, ObjectPages> objects = new ConcurrentHashMap<>();
+    /** The object with this id, new if it is not known. */
+    ObjectPages retain(ObjectId id, Supplier<ObjectPages> creation) {
+        return objects.compute(id, (same, known) -> {
+            ObjectPages object = known != null ? known : creation.get();
+            object.retained();
+            return object;
+        });
+    }
+
+    @Nullable
+    ObjectPages find(ObjectId id) {
+        return objects.get(id);
+    }
+
+    /** What an earlier run left. */
+    void add(ObjectPages object) {
+        objects.put(object.id(), object);
+    }
+
+    /** False if the object has been forgotten meanwhile. Each true is followed by one {@link #release}. */
+    boolean retain(ObjectPages object) {
+        return object
+                == objects.computeIfPresent(object.id(), (id, known) -> {
+                    if (known == object) {
+                        known.retained();
+                    }
+                    return known;
+                });
+    }
+
+    void release(ObjectPages object) throws IOException {
+        @Nullable DataFile[] unused = new @Nullable DataFile[1];
+        objects.computeIfPresent(object.id(), (id, known) -> {
+            unused[0] = object.released();
+            return forgetIfUnused(object);
+        });
+        if (unused[0] != null) {
+            unused[0].close();
+        }
+    }
+
+    /** After a frame or an extent of the object went. */
+    void forgetIfUnusedNow(ObjectPages object) {
+        objects.computeIfPresent(object.id(), (id, known) -> known == object ? forgetIfUnused(known) : known);
+    }
+
+    /** True if nothing but this extent kept the object, and it is forgotten now; its file is the caller's to remove. */
+    boolean forgetIfOnly(ObjectPages object, Extent extent) {
+        boolean[] forgotten = new boolean[1];
+        objects.computeIfPresent(object.id(), (id, known) -> {
+            forgotten[0] = known == object && object.isHeldOnlyBy(extent);
+            return forgotten[0] ? null : known;
+        });
+        return forgotten[0];
+    }
+
+    private @Nullable ObjectPages forgetIfUnused(ObjectPages object) {
+        if (object.isInUse()) {
+            return object;
+        }
+        object.forgotten();
+        return null;
+    }
+
+    Iterable<ObjectPages> all() {
+        return objects.values();
+    }
+}

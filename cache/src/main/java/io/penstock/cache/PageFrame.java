@@ -1,0 +1,249 @@
+package io.penstock.cache;
+
+import io.penstock.cache.Slab.Piece;
+import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A page in memory, or on its way there.
+ *
+ * <pre>
+ *            bytes arrive, in order         last byte
+ *   ARRIVING ─────┬────▶ ARRIVING ───────────────────────▶ COMPLETE
+ *                 ├──▶ FAILED      waiting readers get the cause
+ *                 └──▶ CANCELLED   waiting readers look again at where the page is
+ * </pre>
+ *
+ * <p>References are counted: one for being {@linkplain ObjectPages#frame current}, one for whoever fills it and then
+ * writes it to disk, one for each reader meanwhile. The memory goes back with the last; so a reader that has a
+ * reference always finishes its copy, also of a page that has failed behind the bytes it wants.
+ */
+final class PageFrame {
+    enum Origin {
+        /** Claimed by a {@link Fill}. */
+        STORE,
+        /** Read back from disk, where the page is stored. */
+        DISK
+    }
+
+    private enum Stage {
+        ARRIVING,
+        COMPLETE,
+        FAILED,
+        CANCELLED
+    }
+
+    private final ObjectPages object;
+    private final int page;
+    private final int length;
+    private final Origin origin;
+    private final AtomicInteger references = new AtomicInteger(2);
+
+    /** Set once, before the first byte arrives; read after {@link #arrived} has been. */
+    private @Nullable Piece piece;
+
+    /** Bytes there, from the page's start. Written by the one thread that fills. */
+    private volatile int arrived;
+
+    /** The least number of bytes that a reader waits for. Guarded by this for writing. */
+    private volatile int awaitedBytes = Integer.MAX_VALUE;
+
+    /** Readers that wait. Guarded by this for writing. */
+    private volatile int waiting;
+
+    /** Guarded by this for writing. */
+    private volatile Stage stage = Stage.ARRIVING;
+
+    /** Set before {@link #stage} turns FAILED. */
+    private @Nullable Exception failure;
+
+    /** Racy on purpose: a lost update makes a page be given up somewhat too early or too late. */
+    private int bytesRead;
+
+    /** Racy on purpose, like {@link #bytesRead}. */
+    private boolean read;
+
+    PageFrame(ObjectPages object, int page, Origin origin) {
+        this.object = object;
+        this.page = page;
+        this.length = object.pageLength(page);
+        this.origin = origin;
+    }
+
+    ObjectPages object() {
+        return object;
+    }
+
+    int page() {
+        return page;
+    }
+
+    int length() {
+        return length;
+    }
+
+    Origin origin() {
+        return origin;
+    }
+
+    void setPiece(Piece granted) {
+        piece = granted;
+    }
+
+    Piece piece() {
+        if (piece == null) {
+            throw new IllegalStateException("no memory yet for page " + page);
+        }
+        return piece;
+    }
+
+    boolean isComplete() {
+        return stage == Stage.COMPLETE;
+    }
+
+    /** The memory behind the bytes that have arrived. */
+    ByteBuffer rest() {
+        return piece().memory().slice(arrived, length - arrived);
+    }
+
+    /** All of the page's bytes. */
+    ByteBuffer bytes() {
+        return piece().memory().slice(0, length);
+    }
+
+    int arrived() {
+        return arrived;
+    }
+
+    /** So many more bytes lie behind those that were there. */
+    void arrived(int bytes) {
+        if (bytes < 0 || bytes > length - arrived) {
+            throw new IllegalArgumentException(bytes + " bytes in a buffer of " + (length - arrived));
+        }
+        int now = arrived + bytes;
+        arrived = now;
+        if (now == length) {
+            end(Stage.COMPLETE);
+        } else if (awaitedBytes <= now) { // a reader registers before it looks at arrived: see await
+            wakeAll();
+        }
+    }
+
+    void fail(Exception cause) {
+        failure = cause;
+        end(Stage.FAILED);
+    }
+
+    void cancel() {
+        end(Stage.CANCELLED);
+    }
+
+    private synchronized void end(Stage last) {
+        stage = last;
+        notifyAll();
+    }
+
+    private synchronized void wakeAll() {
+        awaitedBytes = Integer.MAX_VALUE; // who waits for more says so again
+        notifyAll();
+    }
+
+    boolean isAwaited() {
+        return waiting > 0;
+    }
+
+    boolean has(int bytes) {
+        return arrived >= bytes;
+    }
+
+    /**
+     * Waits until the page's first {@code bytes} bytes are there.
+     *
+     * @return false if the page was cancelled
+     */
+    boolean await(int bytes) throws FillFailedException, InterruptedException {
+        synchronized (this) {
+            waiting++;
+            object.readerWaits();
+            try {
+                while (true) {
+                    awaitedBytes = Math.min(awaitedBytes, bytes);
+                    if (has(bytes) || stage != Stage.ARRIVING) {
+                        break;
+                    }
+                    wait();
+                }
+            } finally {
+                waiting--;
+            }
+        }
+        if (has(bytes)) {
+            return true;
+        }
+        if (failure != null) {
+            throw new FillFailedException(failure);
+        }
+        return false;
+    }
+
+    /** Copies what the buffer takes; the bytes are there. */
+    int copy(int offset, ByteBuffer to) {
+        int count = Math.min(to.remaining(), length - offset);
+        ByteBuffer memory = piece().memory();
+        to.put(to.position(), memory, offset, count);
+        to.position(to.position() + count);
+        read = true;
+        bytesRead += count;
+        if (offset + count == length && isSpent()) {
+            object.memory().spend(this);
+        }
+        return count;
+    }
+
+    /** Whether a reader has most likely had all of it, so that it will hardly come back. */
+    boolean isSpent() {
+        return bytesRead >= length;
+    }
+
+    boolean wasReadSinceAsked() {
+        boolean was = read;
+        read = false;
+        return was;
+    }
+
+    /** False if the memory is gone or going; then the page is not current either. */
+    boolean tryRetain() {
+        for (int count = references.get(); count > 0; count = references.get()) {
+            if (references.compareAndSet(count, count + 1)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    void release() {
+        Piece unused = dropReference();
+        if (unused != null) {
+            object.memory().free(unused);
+        }
+    }
+
+    /** Makes the page be no longer in memory, for all who come after; and returns the memory that this leaves unused. */
+    @Nullable
+    Piece giveUp() {
+        return object.removeFrame(this) ? dropReference() : null;
+    }
+
+    boolean isCurrent() {
+        return object.frame(page) == this;
+    }
+
+    private @Nullable Piece dropReference() {
+        int left = references.decrementAndGet();
+        if (left < 0) {
+            throw new IllegalStateException("page " + page + " was released twice");
+        }
+        return left == 0 ? piece : null;
+    }
+}

@@ -1,0 +1,311 @@
+package io.penstock.cache;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.cache.Slab.Piece;
+import java.util.ArrayDeque;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The memory of all pages: one budget, taken lazily from the system and never given back to it.
+ *
+ * <p>Memory is <em>busy</em> while its page is filled, waits to be written to disk, or is read; then it is
+ * <em>kept</em> as long as nobody needs it, and given up oldest first, but pages that were read to the end before all
+ * others: the kernel has those now. A kept page that was read since it was last looked at gets a second chance.
+ *
+ * <p>Demand is served in the order in which it came, and nothing overtakes it. Readahead gets memory only while nobody
+ * waits and no more than three quarters of the budget are busy.
+ *
+ * <p>Why this cannot deadlock: whoever waits here holds no memory, and whoever holds busy memory waits for something
+ * else than memory: a fill for the object store, write-behind for the disk (and for no more than half of the budget),
+ * a reader for its copy. So all busy memory comes back, and the first in the queue gets it. The one duty of callers: a
+ * thread that must finish a {@link Fill} itself must not wait here meanwhile.
+ */
+final class PageMemory {
+    private static final Logger log = LoggerFactory.getLogger(PageMemory.class);
+
+    /** Bounds the work under the lock where every kept frame was just read. */
+    private static final int CHANCES = 16;
+
+    /** Guards everything below, and the slabs. Innermost but for the maps of {@link ObjectTable} and {@link PageFrame}. */
+    private final ReentrantLock lock = new ReentrantLock();
+
+    /** Slabs with all their memory free. */
+    private final ArrayDeque<Slab> whole = new ArrayDeque<>();
+
+    /** Slabs with some of it free; the first that fits is used. */
+    private final Set<Slab> partial = new LinkedHashSet<>();
+
+    private final ArrayDeque<Waiter> waiters = new ArrayDeque<>();
+
+    /** Frames that may be given up, oldest first. */
+    private final LinkedHashSet<PageFrame> kept = new LinkedHashSet<>();
+
+    /** Kept frames that were read to the end. */
+    private final LinkedHashSet<PageFrame> spent = new LinkedHashSet<>();
+
+    private int slabs;
+    private int maxSlabs;
+    private long handedOutBytes;
+    private long keptBytes;
+
+    PageMemory(long bytes) {
+        this.maxSlabs = Math.toIntExact(bytes / PageCache.PAGE_SIZE);
+    }
+
+    private static final class Waiter {
+        final int size;
+        final Condition granted;
+
+        @Nullable
+        Piece piece;
+
+        Waiter(int size, Condition granted) {
+            this.size = size;
+            this.granted = granted;
+        }
+    }
+
+    /** Memory for a page of so many bytes, for a reader; waits its turn. */
+    Piece acquire(int bytes) throws InterruptedException {
+        int size = Slab.sizeFor(bytes);
+        lock.lockInterruptibly();
+        try {
+            Piece piece = waiters.isEmpty() ? allocate(size) : null;
+            return piece != null ? piece : await(new Waiter(size, lock.newCondition()));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Piece await(Waiter waiter) throws InterruptedException {
+        waiters.add(waiter);
+        try {
+            while (waiter.piece == null) {
+                waiter.granted.await();
+            }
+            return waiter.piece;
+        } catch (InterruptedException e) {
+            if (waiter.piece != null) {
+                free(waiter.piece);
+            } else {
+                waiters.remove(waiter);
+                serveWaiters();
+            }
+            throw e;
+        }
+    }
+
+    /** The same without waiting; null if there is none to spare. */
+    @Nullable
+    Piece tryAcquire(int bytes, Urgency urgency) {
+        int size = Slab.sizeFor(bytes);
+        lock.lock();
+        try {
+            if (!waiters.isEmpty() || handedOutBytes - keptBytes + size > limit(urgency)) {
+                return null;
+            }
+            return allocate(size);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private long limit(Urgency urgency) {
+        long budget = (long) maxSlabs * PageCache.PAGE_SIZE;
+        return switch (urgency) {
+            case DEMAND -> budget;
+            case READAHEAD -> budget / 4 * 3;
+        };
+    }
+
+    void free(Piece piece) {
+        lock.lock();
+        try {
+            putBack(piece);
+            serveWaiters();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The frame's page is complete and either on disk or not worth keeping for it: give it up when memory is needed. */
+    void keep(PageFrame frame) {
+        lock.lock();
+        try {
+            if (frame.isCurrent() && (frame.isSpent() ? spent : kept).add(frame)) {
+                keptBytes += frame.piece().size();
+                serveWaiters();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The frame was read to its end. */
+    void spend(PageFrame frame) {
+        lock.lock();
+        try {
+            if (kept.remove(frame)) {
+                spent.add(frame);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Gives the frame up at once, whether or not it is kept. */
+    void discard(PageFrame frame) {
+        lock.lock();
+        try {
+            if (kept.remove(frame) || spent.remove(frame)) {
+                keptBytes -= frame.piece().size();
+            }
+            giveUp(frame);
+            serveWaiters();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Bytes handed out: busy and kept. */
+    long usedBytes() {
+        lock.lock();
+        try {
+            return handedOutBytes;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Bytes that cannot be had back at once. */
+    long busyBytes() {
+        lock.lock();
+        try {
+            return handedOutBytes - keptBytes;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void serveWaiters() {
+        for (Waiter first = waiters.peek(); first != null; first = waiters.peek()) {
+            first.piece = allocate(first.size);
+            if (first.piece == null) {
+                return;
+            }
+            waiters.remove();
+            first.granted.signal();
+        }
+    }
+
+    /** Free memory if there is some, else new memory if the budget allows it, else that of kept frames. */
+    private @Nullable Piece allocate(int size) {
+        while (true) {
+            Piece piece = allocateFree(size);
+            if (piece != null) {
+                handedOutBytes += size;
+                return piece;
+            }
+            if (!giveUpOne()) {
+                return null;
+            }
+        }
+    }
+
+    private @Nullable Piece allocateFree(int size) {
+        Piece piece = firstFit(size);
+        if (piece == null) {
+            Slab slab = whole.isEmpty() ? grow() : whole.pop();
+            if (slab == null) {
+                return null;
+            }
+            partial.add(slab);
+            piece = requireNonNull(slab.allocate(size));
+        }
+        if (piece.slab().isExhausted()) {
+            partial.remove(piece.slab());
+        }
+        return piece;
+    }
+
+    private @Nullable Piece firstFit(int size) {
+        for (Slab slab : partial) {
+            Piece piece = slab.allocate(size);
+            if (piece != null) {
+                return piece;
+            }
+        }
+        return null;
+    }
+
+    private @Nullable Slab grow() {
+        if (slabs == maxSlabs) {
+            return null;
+        }
+        try {
+            Slab slab = new Slab();
+            slabs++;
+            return slab;
+        } catch (OutOfMemoryError e) {
+            // Direct memory is bounded by itself, so the heap is not in danger: go on with what there is.
+            if (slabs < 2) {
+                throw e;
+            }
+            log.warn(
+                    "The cache's memory stays at {} MiB instead of {} MiB: the JVM grants no more direct memory."
+                            + " Raise -XX:MaxDirectMemorySize or lower the setting 'memory'.",
+                    slabs,
+                    maxSlabs);
+            maxSlabs = slabs;
+            return null;
+        }
+    }
+
+    private void putBack(Piece piece) {
+        Slab slab = piece.slab();
+        slab.free(piece);
+        handedOutBytes -= piece.size();
+        if (slab.isWhole()) {
+            partial.remove(slab);
+            whole.push(slab);
+        } else {
+            partial.add(slab);
+        }
+    }
+
+    private boolean giveUpOne() {
+        PageFrame frame = spent.isEmpty() ? pollKept() : spent.removeFirst();
+        if (frame == null) {
+            return false;
+        }
+        keptBytes -= frame.piece().size();
+        giveUp(frame);
+        return true;
+    }
+
+    private void giveUp(PageFrame frame) {
+        Piece piece = frame.giveUp();
+        if (piece != null) {
+            putBack(piece);
+        }
+    }
+
+    /** The oldest kept frame, but passes over up to {@link #CHANCES} that were read since this last looked at them. */
+    private @Nullable PageFrame pollKept() {
+        for (int chances = CHANCES; !kept.isEmpty(); chances--) {
+            PageFrame oldest = kept.removeFirst();
+            if (chances == 0 || !oldest.wasReadSinceAsked()) {
+                return oldest;
+            }
+            kept.add(oldest);
+        }
+        return null;
+    }
+}

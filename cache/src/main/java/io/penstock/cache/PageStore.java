@@ -1,0 +1,342 @@
+package io.penstock.cache;
+
+import io.penstock.cache.IndexRecord.ObjectAdded;
+import io.penstock.cache.IndexRecord.ObjectRemoved;
+import io.penstock.cache.IndexRecord.PagesDropped;
+import io.penstock.cache.IndexRecord.PagesStored;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.IntBuffer;
+import java.util.Collection;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The pages on disk. Writing happens behind the readers' backs, on a few threads of its own, and whatever goes wrong in
+ * it leaves the page in memory as long as there is room and Missing after that: never an error to a reader.
+ */
+final class PageStore {
+    private static final Logger log = LoggerFactory.getLogger(PageStore.class);
+
+    private static final long DRAIN_SECONDS = 20;
+
+    private final StoreFiles files;
+    private final IndexLog index;
+    private final DiskSpace space;
+    private final DiskHealth health;
+    private final DiskTasks tasks;
+    private final ObjectTable table;
+    private final PageMemory memory;
+    private final Counters counters;
+    private final int pagesPerExtent;
+    private final long maxUnwrittenBytes;
+    private final AtomicLong unwrittenBytes = new AtomicLong();
+
+    /** While the files that belong to no object are looked for: those that do. */
+    private volatile @Nullable Set<Long> knownFiles;
+
+    PageStore(
+            StoreFiles files,
+            IndexLog index,
+            DiskSpace space,
+            DiskHealth health,
+            ObjectTable table,
+            PageMemory memory,
+            Counters counters,
+            CacheConfig config) {
+        this.files = files;
+        this.index = index;
+        this.space = space;
+        this.health = health;
+        this.tasks = new DiskTasks(health);
+        this.table = table;
+        this.memory = memory;
+        this.counters = counters;
+        this.pagesPerExtent = pagesPerExtent(config.sizeBytes());
+        this.maxUnwrittenBytes = config.memoryBytes() / 2;
+    }
+
+    /** 32, but fewer in a small cache: at least some 256 extents let the eviction policy choose. */
+    private static int pagesPerExtent(long sizeBytes) {
+        long share = Math.clamp(sizeBytes / PageCache.PAGE_SIZE / 256, 1, Extent.MAX_PAGES);
+        return (int) Long.highestOneBit(share);
+    }
+
+    int pagesPerExtent() {
+        return pagesPerExtent;
+    }
+
+    StoreFiles files() {
+        return files;
+    }
+
+    // ---- reading
+
+    /** Whether the page can be read from disk. */
+    boolean has(ObjectPages object, int page) {
+        Extent extent = object.extent(page);
+        return extent != null && extent.has(page) && health.isWell();
+    }
+
+    /**
+     * Reads from a page that is known to be right.
+     *
+     * @return bytes read; 0 if the page is not there any more
+     */
+    int read(Extent extent, int page, int offset, ByteBuffer to) {
+        int wanted = Math.min(to.remaining(), extent.object().pageLength(page) - offset);
+        ByteBuffer target = to.slice(to.position(), wanted);
+        if (!readPinned(extent, page, offset, target)) {
+            return 0;
+        }
+        to.position(to.position() + wanted);
+        return wanted;
+    }
+
+    /** Reads a whole page and verifies it. False if it is not there or not right; then it is Missing. */
+    boolean load(Extent extent, PageFrame frame) {
+        int page = frame.page();
+        if (!readPinned(extent, page, 0, frame.bytes())) {
+            return false;
+        }
+        if (checksumOf(frame.bytes()) != extent.checksum(page)) {
+            log.warn(
+                    "A page of the cache on disk is damaged; it is fetched again. Page {} of file {}",
+                    page,
+                    Long.toHexString(extent.object().fileName()));
+            counters.corruptPages.increment();
+            drop(extent, page);
+            return false;
+        }
+        extent.setVerified(page);
+        return true;
+    }
+
+    private boolean readPinned(Extent extent, int page, int offset, ByteBuffer target) {
+        if (!extent.pin()) {
+            return false;
+        }
+        try {
+            if (!extent.has(page)) {
+                return false;
+            }
+            space.touch(extent);
+            long position = ObjectPages.pageStart(page) + offset;
+            boolean whole = extent.object().file().read(position, target) == target.limit();
+            health.succeeded();
+            if (!whole) {
+                counters.corruptPages.increment();
+                drop(extent, page);
+            }
+            // A page dropped meanwhile may have been read from a file that was made anew.
+            return whole && extent.has(page);
+        } catch (IOException e) {
+            health.failed("read a page", e);
+            drop(extent, page);
+            return false;
+        } finally {
+            unpin(extent);
+        }
+    }
+
+    private void unpin(Extent extent) {
+        if (extent.unpin()) {
+            tasks.execute("evict", () -> space.free(extent));
+        }
+    }
+
+    private void drop(Extent extent, int page) {
+        if (extent.drop(page)) {
+            tasks.execute(
+                    "write the index",
+                    () -> index.append(new PagesDropped(extent.object().fileName(), page, 1)));
+        }
+    }
+
+    // ---- writing
+
+    /** Has a complete page written, and from then on keeps it in memory only while there is room. */
+    void write(PageFrame frame) {
+        int bytes = frame.piece().size();
+        if (unwrittenBytes.addAndGet(bytes) > maxUnwrittenBytes
+                || !health.allowsWrite()
+                || !table.retain(frame.object())) {
+            unwrittenBytes.addAndGet(-bytes);
+            leaveUnstored(frame);
+            return;
+        }
+        boolean accepted = tasks.execute("write a page", () -> {
+            try {
+                writeBehind(frame);
+            } finally {
+                unwrittenBytes.addAndGet(-bytes);
+                releaseObject(frame.object());
+            }
+        });
+        if (!accepted) {
+            unwrittenBytes.addAndGet(-bytes);
+            leaveUnstored(frame);
+            releaseObject(frame.object());
+        }
+    }
+
+    private void leaveUnstored(PageFrame frame) {
+        counters.unstoredPages.increment();
+        memory.keep(frame);
+        frame.release();
+    }
+
+    private void writeBehind(PageFrame frame) throws IOException {
+        boolean stored = false;
+        try {
+            stored = store(frame);
+        } finally {
+            if (!stored) {
+                counters.unstoredPages.increment();
+            }
+            memory.keep(frame);
+            frame.release();
+        }
+    }
+
+    private boolean store(PageFrame frame) throws IOException {
+        Extent extent = frame.object().extentForWriting(frame.page());
+        if (!extent.pin()) {
+            return false; // being evicted just now
+        }
+        try {
+            if (!space.take(extent, frame.page())) {
+                return false;
+            }
+            int checksum = checksumOf(frame.bytes());
+            writeData(frame);
+            extent.setStored(frame.page(), checksum);
+            index.append(
+                    new PagesStored(frame.object().fileName(), frame.page(), 1, IntBuffer.wrap(new int[] {checksum})));
+            index.compactIfDue(this::snapshot);
+            health.succeeded();
+            return true;
+        } finally {
+            unpin(extent);
+        }
+    }
+
+    private void writeData(PageFrame frame) throws IOException {
+        long position = ObjectPages.pageStart(frame.page());
+        try {
+            frame.object().fileForWriting().write(position, frame.bytes());
+        } catch (IOException e) {
+            if (!space.makeRoom(frame.length())) {
+                throw e;
+            }
+            frame.object().fileForWriting().write(position, frame.bytes());
+        }
+    }
+
+    /** The object's file is not there, and is about to be made: no page of it can be stored. */
+    void prepareFile(ObjectPages object) throws IOException {
+        for (Extent extent : object.extents()) {
+            for (int page = extent.firstPage(); page < extent.firstPage() + extent.pages(); page++) {
+                drop(extent, page);
+            }
+        }
+        Set<Long> known = knownFiles;
+        if (known != null) {
+            known.add(object.fileName());
+        }
+        index.append(new ObjectAdded(object.fileName(), object.id(), object.size()));
+    }
+
+    /** Drops one reference to the object. */
+    void releaseObject(ObjectPages object) {
+        try {
+            table.release(object);
+        } catch (IOException e) {
+            log.debug("A data file could not be closed", e);
+        }
+    }
+
+    /** The object has been forgotten. */
+    void removeFile(ObjectPages object) {
+        tasks.execute("remove a file", () -> {
+            index.append(new ObjectRemoved(object.fileName()));
+            files.remove(object.fileName());
+        });
+    }
+
+    /** For pages that are found to be of no use. */
+    void discard(ObjectPages object) {
+        for (Extent extent : object.extents()) {
+            tasks.execute("evict", () -> space.discard(extent));
+        }
+    }
+
+    private static int checksumOf(ByteBuffer bytes) {
+        CRC32C checksum = new CRC32C();
+        checksum.update(bytes);
+        return (int) checksum.getValue();
+    }
+
+    // ---- index
+
+    /** The present state. What changes meanwhile is appended after it; so nothing is said here that is about to go. */
+    private void snapshot(Consumer<IndexRecord> records) {
+        for (ObjectPages object : table.all()) {
+            if (object.hasFile()) {
+                records.accept(new ObjectAdded(object.fileName(), object.id(), object.size()));
+                for (Extent extent : object.extents()) {
+                    PagesStored stored = extent.toRecord();
+                    if (stored != null) {
+                        records.accept(stored);
+                    }
+                }
+            }
+        }
+    }
+
+    /** Waits until all tasks that are there now, and those that they make, are done. */
+    void awaitIdle() throws InterruptedException {
+        tasks.awaitIdle();
+    }
+
+    long diskBytes() {
+        return space.usedBytes();
+    }
+
+    /** Takes over what an earlier run left, makes it fit the bounds, and removes the files of no object. */
+    void start(Collection<ObjectPages> found) {
+        Set<Long> names = ConcurrentHashMap.newKeySet();
+        for (ObjectPages object : found) {
+            names.add(object.fileName());
+            table.add(object);
+            object.extents().forEach(space::add);
+        }
+        knownFiles = names;
+        tasks.execute("evict", space::fit);
+        tasks.execute("remove unknown files", () -> {
+            files.removeUnknown(names::contains);
+            knownFiles = null;
+        });
+    }
+
+    /** Writes what waits to be written, for a bounded time. */
+    void close() {
+        try {
+            if (!tasks.close(DRAIN_SECONDS)) {
+                log.warn("The cache's disk is slow: what it has not taken in {} s is not kept.", DRAIN_SECONDS);
+                return;
+            }
+            index.compact(this::snapshot);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (IOException e) {
+            health.failed("write the index", e);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package io.penstock.cache;
+
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One page's worth of direct memory, handed out whole or in aligned halves, quarters, … down to 16 KiB, so that a page
+ * of a small object does not hold a whole page's memory. Guarded by {@link PageMemory}'s lock.
+ */
+final class Slab {
+    /** The smallest piece; 64 of them make a page, one bit each of a long. */
+    static final int LEAF_SIZE = PageCache.PAGE_SIZE / Long.SIZE;
+
+    /** What direct I/O asks of memory, offset and length on every disk and file system in use. */
+    static final int ALIGNMENT = 4096;
+
+    private final ByteBuffer memory =
+            ByteBuffer.allocateDirect(PageCache.PAGE_SIZE + ALIGNMENT).alignedSlice(ALIGNMENT);
+
+    /** One bit per leaf that is not handed out. */
+    private long free = -1;
+
+    /**
+     * A piece of a slab.
+     *
+     * @param leaves the bits of its leaves
+     * @param memory its bytes: aligned, position 0, limit its size
+     */
+    record Piece(Slab slab, long leaves, ByteBuffer memory) {
+        int size() {
+            return memory.capacity();
+        }
+    }
+
+    /** How much memory a page of so many bytes takes: the next power of two, at least a leaf. */
+    static int sizeFor(int bytes) {
+        return Math.max(LEAF_SIZE, Integer.highestOneBit(Math.max(1, bytes - 1)) << 1);
+    }
+
+    /** @param size as {@link #sizeFor} gives it */
+    @Nullable
+    Piece allocate(int size) {
+        int count = size / LEAF_SIZE;
+        long run = count == Long.SIZE ? -1 : (1L << count) - 1;
+        for (int first = 0; first < Long.SIZE; first += count) {
+            long leaves = run << first;
+            if ((free & leaves) == leaves) {
+                free &= ~leaves;
+                return new Piece(this, leaves, memory.slice(first * LEAF_SIZE, size));
+            }
+        }
+        return null;
+    }
+
+    void free(Piece piece) {
+        if ((free & piece.leaves) != 0) {
+            throw new IllegalStateException("memory of a page was given back twice");
+        }
+        free |= piece.leaves;
+    }
+
+    boolean isWhole() {
+        return free == -1;
+    }
+
+    boolean isExhausted() {
+        return free == 0;
+    }
+}

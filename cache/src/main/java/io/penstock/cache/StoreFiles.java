@@ -1,0 +1,21 @@
+package io.penstock.cache;
+
+import java.io.IOException;
+import java.util.function.LongPredicate;
+
+/** The data files of a cache folder; their names are numbers. */
+interface StoreFiles {
+    /** @throws java.nio.file.NoSuchFileException if there is no such file */
+    DataFile open(long name) throws IOException;
+
+    /** Makes a sparse file of this length. */
+    DataFile create(long name, long length) throws IOException;
+
+    void remove(long name) throws IOException;
+
+    /** Removes the files that the predicate does not know. */
+    void removeUnknown(LongPredicate known) throws IOException;
+
+    /** Bytes that could be written now. */
+    long usableBytes() throws IOException;
+}

@@ -1,0 +1,187 @@
+package io.penstock.cache;
+
+import static io.penstock.cache.PageCache.PAGE_SIZE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a cache folder holds for the next process. */
+@Timeout(60)
+final class RestartTest {
+    private static final TestObject LARGE = new TestObject("large", 5L * PAGE_SIZE + 12_345);
+    private static final TestObject SMALL = new TestObject("small", 100_000);
+
+    @TempDir
+    Path directory;
+
+    private PageCache open() throws IOException {
+        return PageCache.open(new CacheConfig(directory, 1L << 30, 0, 32L * PAGE_SIZE));
+    }
+
+    private void fillAndClose() throws Exception {
+        try (PageCache cache = open()) {
+            LARGE.fillAll(cache);
+            SMALL.fillAll(cache);
+        }
+    }
+
+    @Test
+    void open_afterCleanClose_hasTheSamePages() throws Exception {
+        fillAndClose();
+        try (PageCache cache = open()) {
+            assertThat(LARGE.readablePages(cache)).containsExactly(0, 1, 2, 3, 4, 5);
+            assertThat(SMALL.readablePages(cache)).containsExactly(0);
+            CacheStatistics statistics = cache.statistics();
+            assertThat(statistics.diskHits()).isEqualTo(7);
+            assertThat(statistics.misses()).isZero();
+            assertThat(statistics.diskBytes()).isEqualTo(5L * PAGE_SIZE + 16_384 + 102_400);
+        }
+    }
+
+    @Test
+    void open_afterManyRestarts_stillHasThem() throws Exception {
+        fillAndClose();
+        for (int i = 0; i < 3; i++) {
+            open().close();
+        }
+        try (PageCache cache = open()) {
+            assertThat(LARGE.readablePages(cache)).hasSize(6);
+        }
+    }
+
+    @Test
+    void dataFile_ofACompleteObject_isTheObject() throws Exception {
+        fillAndClose();
+        for (TestObject object : List.of(LARGE, SMALL)) {
+            Path file = dataFileOf(object);
+            assertThat(ByteBuffer.wrap(Files.readAllBytes(file))).isEqualTo(object.content(0, (int) object.size()));
+        }
+    }
+
+    @Test
+    void folder_andFiles_arePrivate() throws Exception {
+        fillAndClose();
+        try (Stream<Path> all = Files.walk(directory)) {
+            assertThat(all)
+                    .allSatisfy(path -> assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(path)))
+                            .isEqualTo(Files.isDirectory(path) ? "rwx------" : "rw-------"));
+        }
+    }
+
+    @Test
+    void read_ofAFlippedBit_isCountedAndMissing() throws Exception {
+        fillAndClose();
+        flipBit(dataFileOf(LARGE), 2L * PAGE_SIZE + 100);
+        try (PageCache cache = open()) {
+            assertThat(LARGE.readablePages(cache)).containsExactly(0, 1, 3, 4, 5);
+            assertThat(cache.statistics().corruptPages()).isEqualTo(1);
+            LARGE.fillAll(cache);
+            assertThat(LARGE.readablePages(cache)).hasSize(6);
+        }
+        try (PageCache cache = open()) {
+            assertThat(LARGE.readablePages(cache)).hasSize(6);
+            assertThat(cache.statistics().corruptPages()).isZero();
+        }
+    }
+
+    @Test
+    void read_ofATruncatedFile_hasWhatIsLeft() throws Exception {
+        fillAndClose();
+        try (FileChannel file = FileChannel.open(dataFileOf(LARGE), StandardOpenOption.WRITE)) {
+            file.truncate(2L * PAGE_SIZE + 1000);
+        }
+        try (PageCache cache = open()) {
+            assertThat(LARGE.readablePages(cache)).containsExactly(0, 1);
+        }
+    }
+
+    @Test
+    void read_ofAMissingFile_isMissing() throws Exception {
+        fillAndClose();
+        Files.delete(dataFileOf(LARGE));
+        try (PageCache cache = open()) {
+            assertThat(LARGE.readablePages(cache)).isEmpty();
+            LARGE.fillAll(cache);
+            assertThat(LARGE.readablePages(cache)).hasSize(6);
+        }
+    }
+
+    @Test
+    void open_withATornIndex_hasWhatTheIndexSays() throws Exception {
+        fillAndClose();
+        byte[] index = Files.readAllBytes(directory.resolve("index.log"));
+        for (int length = index.length - 1; length >= 0; length -= 7) {
+            Files.write(directory.resolve("index.log"), java.util.Arrays.copyOf(index, length));
+            try (PageCache cache = open()) {
+                assertThat(LARGE.readablePages(cache).size()).isLessThanOrEqualTo(6);
+                assertThat(cache.statistics().corruptPages()).isZero();
+            }
+        }
+        assertThat(dataFiles()).as("files of which the index knows nothing").isEmpty();
+    }
+
+    @Test
+    void open_aFolderInUse_namesTheProcessAndTheWayOut() throws Exception {
+        try (PageCache first = open()) {
+            assertThat(first.statistics().diskBytes()).isZero();
+            assertThatThrownBy(this::open)
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining(directory.toString())
+                    .hasMessageContaining("process " + ProcessHandle.current().pid())
+                    .hasMessageContaining("--cache");
+        }
+        open().close();
+    }
+
+    @Test
+    void open_aFile_isRefused() throws Exception {
+        Path file = Files.createFile(directory.resolve("file"));
+        assertThatThrownBy(() -> PageCache.open(new CacheConfig(file, 1L << 30, 0, 32L * PAGE_SIZE)))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("cache folder " + file);
+    }
+
+    @Test
+    void open_withForeignFilesInObjects_removesThem() throws Exception {
+        fillAndClose();
+        Path foreign = Files.createFile(directory.resolve("objects/00/0000000000000000"));
+        open().close();
+        assertThat(foreign).doesNotExist();
+        try (PageCache cache = open()) {
+            assertThat(LARGE.readablePages(cache)).hasSize(6);
+        }
+    }
+
+    private Path dataFileOf(TestObject object) throws IOException {
+        return dataFiles().stream()
+                .filter(path -> path.toFile().length() == object.size())
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private List<Path> dataFiles() throws IOException {
+        try (Stream<Path> all = Files.walk(directory.resolve("objects"))) {
+            return all.filter(Files::isRegularFile).toList();
+        }
+    }
+
+    private static void flipBit(Path path, long position) throws IOException {
+        try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            ByteBuffer one = ByteBuffer.allocate(1);
+            file.read(one, position);
+            file.write(ByteBuffer.wrap(new byte[] {(byte) (one.get(0) ^ 4)}), position);
+        }
+    }
+}
