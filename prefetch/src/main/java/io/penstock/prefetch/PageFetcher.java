@@ -85,6 +85,18 @@ public final class PageFetcher implements AutoCloseable {
         return counters.snapshot();
     }
 
+    /** GETs running now, in turn or waiting for the store. */
+    int running() {
+        return gate.running();
+    }
+
+    /** Object versions that somebody has open. */
+    int openObjects() {
+        synchronized (objects) {
+            return objects.size();
+        }
+    }
+
     /** Starts the GET of a claim that a reader, who has the object open, waits for. */
     RangeFetch fetch(OpenObject object, Fill fill) {
         RangeFetch fetch = new RangeFetch(store, object.cached.version(), fill, Urgency.DEMAND, counters);

@@ -9,6 +9,8 @@ import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One claimed run of pages on its way from the object store into the cache.
@@ -19,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Run by one thread of its own; {@link #cancelUnlessAwaited} and {@link #failure} are for any other.
  */
 final class RangeFetch implements BodySink {
+    private static final Logger LOG = LoggerFactory.getLogger(RangeFetch.class);
+
     private final ObjectStore store;
     private final ObjectVersion version;
     private final Fill fill;
@@ -82,10 +86,10 @@ final class RangeFetch implements BodySink {
             fail(urgency == Urgency.DEMAND ? e : new FetchAbandonedException(e));
         } catch (InterruptedException e) {
             abandon();
-        } catch (RuntimeException | Error e) { // nobody foresaw it: the readers must wake all the same
+        } catch (RuntimeException | Error e) {
+            LOG.error("Fetching {} of {} failed in an unforeseen way", range, version.key(), e);
             counters.failed.increment();
             fail(new ObjectStoreException.Unavailable("reading " + version.key() + " failed: " + e, e));
-            throw e;
         }
     }
 

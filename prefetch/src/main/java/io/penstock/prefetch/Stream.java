@@ -52,6 +52,9 @@ final class Stream {
      */
     static final long MAX_GAP = 8L * PAGE_SIZE;
 
+    /** After a loss, which halves it, the window's reach grows again by this part of what is read. */
+    static final int RECOVERY = 8;
+
     /**
      * How far back a stream remembers what it read. The kernel delivers readahead out of order, and at most this much
      * (the largest read_ahead_kb in use, 16 MiB) lies between the first and the last of the requests it has out.
@@ -88,6 +91,15 @@ final class Stream {
     /** Another stream took it over, or it was forgotten. */
     private boolean gone;
 
+    /** How far the window may reach for now: less than the configured most after readahead was lost. */
+    private long reach;
+
+    /** What was read ahead lies before it. */
+    private long aheadUntil;
+
+    /** What is missing before it belongs to the loss that was noticed last. */
+    private long lostUntil;
+
     /** Memory was short: no more readahead until the end has come here. */
     private long pausedUntil;
 
@@ -103,6 +115,7 @@ final class Stream {
         this.start = from;
         this.end = to;
         this.fromStart = from == 0;
+        this.reach = config.maxWindowBytes();
         this.born = now;
         this.consumed = to - from;
         this.firstRead = to - from;
@@ -159,6 +172,8 @@ final class Stream {
         consumed += Math.max(0, next.consumed - overlap);
         skipped += next.skipped;
         unused += next.unused;
+        aheadUntil = Math.max(aheadUntil, next.aheadUntil);
+        reach = Math.min(reach, next.reach);
         issued = Math.max(issued, next.issued);
         boolean younger = next.born > born;
         born = Math.min(born, next.born);
@@ -168,6 +183,7 @@ final class Stream {
     }
 
     private void moveTo(long to) {
+        reach = Math.min(config.maxWindowBytes(), reach + (to - end) / RECOVERY);
         end = to;
         start = Math.max(start, end - MEMORY);
         issued = Math.max(issued, Math.min(pageCeiling(end), size));
@@ -182,7 +198,7 @@ final class Stream {
         if (!isRunning()) {
             return 0;
         }
-        return Math.min((fromStart ? RAMP_FROM_START : RAMP) * consumed, config.maxWindowBytes());
+        return Math.min((fromStart ? RAMP_FROM_START : RAMP) * consumed, reach);
     }
 
     /**
@@ -211,12 +227,17 @@ final class Stream {
         return new ByteRange(from, issued - from);
     }
 
-    /** How far a GET for a missing page at this offset should run on: at least to {@code to}. */
+    /** How far a GET for a missing page at this offset should run on: at least to {@code to}, where the read ends. */
     long issueOnDemand(long from, long to) {
         if (!isRunning()) {
             return to;
         }
         long page = from - from % PAGE_SIZE;
+        if (to == end && page >= lostUntil && page < aheadUntil) {
+            // It was read ahead and is gone: given up for other pages before it was used, or its GET failed.
+            reach = Math.max(PAGE_SIZE, window() / 2);
+            lostUntil = aheadUntil;
+        }
         long until = Math.max(to, Math.min(rangeEnd(page), Math.min(end + window(), size)));
         if (page <= issued) {
             issued = Math.max(issued, Math.min(pageCeiling(until), size));
@@ -227,6 +248,7 @@ final class Stream {
     /** Of the range last issued, this was claimed; the rest of it, if any, is wanted still. */
     void claimed(ByteRange range, ByteRange claim) {
         unused += claim.length();
+        aheadUntil = Math.max(aheadUntil, claim.end());
         if (issued == range.end()) {
             issued = claim.end();
         }

@@ -281,6 +281,21 @@ class StreamsTest {
     }
 
     @Test
+    void read_readaheadIsLost_windowHalvesAndRecovers() {
+        readInSequence(file, 0, 128 * MIB, REQUEST);
+        file.fetched.clear();
+        file.readahead.clear();
+        file.read(128 * MIB, REQUEST);
+        assertThat(file.readahead).isEmpty();
+        readInSequence(file, 128 * MIB + REQUEST, 256 * MIB, REQUEST);
+        file.fetched.clear();
+        long before = file.readahead.getLast().end();
+        assertThat(before).isBetween(256 * MIB + 64 * MIB, 256 * MIB + 88 * MIB);
+        readInSequence(file, 256 * MIB, GIB - 128 * MIB, REQUEST);
+        assertThat(file.readahead.getLast().end()).isGreaterThanOrEqualTo(GIB - 16 * MIB);
+    }
+
+    @Test
     void pause_memoryShort_goesOnAfterAPage() {
         Streams streams = file.streams;
         Stream stream = null;

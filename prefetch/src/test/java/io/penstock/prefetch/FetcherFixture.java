@@ -1,0 +1,106 @@
+package io.penstock.prefetch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cache.CacheConfig;
+import io.penstock.cache.CachedObject;
+import io.penstock.cache.PageCache;
+import io.penstock.cache.PageState;
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.testing.Call;
+import io.penstock.testing.DelayingObjectStore;
+import io.penstock.testing.FaultyObjectStore;
+import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.testing.RecordingObjectStore;
+import io.penstock.testing.TestData;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/** A fetcher over a real cache and a store in memory, which checks at the end that nothing was left behind. */
+final class FetcherFixture implements AutoCloseable {
+    static final long KIB = 1 << 10;
+    static final long MIB = 1 << 20;
+    static final int REQUEST = (int) (128 * KIB);
+
+    /** Long enough for a loaded machine; reaching it is a failure, never a pass. */
+    private static final long PATIENCE_NANOS = 30_000_000_000L;
+
+    private static final String NAMESPACE = "memory/bucket";
+
+    final InMemoryObjectStore bucket = new InMemoryObjectStore();
+    final FaultyObjectStore faults = new FaultyObjectStore(bucket);
+    final DelayingObjectStore delays = new DelayingObjectStore(faults);
+    final RecordingObjectStore store = new RecordingObjectStore(delays);
+    final PageCache cache;
+    final PageFetcher fetcher;
+    private final List<ObjectVersion> versions = new ArrayList<>();
+
+    FetcherFixture(Path directory, ReadaheadConfig config, long cacheBytes, long memoryBytes) throws IOException {
+        cache = PageCache.open(new CacheConfig(directory.resolve("cache"), cacheBytes, 0, memoryBytes));
+        fetcher = new PageFetcher(store, cache, NAMESPACE, config);
+    }
+
+    ObjectVersion put(String key, long size) {
+        ObjectVersion version = bucket.putTestData(key, size);
+        versions.add(version);
+        return version;
+    }
+
+    /** Reads that much there, and checks each byte. */
+    static void readAndVerify(ObjectReader reader, ObjectVersion version, long position, int length)
+            throws ObjectStoreException, InterruptedException {
+        ByteBuffer buffer = ByteBuffer.allocate(length);
+        int read = reader.read(position, buffer);
+        assertThat(read).isEqualTo((int) Math.min(length, version.size() - position));
+        TestData.of(version.key(), version.size()).verify(position, buffer.flip());
+    }
+
+    static void readInSequence(ObjectReader reader, ObjectVersion version, long from, long to)
+            throws ObjectStoreException, InterruptedException {
+        for (long at = from; at < to; at += REQUEST) {
+            readAndVerify(reader, version, at, (int) Math.min(REQUEST, to - at));
+        }
+    }
+
+    /** The ranges asked for so far, by offset. */
+    List<ByteRange> ranges() {
+        return store.gets().stream()
+                .map(Call.Get::range)
+                .sorted(Comparator.comparingLong(ByteRange::offset))
+                .toList();
+    }
+
+    static void await(String what, BooleanSupplier condition) {
+        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() > deadline) {
+                throw new AssertionError("waited in vain: " + what);
+            }
+            LockSupport.parkNanos(1_000_000);
+        }
+    }
+
+    /** Every reader must be closed before. */
+    @Override
+    public void close() {
+        await("GETs end when nobody reads", () -> fetcher.running() == 0 && store.getsInFlight() == 0);
+        assertThat(fetcher.openObjects()).as("objects left open").isZero();
+        fetcher.close();
+        for (ObjectVersion version : versions) {
+            try (CachedObject cached = cache.open(NAMESPACE, version)) {
+                for (long page = 0; page < OpenObject.pages(version.size()); page++) {
+                    assertThat(cached.state(page)).isNotEqualTo(PageState.INFLIGHT);
+                }
+            }
+        }
+        cache.close();
+    }
+}
