@@ -1,4 +1,4 @@
-/** The directory tree, rebuilt from flat listings. */
+/** The directory tree rebuilt from the flat keys of a bucket, what is believed of it and for how long, and inodes. */
 @NullMarked
 package io.penstock.metadata;
 

@@ -1,0 +1,6 @@
+package io.penstock.metadata;
+
+/** There is nothing of this name. */
+public enum Absent implements Answer {
+    ABSENT
+}

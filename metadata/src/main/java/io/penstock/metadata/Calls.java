@@ -1,0 +1,43 @@
+package io.penstock.metadata;
+
+import io.penstock.objectstore.ObjectStoreException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+
+/** Calls to the store that several threads await: whoever loses interest leaves, and the call goes on for the others. */
+final class Calls {
+    private Calls() {}
+
+    /** What the store's methods look like. */
+    interface StoreCall<T> {
+        T call() throws ObjectStoreException, InterruptedException;
+    }
+
+    static <T> CompletableFuture<T> start(Executor executor, StoreCall<T> call) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        executor.execute(() -> {
+            try {
+                result.complete(call.call());
+            } catch (Throwable e) { // whoever awaits it gets it
+                result.completeExceptionally(e);
+            }
+        });
+        return result;
+    }
+
+    /** @throws InterruptedException if this thread was interrupted, or the call because the tree was closed */
+    static <T> T await(CompletableFuture<T> result) throws ObjectStoreException, InterruptedException {
+        try {
+            return result.get();
+        } catch (ExecutionException e) {
+            switch (e.getCause()) {
+                case ObjectStoreException failure -> throw failure;
+                case InterruptedException closed -> throw closed;
+                case Error error -> throw error;
+                case RuntimeException unforeseen -> throw unforeseen;
+                case null, default -> throw new IllegalStateException(e);
+            }
+        }
+    }
+}

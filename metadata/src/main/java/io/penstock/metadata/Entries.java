@@ -1,0 +1,145 @@
+package io.penstock.metadata;
+
+import io.penstock.objectstore.ListPage;
+import io.penstock.objectstore.StoredObject;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The entries of one directory by index and by name, put together from listing pages in any order. An entry keeps its
+ * index for good. Not safe for use by several threads: {@link Listing} guards it.
+ */
+final class Entries {
+    private final Directory directory;
+    private final HiddenKeys hidden;
+    private final List<Listing.@Nullable Entry> byIndex = new ArrayList<>();
+    private final Map<String, Integer> indexes = new HashMap<>();
+    /** Names whose entry was found wrong and has not been corrected yet. */
+    private final Set<String> doubted = new HashSet<>();
+    /** Objects of the last page whose names may yet turn out to be directories. */
+    private List<StoredObject> undecided = List.of();
+
+    Entries(Directory directory, HiddenKeys hidden) {
+        this.directory = directory;
+        this.hidden = hidden;
+    }
+
+    int size() {
+        return byIndex.size();
+    }
+
+    Listing.@Nullable Entry get(int index) {
+        return byIndex.get(index);
+    }
+
+    Listing.@Nullable Entry get(String name) {
+        Integer index = indexes.get(name);
+        return index == null ? null : byIndex.get(index);
+    }
+
+    boolean isDoubted(String name) {
+        return doubted.contains(name);
+    }
+
+    void doubt(String name) {
+        doubted.add(name);
+    }
+
+    void correct(String name, Answer answer, long now) {
+        doubted.remove(name);
+        Integer index = indexes.get(name);
+        switch (answer) {
+            case Node node -> put(name, node, now);
+            case Absent _ -> {
+                if (index != null) {
+                    byIndex.set(index, null);
+                }
+            }
+        }
+    }
+
+    /**
+     * Adds a page. {@code a} is hidden by {@code a/}, which comes after it and after all of {@code a-1}, {@code a.txt}
+     * and the like: an object that stands so close to the page's end that {@code a/} may be on the next one waits for
+     * it. (In a listing without order it may come later still: then it takes the object's place.)
+     */
+    void append(ListPage page, long now) {
+        for (String prefix : page.commonPrefixes()) {
+            addDirectory(prefix, now);
+        }
+        List<StoredObject> candidates = new ArrayList<>(undecided);
+        candidates.addAll(page.objects());
+        undecided = new ArrayList<>();
+        for (StoredObject object : candidates) {
+            if (page.nextToken() != null && mayBeShadowedLater(object.version().key(), page)) {
+                undecided.add(object);
+            } else {
+                addFile(object, now);
+            }
+        }
+    }
+
+    private @Nullable Node node(String name) {
+        Listing.Entry entry = get(name);
+        return entry == null ? null : entry.node();
+    }
+
+    private void addDirectory(String prefix, long now) {
+        String name = prefix.substring(directory.prefix().length(), prefix.length() - 1);
+        String objection = Names.objection(name);
+        if (objection != null) {
+            hidden.hide(directory, prefix, objection);
+            return;
+        }
+        if (node(name) instanceof FileEntry) {
+            hidden.hide(directory, directory.key(name), HiddenKeys.SHADOWED);
+        }
+        put(name, new Directory(prefix), now);
+    }
+
+    private void addFile(StoredObject object, long now) {
+        String key = object.version().key();
+        if (key.equals(directory.prefix())) {
+            if (object.version().size() > 0) {
+                hidden.hide(directory, key, HiddenKeys.MARKER_WITH_CONTENT);
+            }
+            return;
+        }
+        String name = key.substring(directory.prefix().length());
+        String objection = Names.objection(name);
+        if (objection != null) {
+            hidden.hide(directory, key, objection);
+        } else if (node(name) instanceof Directory) {
+            hidden.hide(directory, key, HiddenKeys.SHADOWED);
+        } else {
+            put(name, new FileEntry(object), now);
+        }
+    }
+
+    private void put(String name, Node node, long now) {
+        Listing.Entry entry = new Listing.Entry(name, node, now);
+        Integer index = indexes.putIfAbsent(name, byIndex.size());
+        if (index == null) {
+            byIndex.add(entry);
+        } else {
+            byIndex.set(index, entry);
+        }
+    }
+
+    /** Whether {@code key/} may come on a later page, because this one ends between {@code key} and {@code key/}. */
+    private static boolean mayBeShadowedLater(String key, ListPage page) {
+        return (!page.objects().isEmpty()
+                        && isBeforeSlash(page.objects().getLast().version().key(), key))
+                || (!page.commonPrefixes().isEmpty()
+                        && isBeforeSlash(page.commonPrefixes().getLast(), key));
+    }
+
+    private static boolean isBeforeSlash(String last, String key) {
+        return last.startsWith(key) && (last.length() == key.length() || last.charAt(key.length()) < '/');
+    }
+}

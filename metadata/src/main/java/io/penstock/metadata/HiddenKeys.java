@@ -1,0 +1,43 @@
+package io.penstock.metadata;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import java.util.concurrent.atomic.LongAdder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Tells of objects that no path can reach: each is counted, and the first in a directory is logged. */
+final class HiddenKeys {
+    private static final Logger LOG = LoggerFactory.getLogger(HiddenKeys.class);
+
+    /** Directories remembered as told of; one that falls out may be told of again. */
+    private static final int DIRECTORIES = 10_000;
+
+    static final String SHADOWED = "there are keys below it, so that its name is a directory";
+    static final String MARKER_WITH_CONTENT = "it stands for a directory, whose content cannot be read";
+
+    private final String bucket;
+    private final Cache<String, Boolean> told =
+            Caffeine.newBuilder().maximumSize(DIRECTORIES).build();
+    private final LongAdder count = new LongAdder();
+
+    HiddenKeys(String bucket) {
+        this.bucket = bucket;
+    }
+
+    void hide(Directory directory, String key, String why) {
+        count.increment();
+        if (told.asMap().putIfAbsent(directory.prefix(), true) == null) {
+            LOG.warn(
+                    "s3://{}/{} is not shown: {}. Other keys in this directory that cannot be shown are not logged.",
+                    bucket,
+                    Names.printable(key),
+                    why);
+        }
+    }
+
+    /** How often a key was hidden; one that is listed again counts again. */
+    long count() {
+        return count.sum();
+    }
+}

@@ -1,0 +1,139 @@
+package io.penstock.metadata;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The inodes that are in use: looked up by the kernel and not forgotten yet, or open. Numbers go up and are not reused
+ * for another place; a place that is looked up again soon after it was forgotten has its number back. A file whose name
+ * has become a directory's (or the other way round) is another place.
+ *
+ * <p>Safe for use by any number of threads.
+ */
+public final class InodeTable {
+    /** The root's number: FUSE_ROOT_ID in include/uapi/linux/fuse.h. */
+    public static final long ROOT = 1;
+
+    /** Forgotten inodes that may have their number back: some 200 bytes each. */
+    private static final int REMEMBERED = 50_000;
+
+    private static final class Held {
+        final Inode inode;
+        /** Lookups and opens. Guarded by byPath's lock on the inode's path: changed within compute only. */
+        long references;
+
+        Held(Inode inode) {
+            this.inode = inode;
+        }
+    }
+
+    private final Inode root;
+    private final AtomicLong lastNumber = new AtomicLong(ROOT);
+    private final ConcurrentMap<Long, Held> byNumber = new ConcurrentHashMap<>();
+    /** By key without a slash behind it, which a file and a directory of one name share. */
+    private final ConcurrentMap<String, Held> byPath = new ConcurrentHashMap<>();
+
+    private final Cache<String, Inode> forgotten = Caffeine.newBuilder()
+            .maximumSize(REMEMBERED)
+            .executor(Runnable::run)
+            .build();
+
+    public InodeTable(Directory root) {
+        this.root = new Inode(ROOT, null, "", root);
+    }
+
+    /** The inode with this number: null if it is not in use. */
+    public @Nullable Inode get(long number) {
+        if (number == ROOT) {
+            return root;
+        }
+        Held held = byNumber.get(number);
+        return held == null ? null : held.inode;
+    }
+
+    /** The inode of what has this name: null if none is in use. */
+    public @Nullable Inode find(Directory parent, String name) {
+        Held held = byPath.get(parent.key(name));
+        return held == null ? null : held.inode;
+    }
+
+    /** The inode of this directory: null if it is not in use. */
+    public @Nullable Inode find(Directory directory) {
+        if (directory.equals(root.directory())) {
+            return root;
+        }
+        Held held =
+                byPath.get(directory.prefix().substring(0, directory.prefix().length() - 1));
+        return held == null || !held.inode.isDirectory() ? null : held.inode;
+    }
+
+    /** The inode of this place, with one more reference. */
+    public Inode acquire(Directory parent, String name, Node node) {
+        Held acquired = byPath.compute(parent.key(name), (path, held) -> {
+            Held current = held;
+            if (current == null || current.inode.isDirectory() != node instanceof Directory) {
+                current = new Held(revive(path, parent, name, node));
+                byNumber.put(current.inode.number(), current);
+            }
+            current.references++;
+            return current;
+        });
+        return acquired.inode;
+    }
+
+    /** One more reference to an inode that is in use. */
+    public void acquire(Inode inode) {
+        Directory parent = inode.parent();
+        if (parent != null) {
+            byPath.compute(parent.key(inode.name()), (path, current) -> {
+                Held held = byNumber.get(inode.number());
+                if (held != null) {
+                    held.references++;
+                }
+                return current;
+            });
+        }
+    }
+
+    /** Takes references off; without any, the inode goes out of use. The root stays. */
+    public void release(Inode inode, long references) {
+        Directory parent = inode.parent();
+        if (parent == null) {
+            return;
+        }
+        byPath.compute(parent.key(inode.name()), (path, current) -> {
+            Held held = byNumber.get(inode.number());
+            if (held == null) {
+                return current;
+            }
+            held.references -= references;
+            if (held.references > 0) {
+                return current;
+            }
+            byNumber.remove(inode.number());
+            if (current != held) {
+                return current; // something of the other kind has taken the path meanwhile
+            }
+            forgotten.put(path, inode);
+            return null;
+        });
+    }
+
+    /** Inodes in use, the root not among them. */
+    public int size() {
+        return byNumber.size();
+    }
+
+    private Inode revive(String path, Directory parent, String name, Node node) {
+        Inode known = forgotten.asMap().remove(path);
+        if (known != null && known.isDirectory() == node instanceof Directory) {
+            return known;
+        }
+        Directory directory = node instanceof Directory itself ? itself : null;
+        return new Inode(lastNumber.incrementAndGet(), parent, name, directory);
+    }
+}

@@ -1,0 +1,172 @@
+package io.penstock.metadata;
+
+import io.penstock.objectstore.ListPage;
+import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One directory's entries, as the store's pages bring them. Any number of readers share it, each going by index; an
+ * entry keeps its index for as long as the listing is held. Pages are fetched one after another on threads of their
+ * own, up to {@link #AHEAD} entries ahead of the furthest reader, so that nothing runs on once readers stop asking:
+ *
+ * <pre>
+ *   RESTING ──a reader comes near the last entry──▶ FETCHING ──last page──▶ COMPLETE
+ *      ▲                                               │
+ *      └───far enough ahead, or the store failed───────┘
+ * </pre>
+ *
+ * <p>Safe for use by any number of threads. The monitor is never held across a call to the store.
+ */
+public final class Listing {
+    /**
+     * How far the fetched may run ahead of the furthest reader, in entries: a page and a half, so that the next page
+     * is under way while one is handed out. (The last entry of a page may be held back until the next.)
+     */
+    static final int AHEAD = ListRequest.MAX_KEYS + ListRequest.MAX_KEYS / 2;
+
+    private final ObjectStore store;
+    private final Executor executor;
+    private final LongSupplier nanoClock;
+    private final Consumer<Listing> onPage;
+    private final long startedAt;
+
+    /** Guarded by the monitor, as all that follows. */
+    private final Entries entries;
+
+    /** The page to fetch next; null when COMPLETE. */
+    private @Nullable ListRequest next;
+
+    /** Ends with the page in flight; null unless FETCHING. */
+    private @Nullable CompletableFuture<ListPage> inFlight;
+
+    /** The highest index that a reader asked for. */
+    private int furthest;
+
+    /** @param onPage called after each page, without the monitor */
+    Listing(
+            Directory directory,
+            ObjectStore store,
+            HiddenKeys hidden,
+            Executor executor,
+            LongSupplier nanoClock,
+            Consumer<Listing> onPage) {
+        this.store = store;
+        this.executor = executor;
+        this.nanoClock = nanoClock;
+        this.onPage = onPage;
+        this.startedAt = nanoClock.getAsLong();
+        this.entries = new Entries(directory, hidden);
+        this.next = ListRequest.of(directory.prefix(), "/");
+    }
+
+    /**
+     * An entry of the listing.
+     *
+     * @param asOf when the store said so, on the tree's clock
+     */
+    public record Entry(String name, Node node, long asOf) {}
+
+    /**
+     * Waits until the entry at {@code index} is there, or it is clear that there is none.
+     *
+     * @return whether there is such an index
+     */
+    public boolean await(int index) throws ObjectStoreException, InterruptedException {
+        while (true) {
+            CompletableFuture<ListPage> page;
+            synchronized (this) {
+                furthest = Math.max(furthest, index);
+                fetchIfNear();
+                page = inFlight;
+                if (index < entries.size() || page == null) {
+                    return index < entries.size();
+                }
+            }
+            Calls.await(page);
+        }
+    }
+
+    /** Whether {@link #await} would return true at once. */
+    public synchronized boolean has(int index) {
+        return index < entries.size();
+    }
+
+    /** The entry at an index that {@link #has}: null if it has gone since it was listed. */
+    public synchronized @Nullable Entry get(int index) {
+        return entries.get(index);
+    }
+
+    /** Whether another opendir at {@code now} may share it. */
+    boolean isFresh(long now, long ttlNanos) {
+        return now - startedAt < ttlNanos;
+    }
+
+    /** Whether this says more of a name than an answer from {@code asOf} does. */
+    synchronized boolean supersedes(String name, long asOf) {
+        return asOf - startedAt < 0 && (next == null || entries.get(name) != null);
+    }
+
+    synchronized int size() {
+        return entries.size();
+    }
+
+    /** What the listing knows of a name: null if it has not come to it, or what it knows is wrong or too old. */
+    synchronized @Nullable Answer find(String name, long now, long ttlNanos, long negativeTtlNanos) {
+        if (entries.isDoubted(name)) {
+            return null;
+        }
+        Entry entry = entries.get(name);
+        if (entry != null) {
+            return now - entry.asOf() < ttlNanos ? entry.node() : null;
+        }
+        return next == null && now - startedAt < negativeTtlNanos ? Absent.ABSENT : null;
+    }
+
+    /** What {@link #find} knows of this name is wrong: it is not known until {@link #correct} tells better. */
+    synchronized void doubt(String name) {
+        entries.doubt(name);
+    }
+
+    /** Takes over a newer answer about one name. */
+    synchronized void correct(String name, Answer answer) {
+        entries.correct(name, answer, nanoClock.getAsLong());
+    }
+
+    /** Starts fetching the next page if none is in flight and the furthest reader is near. */
+    private void fetchIfNear() {
+        ListRequest request = next;
+        if (inFlight == null && request != null && entries.size() < furthest + AHEAD) {
+            inFlight = Calls.start(executor, () -> fetch(request));
+        }
+    }
+
+    private ListPage fetch(ListRequest request) throws ObjectStoreException, InterruptedException {
+        ListPage page;
+        try {
+            page = store.list(request);
+        } catch (Throwable e) {
+            rest();
+            throw e;
+        }
+        arrived(request, page);
+        onPage.accept(this);
+        return page;
+    }
+
+    private synchronized void rest() {
+        inFlight = null;
+    }
+
+    private synchronized void arrived(ListRequest request, ListPage page) {
+        inFlight = null;
+        entries.append(page, nanoClock.getAsLong());
+        next = page.nextToken() == null ? null : request.next(page.nextToken());
+        fetchIfNear();
+    }
+}

@@ -1,0 +1,54 @@
+package io.penstock.metadata;
+
+import org.jspecify.annotations.Nullable;
+
+/** Which keys can be shown as names. S3 takes any key of 1 to 1024 bytes of UTF-8; Linux is stricter. */
+public final class Names {
+    /** NAME_MAX of include/uapi/linux/limits.h: bytes. */
+    public static final int MAX_NAME_BYTES = 255;
+
+    /** The longest key, in bytes of UTF-8: "Object key naming guidelines" of the S3 manual. */
+    public static final int MAX_KEY_BYTES = 1024;
+
+    private Names() {}
+
+    /** Why no path can have this component, in words for the log: null if it can. */
+    static @Nullable String objection(String name) {
+        if (name.isEmpty()) {
+            return "a name in it is empty (two slashes in a row, or one in front)";
+        } else if (name.equals(".") || name.equals("..")) {
+            return "'" + name + "' is not a name in a path";
+        } else if (name.indexOf('\0') >= 0) {
+            return "a name in it holds a NUL character";
+        } else if (name.indexOf('/') >= 0) {
+            return "the store did not heed the delimiter";
+        } else if (utf8Length(name) > MAX_NAME_BYTES) {
+            return "a name in it is longer than " + MAX_NAME_BYTES + " bytes";
+        }
+        return null;
+    }
+
+    /** Bytes of its UTF-8 form. */
+    public static int utf8Length(String text) {
+        int length = 0;
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            // Each half of a surrogate pair stands for two of its four bytes.
+            length += c < 0x80 ? 1 : c < 0x800 || Character.isSurrogate(c) ? 2 : 3;
+        }
+        return length;
+    }
+
+    /** For messages: control characters as escapes, so that a key cannot garble a log or a terminal. */
+    static String printable(String key) {
+        StringBuilder text = new StringBuilder(key.length());
+        key.codePoints().forEach(c -> {
+            if (Character.isISOControl(c)) {
+                text.append("\\u%04x".formatted(c));
+            } else {
+                text.appendCodePoint(c);
+            }
+        });
+        return text.toString();
+    }
+}

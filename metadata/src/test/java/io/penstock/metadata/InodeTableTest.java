@@ -1,0 +1,111 @@
+package io.penstock.metadata;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.core.ObjectVersion;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Numbers and counts of inodes. */
+@Timeout(60)
+class InodeTableTest {
+    private static final Directory ROOT = new Directory("");
+    private static final Directory A = new Directory("a/");
+    private static final Node FILE = Listings.file(new ObjectVersion("a", "\"1\"", 0, Instant.EPOCH));
+
+    private final InodeTable table = new InodeTable(ROOT);
+
+    @Test
+    void root_isAlwaysThere() {
+        Inode root = table.get(InodeTable.ROOT);
+        assertThat(root).isNotNull();
+
+        table.release(root, 5);
+
+        assertThat(table.get(InodeTable.ROOT)).isEqualTo(root);
+        assertThat(table.find(ROOT)).isEqualTo(root);
+        assertThat(table.size()).isZero();
+    }
+
+    @Test
+    void acquire_samePlaceTwice_isOneInode() {
+        Inode first = table.acquire(ROOT, "a", FILE);
+        Inode second = table.acquire(ROOT, "a", FILE);
+
+        assertThat(second).isSameAs(first);
+        assertThat(table.get(first.number())).isSameAs(first);
+        assertThat(table.find(ROOT, "a")).isSameAs(first);
+        table.release(first, 1);
+        assertThat(table.size()).isOne();
+        table.release(first, 1);
+        assertThat(table.size()).isZero();
+        assertThat(table.get(first.number())).isNull();
+        assertThat(table.find(ROOT, "a")).isNull();
+    }
+
+    @Test
+    void release_moreThanAcquired_takesItOutOnce() {
+        Inode inode = table.acquire(ROOT, "a", FILE);
+
+        table.release(inode, 10);
+        table.release(inode, 10);
+
+        assertThat(table.size()).isZero();
+        table.acquire(ROOT, "a", FILE);
+        assertThat(table.size()).isOne();
+    }
+
+    @Test
+    void acquire_forgottenPlace_hasItsNumberBack() {
+        Inode inode = table.acquire(ROOT, "a", FILE);
+        table.release(inode, 1);
+
+        assertThat(table.acquire(ROOT, "b", FILE).number()).isNotEqualTo(inode.number());
+        assertThat(table.acquire(ROOT, "a", FILE)).isEqualTo(inode);
+    }
+
+    @Test
+    void acquire_fileBecameDirectory_isAnotherInodeAndTheOldCountsApart() {
+        Inode file = table.acquire(ROOT, "a", FILE);
+        Inode directory = table.acquire(ROOT, "a", A);
+
+        assertThat(directory.number()).isNotEqualTo(file.number());
+        assertThat(table.get(file.number())).isEqualTo(file);
+        assertThat(table.find(A)).isEqualTo(directory);
+        table.acquire(file);
+        table.release(file, 2);
+        assertThat(table.get(file.number())).isNull();
+        assertThat(table.find(ROOT, "a")).isEqualTo(directory);
+        table.release(directory, 1);
+        assertThat(table.size()).isZero();
+    }
+
+    @Test
+    void acquireAndRelease_byManyThreads_leaveNothing() throws Exception {
+        List<Future<Long>> numbers = new ArrayList<>();
+        try (ExecutorService threads = Executors.newFixedThreadPool(4)) {
+            for (int i = 0; i < 4; i++) {
+                numbers.add(threads.submit(() -> {
+                    long number = 0;
+                    for (int round = 0; round < 20_000; round++) {
+                        Inode inode = table.acquire(ROOT, "a", FILE);
+                        number = inode.number();
+                        assertThat(table.get(number)).isSameAs(inode);
+                        table.release(inode, 1);
+                    }
+                    return number;
+                }));
+            }
+        }
+        for (Future<Long> number : numbers) {
+            assertThat(number.get()).isEqualTo(numbers.getFirst().get());
+        }
+        assertThat(table.size()).isZero();
+    }
+}

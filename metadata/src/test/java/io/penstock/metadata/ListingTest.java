@@ -1,0 +1,192 @@
+package io.penstock.metadata;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.testing.Call;
+import io.penstock.testing.DelayingObjectStore;
+import io.penstock.testing.Fault;
+import io.penstock.testing.FaultyObjectStore;
+import io.penstock.testing.Gate;
+import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.testing.ManualClock;
+import io.penstock.testing.RecordingObjectStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Listings that are read while their pages arrive. */
+@Timeout(60)
+class ListingTest {
+    private static final int PAGE = ListRequest.MAX_KEYS;
+
+    private final ManualClock clock = new ManualClock();
+    private final InMemoryObjectStore bucket = new InMemoryObjectStore("bucket", clock, InMemoryObjectStore.Order.UTF8);
+    private final DelayingObjectStore delays = new DelayingObjectStore(bucket);
+    private final FaultyObjectStore faults = new FaultyObjectStore(delays);
+    private final RecordingObjectStore store = new RecordingObjectStore(faults);
+    private final Tree tree = tree(store);
+
+    @AfterEach
+    void close() {
+        tree.close();
+    }
+
+    @Test
+    void read_2500Entries_costsThreeListsAndShowsEachOnce() throws Exception {
+        List<String> names = putMany(2_500);
+
+        assertThat(Listings.names(tree.list(tree.root()))).isEqualTo(names);
+
+        assertThat(store.drain()).hasSize(3);
+    }
+
+    @Test
+    void read_firstPageThere_doesNotWaitForTheSecond() throws Exception {
+        putMany(3 * PAGE);
+        try (Gate gate = delays.hold(call -> isLaterPage(call))) {
+            Listing listing = tree.list(tree.root());
+
+            assertThat(listing.await(PAGE - 2)).isTrue();
+            gate.awaitHeld(1); // the next page is being fetched already
+            assertThat(listing.has(PAGE - 1)).isFalse();
+            gate.open();
+            assertThat(listing.await(PAGE - 1)).isTrue();
+        }
+    }
+
+    @Test
+    void read_abandoned_fetchesNoMoreThanAFewPagesAhead() throws Exception {
+        putMany(20 * PAGE);
+
+        Listing listing = tree.list(tree.root());
+        listing.await(0);
+        quiesce(listing, Listing.AHEAD);
+
+        assertThat(store.drain()).hasSize(2);
+
+        assertThat(Listings.names(listing)).hasSize(20 * PAGE); // and it goes on where it was left
+        assertThat(store.drain()).hasSize(18);
+    }
+
+    @Test
+    void read_byManyAtOnce_sharesThePages() throws Exception {
+        List<String> names = putMany(5 * PAGE);
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Future<List<String>>> readers = new ArrayList<>();
+            for (int i = 0; i < 16; i++) {
+                readers.add(threads.submit(() -> Listings.names(tree.list(tree.root()))));
+            }
+            for (Future<List<String>> reader : readers) {
+                assertThat(reader.get()).isEqualTo(names);
+            }
+        }
+        assertThat(store.drain()).hasSize(5);
+    }
+
+    @Test
+    void lookup_ofWhatAListingUnderWayHasShown_costsNothing() throws Exception {
+        List<String> names = putMany(10 * PAGE);
+        Listing listing = tree.list(tree.root());
+        listing.await(0);
+        quiesce(listing, Listing.AHEAD);
+        store.drain();
+
+        assertThat(tree.lookup(tree.root(), names.getFirst())).isInstanceOf(FileEntry.class);
+        assertThat(store.drain()).isEmpty();
+        assertThat(tree.lookup(tree.root(), names.getLast())).isInstanceOf(FileEntry.class);
+        assertThat(store.drain()).hasSize(1);
+    }
+
+    @Test
+    void read_pageFails_throwsAndTheNextReadGoesOn() throws Exception {
+        List<String> names = putMany(PAGE + 1);
+        faults.always(ListingTest::isLaterPage, Fault.fail(ObjectStoreException.Throttled::new));
+        Listing listing = tree.list(tree.root());
+        assertThat(listing.await(PAGE - 2)).isTrue();
+
+        assertThatThrownBy(() -> listing.await(PAGE)).isInstanceOf(ObjectStoreException.Throttled.class);
+        faults.heal();
+        assertThat(Listings.names(listing)).isEqualTo(names);
+    }
+
+    @Test
+    void read_slowerThanTtl_believesEachPageFromItsArrival() throws Exception {
+        List<String> names = putMany(4 * PAGE);
+        Listing listing = tree.list(tree.root());
+        listing.await(0);
+        quiesce(listing, Listing.AHEAD);
+        clock.advance(Duration.ofSeconds(45));
+        Listings.names(listing);
+        clock.advance(Duration.ofSeconds(45));
+        store.drain();
+
+        tree.lookup(tree.root(), names.getLast());
+        assertThat(store.drain()).isEmpty();
+        tree.lookup(tree.root(), names.getFirst());
+        assertThat(store.drain()).hasSize(1);
+    }
+
+    @Test
+    void read_unordered_showsEachOnceAndTheDirectoryWins() throws Exception {
+        InMemoryObjectStore express = new InMemoryObjectStore("b--x-s3", clock, InMemoryObjectStore.Order.NONE);
+        for (int i = 0; i < 2 * PAGE; i++) {
+            express.put("d%04d".formatted(i), "");
+            express.put("d%04d/x".formatted(i), "");
+        }
+        try (Tree unordered = tree(express)) {
+            Listing listing = unordered.list(unordered.root());
+            List<Listing.Entry> entries = Listings.entries(listing);
+            assertThat(entries)
+                    .extracting(Listing.Entry::name)
+                    .doesNotHaveDuplicates()
+                    .hasSize(2 * PAGE);
+            assertThat(Listings.entries(listing))
+                    .extracting(Listing.Entry::node)
+                    .hasOnlyElementsOfType(Directory.class);
+        }
+    }
+
+    @Test
+    void read_emptyPagesWithToken_areFollowed() throws Exception {
+        List<String> names = putMany(10);
+        try (Tree sparse = tree(new SparseObjectStore(bucket))) {
+            assertThat(Listings.names(sparse.list(sparse.root()))).isEqualTo(names);
+            assertThat(sparse.lookup(sparse.root(), "nothing")).isEqualTo(Absent.ABSENT);
+            assertThat(sparse.lookup(sparse.root(), "00007")).isInstanceOf(FileEntry.class);
+        }
+    }
+
+    private static boolean isLaterPage(Call call) {
+        return call instanceof Call.List(ListRequest request) && request.continuationToken() != null;
+    }
+
+    /** Waits until so many entries are there, which nobody has asked for. */
+    private static void quiesce(Listing listing, int entries) throws InterruptedException {
+        while (!listing.has(entries - 1)) {
+            Thread.sleep(1);
+        }
+    }
+
+    private Tree tree(ObjectStore of) {
+        return new Tree(of, "", new MetadataConfig(Duration.ofSeconds(60), Duration.ofSeconds(60)), clock::nanoTime);
+    }
+
+    private List<String> putMany(int count) {
+        List<String> names = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            names.add("%05d".formatted(i));
+            bucket.put(names.getLast(), "");
+        }
+        return names;
+    }
+}
