@@ -1,106 +1,329 @@
 package io.penstock.filesystem;
 
+import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.OpenFile.PageCachePolicy;
+import io.penstock.filesystem.OpenHandle.OpenDirectory;
+import io.penstock.filesystem.OpenHandle.OpenObject;
+import io.penstock.metadata.Absent;
+import io.penstock.metadata.Answer;
+import io.penstock.metadata.Directory;
+import io.penstock.metadata.FileEntry;
+import io.penstock.metadata.Inode;
+import io.penstock.metadata.InodeTable;
+import io.penstock.metadata.Names;
+import io.penstock.metadata.Node;
+import io.penstock.metadata.Tree;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
+import io.penstock.prefetch.ObjectReader;
+import io.penstock.prefetch.PageFetcher;
 import java.nio.ByteBuffer;
+import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One mounted bucket as a POSIX file system, by inode and handle. Calls may wait for the store: make them on threads
  * that may. Those whose name ends in {@code Now} never wait. Safe for use by any number of threads; all reads are
- * positional.
+ * positional. An interrupt ends a waiting call with EINTR and leaves the thread's flag set.
  *
  * <p>{@code lookup} adds one to an inode's lookup count, {@code forget} takes some off; the inode's number is good
- * while the count is above zero or something on it is open. The root is always good.
+ * while the count is above zero or something on it is open. The root is always good. An inode whose name has gone, or
+ * stands for something of another kind, answers ESTALE, upon which the kernel looks the path up again.
+ *
+ * <p>Any call that asks the store may throw EACCES (the store denies it), EIO (it fails) or ESTALE (the bucket is
+ * gone), as {@link Errnos} has it.
  */
 public final class FileSystem implements AutoCloseable {
-    /** The root directory's inode: FUSE_ROOT_ID in include/uapi/linux/fuse.h. */
-    public static final long ROOT = 1;
+    /** The root directory's inode. */
+    public static final long ROOT = InodeTable.ROOT;
+
+    /** The number of an inode that has none yet: FUSE_UNKNOWN_INO of libfuse's lib/fuse.c. */
+    public static final long UNKNOWN_INODE = 0xffff_ffffL;
 
     /** What {@link #readNow} returns instead of a byte count when it would have to wait. */
     public static final int WOULD_WAIT = -1;
 
-    private FileSystem() {}
+    // open(2)'s flags, from include/uapi/asm-generic/fcntl.h: the same on x86-64 and aarch64.
+    private static final int O_ACCMODE = 3;
+    private static final int O_CREAT = 0100;
+    private static final int O_TRUNC = 01000;
 
-    /** @throws ErrnoException ENOENT, ENOTDIR, ENAMETOOLONG, EACCES, EIO */
+    /** A pebibyte, all of it free: a bucket has no bounds, and programs look for room before they write. */
+    private static final Statfs STATFS = new Statfs(4096, 1L << 38, 1L << 38, Names.MAX_NAME_BYTES);
+
+    private final Tree tree;
+    private final PageFetcher fetcher;
+    private final AttributeView view;
+    private final InodeTable inodes;
+    private final Places places;
+    private final DirectoryReader reader;
+    private final HandleTable handles = new HandleTable();
+    private final KernelPages kernelPages = new KernelPages();
+
+    /**
+     * Tree and fetcher stay the caller's, to be closed after this.
+     *
+     * @param mountTime what directories show as their time
+     */
+    public FileSystem(Tree tree, PageFetcher fetcher, FileSystemConfig config, Instant mountTime) {
+        this.tree = tree;
+        this.fetcher = fetcher;
+        this.view = new AttributeView(config, mountTime);
+        this.inodes = new InodeTable(tree.root());
+        this.places = new Places(tree, inodes);
+        this.reader = new DirectoryReader(tree, inodes, view);
+    }
+
+    /** @throws ErrnoException ENOENT, ENOTDIR, ENAMETOOLONG */
     public Attributes lookup(long parent, String name) throws ErrnoException {
-        throw new UnsupportedOperationException();
+        Directory directory = places.directory(parent);
+        return acquire(directory, name, places.answer(directory, name));
     }
 
     /** {@link #lookup} if the answer is known: null if it is not. */
     public @Nullable Attributes lookupNow(long parent, String name) throws ErrnoException {
-        throw new UnsupportedOperationException();
+        Directory directory = places.directory(parent);
+        Answer answer = places.answerNow(directory, name);
+        return answer == null ? null : acquire(directory, name, answer);
     }
 
+    /** Takes {@code lookups} off the inode's lookup count. */
     public void forget(long inode, long lookups) {
-        throw new UnsupportedOperationException();
+        Inode known = inodes.get(inode);
+        if (known != null) {
+            inodes.release(known, lookups);
+        }
     }
 
     public Attributes getattr(long inode) throws ErrnoException {
-        throw new UnsupportedOperationException();
+        return view.of(inode, places.node(inode));
     }
 
     /** {@link #getattr} if the answer is known: null if it is not. */
     public @Nullable Attributes getattrNow(long inode) throws ErrnoException {
-        throw new UnsupportedOperationException();
+        Node node = places.nodeNow(inode);
+        return node == null ? null : view.of(inode, node);
     }
 
-    /** @param mask R_OK 4, W_OK 2, X_OK 1, or F_OK 0: access(2) */
+    /**
+     * @param mask R_OK 4, W_OK 2, X_OK 1, or F_OK 0: access(2)
+     * @throws ErrnoException EACCES, EROFS
+     */
     public void access(long inode, int mask, int uid, int gid) throws ErrnoException {
-        throw new UnsupportedOperationException();
+        view.checkAccess(places.node(inode), mask, uid, gid);
     }
 
-    /** @return the directory handle for {@link #readdir} */
+    /**
+     * @return the directory handle for {@link #readdir}
+     * @throws ErrnoException ENOTDIR
+     */
     public long opendir(long inode) throws ErrnoException {
-        throw new UnsupportedOperationException();
+        Directory directory = places.directory(inode);
+        Inode known = places.inode(inode);
+        places.node(inode);
+        inodes.acquire(known);
+        return handles.add(new OpenDirectory(known, directory, tree.list(directory)));
     }
 
-    /** Hands entries, {@code .} and {@code ..} first, to the sink, from the offset (0 is the start) until it is full. */
+    /**
+     * Hands entries, {@code .} and {@code ..} first, to the sink, from the offset (0 is the start) until it is full, or
+     * as many as there are without waiting for more. Offsets hold until the handle is read from 0 again. The inode
+     * numbers of entries that nobody has looked up are {@link #UNKNOWN_INODE}.
+     *
+     * @throws ErrnoException EBADF, EINVAL
+     */
     public void readdir(long handle, long offset, DirectorySink sink) throws ErrnoException {
-        throw new UnsupportedOperationException();
+        reader.read(handles.directory(handle), offset, sink, false);
+    }
+
+    /** {@link #readdir} that looks up each entry that the sink takes, but for {@code .} and {@code ..}. */
+    public void readdirplus(long handle, long offset, DirectorySink sink) throws ErrnoException {
+        reader.read(handles.directory(handle), offset, sink, true);
     }
 
     public void releasedir(long handle) {
-        throw new UnsupportedOperationException();
+        release(handle);
     }
 
-    /** @param flags open(2)'s flags as the kernel sends them */
+    /**
+     * Opens the version of the file that is known at this moment.
+     *
+     * @param flags open(2)'s flags as the kernel sends them
+     * @throws ErrnoException EISDIR, and EROFS if it is to be written, truncated or created
+     */
     public OpenFile open(long inode, int flags) throws ErrnoException {
-        throw new UnsupportedOperationException();
+        if ((flags & (O_ACCMODE | O_CREAT | O_TRUNC)) != 0) {
+            throw Errnos.readOnly();
+        }
+        Inode known = places.inode(inode);
+        return switch (places.node(inode)) {
+            case Directory _ -> throw new ErrnoException(Errno.EISDIR, "'" + known.name() + "' is a directory");
+            case FileEntry(StoredObject object) -> open(known, object.version());
+        };
     }
 
     /**
      * Reads until the buffer is full or the file ends.
      *
      * @return bytes read, 0 at the end of the file
-     * @throws ErrnoException ESTALE if the object changed since it was opened, EIO if the store failed
+     * @throws ErrnoException EBADF; ESTALE if the object changed since it was opened; EACCES if it is archived; EIO
      */
     public int read(long handle, long position, ByteBuffer to) throws ErrnoException {
-        throw new UnsupportedOperationException();
+        OpenObject open = handles.object(handle);
+        confirm(open);
+        try {
+            return open.reader().read(position, to);
+        } catch (ObjectStoreException e) {
+            Directory parent = open.inode().parent();
+            if (isStale(e) && parent != null) {
+                tree.invalidate(parent, open.inode().name(), open.version());
+            }
+            throw Errnos.of(e);
+        } catch (InterruptedException e) {
+            throw Errnos.interrupted(e);
+        }
     }
 
     /** {@link #read} if all of it is in memory: {@link #WOULD_WAIT} if not. */
     public int readNow(long handle, long position, ByteBuffer to) throws ErrnoException {
-        throw new UnsupportedOperationException();
+        OpenObject open = handles.object(handle);
+        confirm(open);
+        return open.reader().readNow(position, to);
     }
 
+    /** Closes a handle; one that is not open is ignored. */
     public void release(long handle) {
-        throw new UnsupportedOperationException();
+        OpenHandle open = handles.remove(handle);
+        if (open == null) {
+            return;
+        }
+        if (open instanceof OpenObject object) {
+            object.reader().close();
+            if (object.isCached()) {
+                kernelPages.close(object.inode().number());
+            }
+        }
+        inodes.release(open.inode(), 1);
     }
 
     public Statfs statfs() {
-        throw new UnsupportedOperationException();
+        return STATFS;
     }
 
     /** @throws ErrnoException ENODATA if the file has no such attribute */
     public byte[] getxattr(long inode, String name) throws ErrnoException {
-        throw new UnsupportedOperationException();
+        return AttributeView.xattr(places.node(inode), name);
     }
 
     public List<String> listxattr(long inode) throws ErrnoException {
-        throw new UnsupportedOperationException();
+        return AttributeView.xattrNames(places.node(inode));
     }
 
+    // What would change something. One answer for all until there is a write path; bindings decide nothing themselves.
+
+    /** @param mode permission bits of the new file */
+    public CreatedFile create(long parent, String name, int mode, int flags) throws ErrnoException {
+        throw Errnos.readOnly();
+    }
+
+    public Attributes mknod(long parent, String name, int mode) throws ErrnoException {
+        throw Errnos.readOnly();
+    }
+
+    public Attributes mkdir(long parent, String name, int mode) throws ErrnoException {
+        throw Errnos.readOnly();
+    }
+
+    public void unlink(long parent, String name) throws ErrnoException {
+        throw Errnos.readOnly();
+    }
+
+    public void rmdir(long parent, String name) throws ErrnoException {
+        throw Errnos.readOnly();
+    }
+
+    /** @param flags renameat2(2)'s */
+    public void rename(long parent, String name, long newParent, String newName, int flags) throws ErrnoException {
+        throw Errnos.readOnly();
+    }
+
+    public Attributes link(long inode, long newParent, String newName) throws ErrnoException {
+        throw Errnos.readOnly();
+    }
+
+    public Attributes symlink(String target, long parent, String name) throws ErrnoException {
+        throw Errnos.readOnly();
+    }
+
+    /** @throws ErrnoException EINVAL: nothing is a symbolic link */
+    public String readlink(long inode) throws ErrnoException {
+        throw new ErrnoException(Errno.EINVAL, "inode " + inode + " is not a symbolic link");
+    }
+
+    public Attributes setattr(long inode, AttributeChange change) throws ErrnoException {
+        throw Errnos.readOnly();
+    }
+
+    /** @param flags setxattr(2)'s */
+    public void setxattr(long inode, String name, byte[] value, int flags) throws ErrnoException {
+        throw Errnos.readOnly();
+    }
+
+    public void removexattr(long inode, String name) throws ErrnoException {
+        throw Errnos.readOnly();
+    }
+
+    /** @return bytes written: all that the buffer held */
+    public int write(long handle, long position, ByteBuffer from) throws ErrnoException {
+        throw Errnos.readOnly();
+    }
+
+    /** @param mode fallocate(2)'s */
+    public void fallocate(long handle, int mode, long offset, long length) throws ErrnoException {
+        throw Errnos.readOnly();
+    }
+
+    /** Closes what is still open. */
     @Override
-    public void close() {}
+    public void close() {
+        handles.numbers().forEach(this::release);
+    }
+
+    /** For leak checks. */
+    int openHandles() {
+        return handles.size();
+    }
+
+    /** For leak checks: the root not counted. */
+    int inodesInUse() {
+        return inodes.size();
+    }
+
+    private Attributes acquire(Directory parent, String name, Answer answer) throws ErrnoException {
+        return switch (answer) {
+            case Absent _ -> throw new ErrnoException(Errno.ENOENT, "there is no '" + parent.key(name) + "'");
+            case Node node -> view.of(inodes.acquire(parent, name, node).number(), node);
+        };
+    }
+
+    private OpenFile open(Inode inode, ObjectVersion version) {
+        ObjectReader object = fetcher.open(version);
+        inodes.acquire(inode);
+        PageCachePolicy policy = kernelPages.open(inode.number(), version.etag());
+        boolean cached = policy != PageCachePolicy.BYPASS;
+        return new OpenFile(handles.add(new OpenObject(inode, version, object, cached)), policy);
+    }
+
+    private void confirm(OpenObject open) {
+        if (open.isCached() && open.firstRead()) {
+            kernelPages.confirm(open.inode().number());
+        }
+    }
+
+    private static boolean isStale(ObjectStoreException e) {
+        return e instanceof ObjectStoreException.NotFound || e instanceof ObjectStoreException.PreconditionFailed;
+    }
 }

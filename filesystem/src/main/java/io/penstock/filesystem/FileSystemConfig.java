@@ -8,4 +8,18 @@ package io.penstock.filesystem;
  * @param fileMode permission bits of files, such as 0644
  * @param dirMode permission bits of directories, such as 0755
  */
-public record FileSystemConfig(int uid, int gid, int fileMode, int dirMode) {}
+public record FileSystemConfig(int uid, int gid, int fileMode, int dirMode) {
+    private static final int PERMISSIONS = 0777;
+
+    public FileSystemConfig {
+        checkMode("file-mode", fileMode);
+        checkMode("dir-mode", dirMode);
+    }
+
+    private static void checkMode(String setting, int mode) {
+        if ((mode & ~PERMISSIONS) != 0) {
+            throw new IllegalArgumentException(
+                    "%s must be three octal digits, 000 to 777, not %o".formatted(setting, mode));
+        }
+    }
+}

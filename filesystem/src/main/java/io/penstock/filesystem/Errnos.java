@@ -1,0 +1,45 @@
+package io.penstock.filesystem;
+
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+import io.penstock.objectstore.ObjectStoreException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The one place where the store's failures become error numbers. */
+final class Errnos {
+    private static final Logger LOG = LoggerFactory.getLogger(Errnos.class);
+
+    private Errnos() {}
+
+    static ErrnoException of(ObjectStoreException failure) {
+        Errno errno = errno(failure);
+        if (errno == Errno.EACCES) {
+            // Programs say no more than "Permission denied". (EIO is logged with its operation by the binding.)
+            LOG.warn("{}", failure.getMessage());
+        }
+        return new ErrnoException(errno, String.valueOf(failure.getMessage()), failure);
+    }
+
+    private static Errno errno(ObjectStoreException failure) {
+        return switch (failure) {
+            // What the caller got hold of is there no more; the kernel looks the path up again on ESTALE.
+            case ObjectStoreException.NotFound _, ObjectStoreException.PreconditionFailed _ -> Errno.ESTALE;
+            // An archived object is one that nobody may read until it is restored: cat says "Permission denied".
+            case ObjectStoreException.AccessDenied _, ObjectStoreException.InvalidState _ -> Errno.EACCES;
+            case ObjectStoreException.Throttled _, ObjectStoreException.Unavailable _, ObjectStoreException.Corrupt _ ->
+                Errno.EIO;
+        };
+    }
+
+    /** The caller was interrupted while it waited; its thread stays marked as interrupted. */
+    static ErrnoException interrupted(InterruptedException cause) {
+        Thread.currentThread().interrupt();
+        return new ErrnoException(Errno.EINTR, "interrupted while waiting for the store", cause);
+    }
+
+    /** The answer to all that would change something. */
+    static ErrnoException readOnly() {
+        return new ErrnoException(Errno.EROFS, "this mount is read-only");
+    }
+}

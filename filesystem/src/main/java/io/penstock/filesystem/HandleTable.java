@@ -1,0 +1,49 @@
+package io.penstock.filesystem;
+
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/** What is open, by numbers that are never reused. Safe for use by any number of threads. */
+final class HandleTable {
+    private final AtomicLong last = new AtomicLong();
+    private final ConcurrentMap<Long, OpenHandle> open = new ConcurrentHashMap<>();
+
+    long add(OpenHandle handle) {
+        long number = last.incrementAndGet();
+        open.put(number, handle);
+        return number;
+    }
+
+    OpenHandle.OpenObject object(long number) throws ErrnoException {
+        if (open.get(number) instanceof OpenHandle.OpenObject object) {
+            return object;
+        }
+        throw new ErrnoException(Errno.EBADF, "handle " + number + " is not an open file");
+    }
+
+    OpenHandle.OpenDirectory directory(long number) throws ErrnoException {
+        if (open.get(number) instanceof OpenHandle.OpenDirectory directory) {
+            return directory;
+        }
+        throw new ErrnoException(Errno.EBADF, "handle " + number + " is not an open directory");
+    }
+
+    /** Null if there was no such handle. */
+    @Nullable
+    OpenHandle remove(long number) {
+        return open.remove(number);
+    }
+
+    Set<Long> numbers() {
+        return Set.copyOf(open.keySet());
+    }
+
+    int size() {
+        return open.size();
+    }
+}

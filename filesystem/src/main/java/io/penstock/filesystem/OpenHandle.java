@@ -1,0 +1,86 @@
+package io.penstock.filesystem;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.metadata.Directory;
+import io.penstock.metadata.Inode;
+import io.penstock.metadata.Listing;
+import io.penstock.prefetch.ObjectReader;
+
+/** What a handle stands for. */
+sealed interface OpenHandle {
+    Inode inode();
+
+    /** A file, bound for good to the version that was current at its open. */
+    final class OpenObject implements OpenHandle {
+        private final Inode inode;
+        private final ObjectVersion version;
+        private final ObjectReader reader;
+        private final boolean cached;
+
+        /** Whether {@link KernelPages} was told of a read. Racy on purpose: at worst it is told twice. */
+        private boolean confirmed;
+
+        OpenObject(Inode inode, ObjectVersion version, ObjectReader reader, boolean cached) {
+            this.inode = inode;
+            this.version = version;
+            this.reader = reader;
+            this.cached = cached;
+        }
+
+        @Override
+        public Inode inode() {
+            return inode;
+        }
+
+        ObjectVersion version() {
+            return version;
+        }
+
+        ObjectReader reader() {
+            return reader;
+        }
+
+        /** Whether the kernel may cache what it reads through this handle. */
+        boolean isCached() {
+            return cached;
+        }
+
+        /** Whether this is the first read. */
+        boolean firstRead() {
+            boolean first = !confirmed;
+            confirmed = true;
+            return first;
+        }
+    }
+
+    /** A directory, and the listing that its offsets count in. */
+    final class OpenDirectory implements OpenHandle {
+        private final Inode inode;
+        private final Directory directory;
+        private volatile Listing listing;
+
+        OpenDirectory(Inode inode, Directory directory, Listing listing) {
+            this.inode = inode;
+            this.directory = directory;
+            this.listing = listing;
+        }
+
+        @Override
+        public Inode inode() {
+            return inode;
+        }
+
+        Directory directory() {
+            return directory;
+        }
+
+        Listing listing() {
+            return listing;
+        }
+
+        /** Goes on with another listing: offsets of the former no longer count. */
+        void rewind(Listing fresh) {
+            listing = fresh;
+        }
+    }
+}
