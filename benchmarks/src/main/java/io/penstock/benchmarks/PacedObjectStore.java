@@ -1,0 +1,59 @@
+package io.penstock.benchmarks;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.BodySink;
+import io.penstock.objectstore.ListPage;
+import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.StoredObject;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+
+/**
+ * A store that takes S3's time and nothing else: each GET waits for its first byte, then its bytes come at the rate of
+ * one connection. They are whatever the buffer held, so that what is measured is the code that asks for them.
+ *
+ * @param firstByte what passes before a body begins
+ * @param bytesPerSecond of one GET
+ */
+record PacedObjectStore(Duration firstByte, long bytesPerSecond) implements ObjectStore {
+    /** As a socket would hand them over. */
+    private static final int SLICE = 128 << 10;
+
+    @Override
+    public String bucket() {
+        return "paced";
+    }
+
+    @Override
+    public void get(ObjectVersion version, ByteRange range, BodySink sink) throws InterruptedException {
+        Thread.sleep(firstByte);
+        long start = System.nanoTime();
+        for (long sent = 0; sent < range.length(); ) {
+            ByteBuffer buffer = sink.buffer();
+            int slice = (int) Math.min(Math.min(buffer.remaining(), SLICE), range.length() - sent);
+            long due = start + Math.multiplyExact(sent + slice, 1_000_000_000L) / bytesPerSecond;
+            long early = due - System.nanoTime();
+            if (early > 0) {
+                Thread.sleep(Duration.ofNanos(early));
+            }
+            buffer.position(buffer.position() + slice);
+            sink.filled(slice);
+            sent += slice;
+        }
+    }
+
+    @Override
+    public StoredObject head(String key) {
+        throw new UnsupportedOperationException(key);
+    }
+
+    @Override
+    public ListPage list(ListRequest request) {
+        throw new UnsupportedOperationException(request.toString());
+    }
+
+    @Override
+    public void close() {}
+}
