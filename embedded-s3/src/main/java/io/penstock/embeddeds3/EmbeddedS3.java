@@ -1,0 +1,100 @@
+package io.penstock.embeddeds3;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.gaul.s3proxy.S3Proxy;
+import org.gaul.s3proxy.auth.AuthenticationType;
+import org.gaul.s3proxy.blobstore.BlobStore;
+import org.gaul.s3proxy.nio2blob.FilesystemNio2BlobStore;
+import software.amazon.awssdk.services.s3.model.DeleteObjectRequest;
+import software.amazon.awssdk.services.s3.model.PutObjectRequest;
+
+/**
+ * An S3 server in this process, S3Proxy over a folder, on a free port of the loopback interface. Buckets are folders,
+ * objects files in them; it asks for signed requests, path style, any region. Thread-safe.
+ *
+ * <p>What it cannot do: hold an object {@code a} beside objects {@code a/…}, and keys that are no file names, such as
+ * ones with {@code //} or {@code ..}.
+ */
+public final class EmbeddedS3 implements AutoCloseable {
+    private final BlobStore folder;
+    private final S3Proxy server;
+
+    /**
+     * Starts the server.
+     *
+     * @param root an existing folder, which keeps what is stored after {@link #close}
+     * @param accessKeyId what requests must be signed with
+     * @param secretAccessKey likewise
+     */
+    public EmbeddedS3(Path root, String accessKeyId, String secretAccessKey) throws IOException {
+        folder = new FilesystemNio2BlobStore(root.toString());
+        server = S3Proxy.builder()
+                .blobStore(folder)
+                .endpoint(URI.create("http://127.0.0.1:0"))
+                .awsAuthentication(AuthenticationType.AWS_V4, accessKeyId, secretAccessKey)
+                .ignoreUnknownHeaders(true)
+                .build();
+        try {
+            server.start();
+        } catch (Exception e) {
+            throw new IOException("the embedded S3 server does not start: " + e.getMessage(), e);
+        }
+    }
+
+    /** Where it listens. */
+    public URI endpoint() {
+        return URI.create("http://127.0.0.1:" + server.getPort());
+    }
+
+    /** Makes an empty bucket. */
+    public void createBucket(String bucket) {
+        folder.createContainer(bucket);
+    }
+
+    /** Stores an object without going through the network. */
+    public void put(String bucket, String key, byte[] content) {
+        put(bucket, key, new ByteArrayInputStream(content), content.length);
+    }
+
+    /** Stores a file's bytes as an object. */
+    public void put(String bucket, String key, Path file) throws IOException {
+        try (InputStream content = Files.newInputStream(file)) {
+            put(bucket, key, content, Files.size(file));
+        }
+    }
+
+    /**
+     * Stores an object as it streams in.
+     *
+     * @param size bytes that the stream holds
+     */
+    public void put(String bucket, String key, InputStream content, long size) {
+        folder.putBlob(
+                PutObjectRequest.builder()
+                        .bucket(bucket)
+                        .key(key)
+                        .contentLength(size)
+                        .build(),
+                content);
+    }
+
+    /** Removes an object, if there is one. */
+    public void delete(String bucket, String key) {
+        folder.removeBlob(DeleteObjectRequest.builder().bucket(bucket).key(key).build());
+    }
+
+    /** Ends the server; requests in flight fail. */
+    @Override
+    public void close() {
+        try {
+            server.stop();
+        } catch (Exception e) {
+            throw new IllegalStateException("the embedded S3 server does not stop: " + e.getMessage(), e);
+        }
+    }
+}
