@@ -3,10 +3,12 @@ package io.penstock.objectstore;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How to reach one bucket.
+ * How to reach one bucket. Made by {@link #builder}, whose defaults fit a bucket on AWS.
  *
  * @param bucket the bucket's name
  * @param endpoint the server of an S3-compatible store, {@code http://host:port}; null for AWS
@@ -19,9 +21,9 @@ import org.jspecify.annotations.Nullable;
  * @param connections most connections at once; 1 or more
  * @param connectTimeout for a connection to be made
  * @param readTimeout without a byte arriving, after which a connection counts as broken and the request is retried
- * @param retryDeadline how long a call is retried, with jittered back-off, before it fails
- * @param proxy HTTP proxy to go through; null for none
- * @param caFile PEM certificates to trust beside the JDK's own; null for none
+ * @param retryDeadline how long a call that makes no progress is retried, with jittered back-off, before it fails
+ * @param proxy HTTP proxy to go through, {@code http://host:port}; null for the one that the environment names, if any
+ * @param caFile PEM certificates to trust beside the JDK's own; null for none; not with {@link HttpClient#CRT}
  * @param userAgent what the requests say of their sender
  */
 public record S3Config(
@@ -41,6 +43,49 @@ public record S3Config(
         @Nullable Path caFile,
         String userAgent) {
 
+    /** @throws IllegalArgumentException whose message names the setting, what it is and what is allowed */
+    public S3Config {
+        // Dots, colons and capitals are no longer allowed in new names, but old buckets have them.
+        require(bucket.matches("[A-Za-z0-9][A-Za-z0-9._:-]+"), "bucket", bucket, "a bucket's name, without a path");
+        require(
+                endpoint == null || (isHttp(endpoint) && Set.of("", "/").contains(endpoint.getRawPath())),
+                "endpoint",
+                endpoint,
+                "http://host:port or https://host:port");
+        require(
+                proxy == null || (isHttp(proxy) && proxy.getPort() > 0),
+                "proxy",
+                proxy,
+                "http://host:port or https://host:port");
+        require(region == null || !region.isBlank(), "region", region, "a region's name");
+        require(connections >= 1, "connections", connections, "1 or more");
+        require(connectTimeout.isPositive(), "connect timeout", connectTimeout, "more than 0");
+        require(readTimeout.isPositive(), "read timeout", readTimeout, "more than 0");
+        require(!retryDeadline.isNegative(), "retry deadline", retryDeadline, "0 or more");
+        require(
+                caFile == null || httpClient != HttpClient.CRT,
+                "CA file",
+                caFile,
+                "used only with another HTTP client: CRT takes the system's certificates");
+    }
+
+    /** The defaults for a bucket on AWS. */
+    public static Builder builder(String bucket) {
+        return new Builder(bucket);
+    }
+
+    private static boolean isHttp(URI uri) {
+        return Set.of("http", "https").contains(Objects.requireNonNullElse(uri.getScheme(), ""))
+                && uri.getHost() != null
+                && uri.getRawUserInfo() == null;
+    }
+
+    private static void require(boolean holds, String setting, @Nullable Object value, String allowed) {
+        if (!holds) {
+            throw new IllegalArgumentException(setting + " '" + value + "': must be " + allowed);
+        }
+    }
+
     /** Whom to be. */
     public sealed interface Credentials {
         /** The SDK's chain: environment, profile files, SSO, container and instance roles; of this profile if named. */
@@ -51,6 +96,7 @@ public record S3Config(
 
         /** A given key pair. */
         record Static(String accessKeyId, String secretAccessKey) implements Credentials {
+            /** Without the secret. */
             @Override
             public String toString() {
                 return "Static[" + accessKeyId + "]";
@@ -64,10 +110,137 @@ public record S3Config(
         REQUIRED
     }
 
-    /** The HTTP clients to choose from; docs/adr tells their costs. */
+    /** The HTTP clients to choose from, all with the SDK's signing above them; docs/adr/0002-http-client.md tells their costs. */
     public enum HttpClient {
         APACHE,
         URL_CONNECTION,
         CRT
+    }
+
+    /** Collects the settings that are not to be the default. Not thread-safe. */
+    public static final class Builder {
+        private final String bucket;
+        private @Nullable URI endpoint;
+        private @Nullable String region;
+        private boolean pathStyle;
+        private Credentials credentials = new Credentials.Chain(null);
+        private boolean requesterPays;
+        private Checksums checksums = Checksums.SUPPORTED;
+        private HttpClient httpClient = HttpClient.APACHE;
+        private int connections = 128;
+        private Duration connectTimeout = Duration.ofSeconds(5);
+        private Duration readTimeout = Duration.ofSeconds(15);
+        private Duration retryDeadline = Duration.ofMinutes(2);
+        private @Nullable URI proxy;
+        private @Nullable Path caFile;
+        private String userAgent = "penstock";
+
+        private Builder(String bucket) {
+            this.bucket = bucket;
+        }
+
+        /** An S3-compatible server; null for AWS. */
+        public Builder endpoint(@Nullable URI endpoint) {
+            this.endpoint = endpoint;
+            return this;
+        }
+
+        /** Default: ask the bucket. */
+        public Builder region(@Nullable String region) {
+            this.region = region;
+            return this;
+        }
+
+        /** Default: off. */
+        public Builder pathStyle(boolean pathStyle) {
+            this.pathStyle = pathStyle;
+            return this;
+        }
+
+        /** Default: the SDK's chain. */
+        public Builder credentials(Credentials credentials) {
+            this.credentials = credentials;
+            return this;
+        }
+
+        /** Default: off. */
+        public Builder requesterPays(boolean requesterPays) {
+            this.requesterPays = requesterPays;
+            return this;
+        }
+
+        /** Default: where supported. */
+        public Builder checksums(Checksums checksums) {
+            this.checksums = checksums;
+            return this;
+        }
+
+        /** Default: {@link HttpClient#APACHE}. */
+        public Builder httpClient(HttpClient httpClient) {
+            this.httpClient = httpClient;
+            return this;
+        }
+
+        /** Default: 128. */
+        public Builder connections(int connections) {
+            this.connections = connections;
+            return this;
+        }
+
+        /** Default: 5 seconds. */
+        public Builder connectTimeout(Duration connectTimeout) {
+            this.connectTimeout = connectTimeout;
+            return this;
+        }
+
+        /** Default: 15 seconds. */
+        public Builder readTimeout(Duration readTimeout) {
+            this.readTimeout = readTimeout;
+            return this;
+        }
+
+        /** Default: 2 minutes. */
+        public Builder retryDeadline(Duration retryDeadline) {
+            this.retryDeadline = retryDeadline;
+            return this;
+        }
+
+        /** Default: what the environment names. */
+        public Builder proxy(@Nullable URI proxy) {
+            this.proxy = proxy;
+            return this;
+        }
+
+        /** Default: the JDK's certificates alone. */
+        public Builder caFile(@Nullable Path caFile) {
+            this.caFile = caFile;
+            return this;
+        }
+
+        /** Default: {@code penstock}. */
+        public Builder userAgent(String userAgent) {
+            this.userAgent = userAgent;
+            return this;
+        }
+
+        /** @throws IllegalArgumentException as the record's constructor does */
+        public S3Config build() {
+            return new S3Config(
+                    bucket,
+                    endpoint,
+                    region,
+                    pathStyle,
+                    credentials,
+                    requesterPays,
+                    checksums,
+                    httpClient,
+                    connections,
+                    connectTimeout,
+                    readTimeout,
+                    retryDeadline,
+                    proxy,
+                    caFile,
+                    userAgent);
+        }
     }
 }

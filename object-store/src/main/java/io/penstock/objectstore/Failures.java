@@ -1,0 +1,181 @@
+package io.penstock.objectstore;
+
+import java.net.ConnectException;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
+import software.amazon.awssdk.awscore.exception.AwsServiceException;
+import software.amazon.awssdk.core.exception.SdkException;
+
+/** Turns what the SDK throws into the store's own exceptions: the only place that does. */
+final class Failures {
+    private static final int TOO_MANY_REQUESTS = 429;
+    private static final int SERVICE_UNAVAILABLE = 503;
+
+    private final S3Config config;
+
+    Failures(S3Config config) {
+        this.config = config;
+    }
+
+    /** The bucket, for messages. */
+    String bucket() {
+        return "bucket '" + config.bucket() + "'";
+    }
+
+    /** The object, for messages. */
+    String object(String key) {
+        return "object '" + key + "' in " + bucket();
+    }
+
+    /** Why this call about {@code subject} (a bucket or an object, as above) failed. */
+    ObjectStoreException explain(String subject, SdkException failure) {
+        if (failure instanceof AwsServiceException answer) {
+            return explainAnswer(subject, answer);
+        }
+        return explainNoAnswer(subject, failure);
+    }
+
+    /** Why a body broke off, or came whole but wrong. */
+    ObjectStoreException explainBrokenBody(String key, Exception failure) {
+        String message = String.valueOf(failure.getMessage());
+        return message.contains("checksum")
+                ? new ObjectStoreException.Corrupt(object(key) + " came damaged: " + message, failure)
+                : new ObjectStoreException.Unavailable(
+                        object(key) + ": its bytes stopped coming: " + message + "; check the network", failure);
+    }
+
+    /** Whether the same call may succeed later. */
+    static boolean isPassing(SdkException failure) {
+        return failure instanceof AwsServiceException answer
+                ? isThrottling(answer) || answer.statusCode() >= 500
+                : causeOf(failure, SSLException.class) == null && failure.retryable();
+    }
+
+    private ObjectStoreException explainAnswer(String subject, AwsServiceException answer) {
+        if (isThrottling(answer)) {
+            return new ObjectStoreException.Throttled(
+                    subject + ": the store asks for fewer requests" + said(answer)
+                            + "; lower the number of connections or of readers",
+                    answer);
+        }
+        return switch (answer.statusCode()) {
+            case 404 -> new ObjectStoreException.NotFound("there is no " + subject + said(answer), answer);
+            case 412, 416 ->
+                new ObjectStoreException.PreconditionFailed(
+                        subject + " has changed since it was opened" + said(answer) + "; open it again", answer);
+            case 401, 403 -> explainRefusal(subject, answer);
+            case 301, 307, 308 ->
+                new ObjectStoreException.Unavailable(
+                        subject + " lies elsewhere" + said(answer) + "; set the region or the endpoint", answer);
+            case 400 ->
+                isAboutCredentials(code(answer))
+                        ? explainRefusal(subject, answer)
+                        : new ObjectStoreException.Unavailable(
+                                subject + ": the store refused the request" + said(answer), answer);
+            default ->
+                new ObjectStoreException.Unavailable(
+                        subject + ": the store answered with status " + answer.statusCode() + said(answer), answer);
+        };
+    }
+
+    private static ObjectStoreException explainRefusal(String subject, AwsServiceException answer) {
+        return switch (code(answer)) {
+            case "InvalidObjectState" ->
+                new ObjectStoreException.InvalidState(
+                        subject + " is archived" + said(answer) + "; restore it (aws s3api restore-object) first",
+                        answer);
+            case "RequestTimeTooSkewed" ->
+                new ObjectStoreException.AccessDenied(
+                        subject + ": this machine's clock is wrong" + said(answer) + "; set it", answer);
+            case "ExpiredToken", "TokenRefreshRequired" ->
+                new ObjectStoreException.AccessDenied(
+                        subject + ": the credentials have expired" + said(answer) + "; renew them", answer);
+            default ->
+                new ObjectStoreException.AccessDenied(
+                        "access to " + subject + " is denied" + said(answer)
+                                + "; check the credentials and what they allow",
+                        answer);
+        };
+    }
+
+    private ObjectStoreException explainNoAnswer(String subject, SdkException failure) {
+        String server = config.endpoint() == null ? "S3" : config.endpoint().toString();
+        UnknownHostException unknownHost = causeOf(failure, UnknownHostException.class);
+        if (unknownHost != null) {
+            return unavailable(
+                    subject,
+                    "the host '" + unknownHost.getMessage() + "' is unknown; check " + hostSettings(),
+                    failure);
+        }
+        if (causeOf(failure, ConnectException.class) != null) {
+            return unavailable(subject, server + " does not accept connections; check the endpoint", failure);
+        }
+        if (causeOf(failure, SocketTimeoutException.class) != null) {
+            return unavailable(subject, server + " does not answer in time; check the endpoint and the proxy", failure);
+        }
+        SSLException tls = causeOf(failure, SSLException.class);
+        if (tls != null) {
+            String hint = "; if its certificate is your own, name the CA file";
+            return unavailable(subject, "no secure connection to " + server + ": " + tls.getMessage() + hint, failure);
+        }
+        String message = String.valueOf(failure.getMessage());
+        if (message.contains("credentials")) {
+            return new ObjectStoreException.AccessDenied(subject + ": no credentials: " + message, failure);
+        }
+        return unavailable(subject, message, failure);
+    }
+
+    private String hostSettings() {
+        if (config.endpoint() == null) {
+            return "the region";
+        }
+        return config.pathStyle() ? "the endpoint" : "the endpoint, or set path style";
+    }
+
+    private static ObjectStoreException unavailable(String subject, String why, SdkException failure) {
+        return new ObjectStoreException.Unavailable(subject + " cannot be reached: " + why, failure);
+    }
+
+    private static boolean isThrottling(AwsServiceException answer) {
+        // S3 also uses 503 for its own trouble, with other codes; a HEAD has no code and counts as asking for less.
+        return answer.statusCode() == TOO_MANY_REQUESTS
+                || (answer.statusCode() == SERVICE_UNAVAILABLE
+                        && (code(answer).isEmpty() || code(answer).equals("SlowDown")))
+                || answer.isThrottlingException();
+    }
+
+    private static boolean isAboutCredentials(String code) {
+        return switch (code) {
+            case "ExpiredToken", "TokenRefreshRequired", "InvalidToken", "InvalidAccessKeyId" -> true;
+            default -> false;
+        };
+    }
+
+    private static String code(AwsServiceException answer) {
+        AwsErrorDetails details = answer.awsErrorDetails();
+        return details == null || details.errorCode() == null ? "" : details.errorCode();
+    }
+
+    /** The store's own words, where it has any: an answer to HEAD has none. */
+    private static String said(AwsServiceException answer) {
+        AwsErrorDetails details = answer.awsErrorDetails();
+        String message = details == null ? null : details.errorMessage();
+        String code = code(answer);
+        if (code.isEmpty() || code.equals(Integer.toString(answer.statusCode()))) {
+            return "";
+        }
+        return " (" + code + (message == null || message.isBlank() ? "" : ": " + message.strip()) + ")";
+    }
+
+    private static <T extends Throwable> @Nullable T causeOf(Throwable failure, Class<T> kind) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (kind.isInstance(cause)) {
+                return kind.cast(cause);
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,98 @@
+package io.penstock.objectstore;
+
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InterruptedIOException;
+import software.amazon.awssdk.http.AbortableInputStream;
+import software.amazon.awssdk.http.ExecutableHttpRequest;
+import software.amazon.awssdk.http.HttpExecuteRequest;
+import software.amazon.awssdk.http.HttpExecuteResponse;
+import software.amazon.awssdk.http.SdkHttpClient;
+
+/**
+ * An HTTP client whose unfinished bodies end at once: closing one breaks its connection. The clients beneath read the
+ * rest first, which for a stalled body lasts until the read timeout, and the SDK closes bodies on its own when a
+ * thread is interrupted.
+ */
+final class PromptHttpClient implements SdkHttpClient {
+    private final SdkHttpClient client;
+
+    PromptHttpClient(SdkHttpClient client) {
+        this.client = client;
+    }
+
+    @Override
+    public ExecutableHttpRequest prepareRequest(HttpExecuteRequest request) {
+        ExecutableHttpRequest prepared = client.prepareRequest(request);
+        return new ExecutableHttpRequest() {
+            @Override
+            public HttpExecuteResponse call() throws IOException {
+                HttpExecuteResponse response = prepared.call();
+                return HttpExecuteResponse.builder()
+                        .response(response.httpResponse())
+                        .responseBody(response.responseBody()
+                                .map(body -> AbortableInputStream.create(new Body(body), body))
+                                .orElse(null))
+                        .build();
+            }
+
+            @Override
+            public void abort() {
+                prepared.abort();
+            }
+        };
+    }
+
+    @Override
+    public String clientName() {
+        return client.clientName();
+    }
+
+    @Override
+    public void close() {
+        client.close();
+    }
+
+    /** Confined to the thread that reads, but for aborts. */
+    private static final class Body extends FilterInputStream {
+        private final AbortableInputStream body;
+        private boolean ended;
+
+        Body(AbortableInputStream body) {
+            super((InputStream) body);
+            this.body = body;
+        }
+
+        @Override
+        public int read() throws IOException {
+            byte[] one = new byte[1];
+            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+        }
+
+        @Override
+        public int read(byte[] target, int offset, int length) throws IOException {
+            try {
+                int received = body.read(target, offset, length);
+                ended |= received < 0;
+                return received;
+            } catch (RuntimeException e) {
+                // How the CRT's stream reports an interrupt.
+                if (e.getCause() instanceof InterruptedException) {
+                    Thread.currentThread().interrupt();
+                    throw (InterruptedIOException) new InterruptedIOException().initCause(e);
+                }
+                throw e;
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            if (ended) {
+                body.close();
+            } else {
+                body.abort();
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+package io.penstock.objectstore;
+
+import io.penstock.objectstore.S3Config.Checksums;
+import io.penstock.objectstore.S3Config.Credentials;
+import java.time.Duration;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.auth.credentials.AnonymousCredentialsProvider;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
+import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.awscore.defaultsmode.DefaultsMode;
+import software.amazon.awssdk.awscore.retry.AwsRetryStrategy;
+import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
+import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
+import software.amazon.awssdk.core.client.config.SdkAdvancedClientOption;
+import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.http.SdkHttpClient;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.retries.api.BackoffStrategy;
+import software.amazon.awssdk.retries.api.RetryStrategy;
+import software.amazon.awssdk.services.s3.S3Client;
+import software.amazon.awssdk.services.s3.model.S3Exception;
+
+/** Opens a bucket: finds its region and makes sure, with messages for a user, that it can be used. */
+final class S3Connector {
+    /** Signs for any bucket's HEAD; its answer names the region. Compatible servers mostly take it for their own. */
+    private static final String ANY_REGION = "us-east-1";
+
+    private static final String REGION_HEADER = "x-amz-bucket-region";
+
+    private static final Duration FIRST_THROTTLED_PAUSE = Duration.ofMillis(200);
+    private static final Duration LONGEST_THROTTLED_PAUSE = Duration.ofSeconds(10);
+
+    private final S3Config config;
+    private final Failures failures;
+    private final AwsCredentialsProvider credentials;
+
+    S3Connector(S3Config config) {
+        this.config = config;
+        this.failures = new Failures(config);
+        this.credentials = credentials(config.credentials());
+    }
+
+    S3ObjectStore connect(String prefix) throws ObjectStoreException, InterruptedException {
+        requireCredentials();
+        SdkHttpClient http = HttpClients.create(config);
+        S3ObjectStore store = null;
+        try {
+            String region = region(http);
+            S3ObjectStore opened = new S3ObjectStore(config, client(http, region), http);
+            // What a HEAD cannot say, having no body, a listing says: which credentials are wrong and why.
+            opened.list(new ListRequest(prefix, "", null, null, 1), Persistence.none());
+            store = opened;
+            return opened;
+        } finally {
+            if (store == null) {
+                http.close();
+            }
+        }
+    }
+
+    /** The bucket's region, which is the configured one if there is one. */
+    private String region(SdkHttpClient http) throws ObjectStoreException {
+        String configured = config.region();
+        String found = askForRegion(client(http, configured == null ? ANY_REGION : configured));
+        if (configured == null) {
+            return Objects.requireNonNullElse(found, ANY_REGION);
+        }
+        if (found != null && !found.equals(configured) && config.endpoint() == null) {
+            throw new ObjectStoreException.Unavailable(
+                    "%s lies in the region %s, not %s; set the region %s or leave it out"
+                            .formatted(failures.bucket(), found, configured, found),
+                    null);
+        }
+        return configured;
+    }
+
+    /** S3 names the region also when it refuses or redirects; null if the server does not. */
+    private @Nullable String askForRegion(S3Client client) throws ObjectStoreException {
+        try (client) {
+            return client.headBucket(request -> request.bucket(config.bucket())).bucketRegion();
+        } catch (S3Exception answer) {
+            String region = answer.awsErrorDetails() == null
+                    ? null
+                    : answer.awsErrorDetails()
+                            .sdkHttpResponse()
+                            .firstMatchingHeader(REGION_HEADER)
+                            .orElse(null);
+            // Any other refusal the listing explains better, whose answer has a body.
+            boolean conclusive = answer.statusCode() == 404 || Failures.isPassing(answer);
+            if (!conclusive) {
+                return region;
+            }
+            throw failures.explain(failures.bucket(), answer);
+        } catch (SdkException failure) {
+            throw failures.explain(failures.bucket(), failure);
+        }
+    }
+
+    private S3Client client(SdkHttpClient http, String region) {
+        boolean supported = config.checksums() == Checksums.SUPPORTED;
+        return S3Client.builder()
+                .httpClient(http)
+                .credentialsProvider(credentials)
+                .region(Region.of(region))
+                .endpointOverride(config.endpoint())
+                .forcePathStyle(config.pathStyle())
+                .defaultsMode(DefaultsMode.STANDARD)
+                .requestChecksumCalculation(
+                        supported
+                                ? RequestChecksumCalculation.WHEN_SUPPORTED
+                                : RequestChecksumCalculation.WHEN_REQUIRED)
+                .responseChecksumValidation(
+                        supported
+                                ? ResponseChecksumValidation.WHEN_SUPPORTED
+                                : ResponseChecksumValidation.WHEN_REQUIRED)
+                .overrideConfiguration(override -> override.retryStrategy(retryStrategy())
+                        .putAdvancedOption(SdkAdvancedClientOption.USER_AGENT_PREFIX, config.userAgent()))
+                .build();
+    }
+
+    /** A few quick attempts, at the rate that the store's throttling leaves; {@link Persistence} goes on from there. */
+    private static RetryStrategy retryStrategy() {
+        return AwsRetryStrategy.adaptiveRetryStrategy().toBuilder()
+                .throttlingBackoffStrategy(
+                        BackoffStrategy.exponentialDelay(FIRST_THROTTLED_PAUSE, LONGEST_THROTTLED_PAUSE))
+                .build();
+    }
+
+    private void requireCredentials() throws ObjectStoreException {
+        if (config.credentials() instanceof Credentials.Chain(String profile)) {
+            try {
+                credentials.resolveCredentials();
+            } catch (SdkException | IllegalStateException e) {
+                String where = profile == null
+                        ? "the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY), the default profile in"
+                                + " ~/.aws/credentials and ~/.aws/config, the container's role and the instance's role"
+                        : "the profile '" + profile + "' in ~/.aws/credentials and ~/.aws/config";
+                throw new ObjectStoreException.AccessDenied(
+                        "no credentials for " + failures.bucket() + ": looked in " + where
+                                + "; set them there, name another profile, or ask for anonymous access if the bucket"
+                                + " is public",
+                        e);
+            }
+        }
+    }
+
+    private static AwsCredentialsProvider credentials(Credentials credentials) {
+        return switch (credentials) {
+            case Credentials.Anonymous() -> AnonymousCredentialsProvider.create();
+            case Credentials.Static(String id, String secret) ->
+                StaticCredentialsProvider.create(AwsBasicCredentials.create(id, secret));
+            case Credentials.Chain(String profile) ->
+                DefaultCredentialsProvider.builder().profileName(profile).build();
+        };
+    }
+}

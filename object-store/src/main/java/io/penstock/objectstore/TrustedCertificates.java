@@ -1,0 +1,63 @@
+package io.penstock.objectstore;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
+import java.util.Arrays;
+import java.util.Collection;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.TrustManagerFactory;
+import javax.net.ssl.X509TrustManager;
+import org.jspecify.annotations.Nullable;
+
+/** Trust in a user's certificates beside the JDK's own. */
+final class TrustedCertificates {
+    private TrustedCertificates() {}
+
+    /** @throws IllegalArgumentException if the file holds no certificates that can be read */
+    static TrustManager[] with(Path caFile) {
+        try (InputStream in = Files.newInputStream(caFile)) {
+            Collection<? extends Certificate> own =
+                    CertificateFactory.getInstance("X.509").generateCertificates(in);
+            if (own.isEmpty()) {
+                throw new IllegalArgumentException("CA file '" + caFile + "' holds no certificate");
+            }
+            KeyStore all = KeyStore.getInstance(KeyStore.getDefaultType());
+            all.load(null, null);
+            int number = 0;
+            for (Certificate certificate : own) {
+                all.setCertificateEntry("own-" + number++, certificate);
+            }
+            for (X509Certificate certificate : ofTheJdk()) {
+                all.setCertificateEntry("jdk-" + number++, certificate);
+            }
+            return factory(all).getTrustManagers();
+        } catch (IOException e) {
+            throw new IllegalArgumentException("CA file '" + caFile + "' cannot be read: " + e, e);
+        } catch (GeneralSecurityException e) {
+            throw new IllegalArgumentException("CA file '" + caFile + "' must hold PEM certificates: " + e, e);
+        }
+    }
+
+    private static X509Certificate[] ofTheJdk() throws GeneralSecurityException {
+        return Arrays.stream(factory(null).getTrustManagers())
+                .filter(X509TrustManager.class::isInstance)
+                .map(X509TrustManager.class::cast)
+                .findFirst()
+                .orElseThrow()
+                .getAcceptedIssuers();
+    }
+
+    /** Of the given store; of the JDK's for null. */
+    private static TrustManagerFactory factory(@Nullable KeyStore certificates) throws GeneralSecurityException {
+        TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        factory.init(certificates);
+        return factory;
+    }
+}

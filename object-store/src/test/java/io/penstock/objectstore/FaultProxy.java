@@ -1,0 +1,204 @@
+package io.penstock.objectstore;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A TCP proxy before an HTTP server that breaks answers where a test says. Faults count bytes of answers, headers
+ * included, over all connections from the moment they are set.
+ */
+public final class FaultProxy implements AutoCloseable {
+    private static final int BUFFER = 16 << 10;
+
+    /** How an answer breaks. */
+    public enum Break {
+        /** The connection is reset. */
+        RESET,
+        /** The connection ends in order, with bytes missing. */
+        END,
+        /** Nothing more comes, but the connection stays. */
+        STALL
+    }
+
+    private final ServerSocket listener;
+    private final URI server;
+    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+
+    // Guarded by this.
+    private @Nullable Break fault;
+    private long untilFault;
+    private int faultsLeft;
+    private long faultEvery;
+    private int answersLeft;
+    private String answer = "";
+    private int requests;
+    private CountDownLatch struck = new CountDownLatch(0);
+
+    public FaultProxy(URI server) throws IOException {
+        this.server = server;
+        this.listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        start(this::accept);
+    }
+
+    /** Where it listens. */
+    public URI endpoint() {
+        return URI.create("http://127.0.0.1:" + listener.getLocalPort());
+    }
+
+    /** The next answers break, {@code times} times, each time that this many more bytes have passed. */
+    public synchronized void breakAfter(long bytes, int times, Break how) {
+        fault = how;
+        untilFault = bytes;
+        faultEvery = bytes;
+        faultsLeft = times;
+        struck = new CountDownLatch(1);
+    }
+
+    /** The next {@code times} requests are answered with this status and an error of S3's form, by the proxy itself. */
+    public synchronized void answer(int times, int status, String code) {
+        answersLeft = times;
+        String body = "<Error><Code>" + code + "</Code><Message>said the proxy</Message></Error>";
+        answer = "HTTP/1.1 " + status
+                + " Fault\r\nContent-Type: application/xml\r\nConnection: close\r\nContent-Length: " + body.length()
+                + "\r\n\r\n" + body;
+    }
+
+    /** Waits until an answer has broken. */
+    public void awaitBreak() throws InterruptedException {
+        CountDownLatch latch;
+        synchronized (this) {
+            latch = struck;
+        }
+        latch.await();
+    }
+
+    /** Requests since the last call. */
+    public synchronized int takeRequests() {
+        int taken = requests;
+        requests = 0;
+        return taken;
+    }
+
+    /** Resets every connection. */
+    public void resetAll() throws IOException {
+        for (Socket socket : sockets) {
+            if (!socket.isClosed()) {
+                socket.setSoLinger(true, 0);
+                socket.close();
+            }
+        }
+        sockets.clear();
+    }
+
+    @Override
+    public void close() throws IOException {
+        listener.close();
+        for (Socket socket : sockets) {
+            socket.close();
+        }
+        threads.shutdownNow();
+        threads.close();
+    }
+
+    private void start(Task task) {
+        threads.execute(() -> {
+            try {
+                task.run();
+            } catch (IOException | InterruptedException _) {
+                // One of the two sides went away, or the test is over.
+            }
+        });
+    }
+
+    private void accept() throws IOException {
+        while (true) {
+            Socket client = listener.accept();
+            Socket upstream = new Socket(server.getHost(), server.getPort());
+            client.setTcpNoDelay(true);
+            upstream.setTcpNoDelay(true);
+            sockets.add(client);
+            sockets.add(upstream);
+            start(() -> forwardRequests(client, upstream));
+            start(() -> forwardAnswers(upstream, client));
+        }
+    }
+
+    /** A request without a body fits one read, being sent at once. */
+    private void forwardRequests(Socket client, Socket upstream) throws IOException {
+        try (client;
+                upstream) {
+            InputStream in = client.getInputStream();
+            OutputStream out = upstream.getOutputStream();
+            byte[] buffer = new byte[BUFFER];
+            for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
+                String own = ownAnswer();
+                if (own != null) {
+                    client.getOutputStream().write(own.getBytes(US_ASCII));
+                    return;
+                }
+                out.write(buffer, 0, n);
+            }
+        }
+    }
+
+    private void forwardAnswers(Socket upstream, Socket client) throws IOException, InterruptedException {
+        InputStream in = upstream.getInputStream();
+        OutputStream out = client.getOutputStream();
+        byte[] buffer = new byte[BUFFER];
+        for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
+            int allowed = allowed(n);
+            out.write(buffer, 0, allowed);
+            Break how = allowed < n ? strike() : null;
+            if (how == Break.STALL) {
+                Thread.sleep(Long.MAX_VALUE);
+            } else if (how != null) {
+                client.setSoLinger(how == Break.RESET, 0);
+                break;
+            }
+        }
+        client.close();
+        upstream.close();
+    }
+
+    private synchronized @Nullable String ownAnswer() {
+        requests++;
+        return answersLeft-- > 0 ? answer : null;
+    }
+
+    private synchronized int allowed(int n) {
+        if (fault == null) {
+            return n;
+        }
+        int allowed = (int) Math.min(n, untilFault);
+        untilFault -= allowed;
+        return allowed;
+    }
+
+    private synchronized @Nullable Break strike() {
+        Break how = fault;
+        untilFault = faultEvery;
+        if (--faultsLeft == 0) {
+            fault = null;
+        }
+        struck.countDown();
+        return how;
+    }
+
+    private interface Task {
+        void run() throws IOException, InterruptedException;
+    }
+}

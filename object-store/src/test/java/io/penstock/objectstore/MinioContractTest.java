@@ -1,0 +1,60 @@
+package io.penstock.objectstore;
+
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Through every HTTP client, because S3 answers what the fakes only imitate. */
+@ParameterizedClass
+@EnumSource(S3Config.HttpClient.class)
+final class MinioContractTest extends ObjectStoreContract {
+    @TempDir
+    private static Path folder;
+
+    private static MinioServer server;
+    private static S3Buckets buckets;
+
+    private final S3Config.HttpClient httpClient;
+
+    MinioContractTest(S3Config.HttpClient httpClient) {
+        this.httpClient = httpClient;
+    }
+
+    @BeforeAll
+    static void startServer() throws Exception {
+        Optional<Path> program = MinioServer.program();
+        assumeThat(program).as("a MinIO, which bin/test installs").isPresent();
+        server = MinioServer.start(program.orElseThrow(), folder);
+        buckets = new S3Buckets(server.endpoint(), MinioServer.ACCESS_KEY, MinioServer.SECRET_KEY);
+    }
+
+    @AfterAll
+    static void stopServer() {
+        if (server != null) {
+            buckets.close();
+            server.close();
+        }
+    }
+
+    @Override
+    protected TestBucket newBucket() throws Exception {
+        return buckets.create(settings -> settings.httpClient(httpClient));
+    }
+
+    @Override
+    protected boolean holdsFileAndDirectoryOfOneName() {
+        return false;
+    }
+
+    @Override
+    protected Set<String> keysNotHeld() {
+        return Set.of("a//b", "/leading", "//", "./a", "a/../b");
+    }
+}

@@ -1,0 +1,253 @@
+package io.penstock.objectstore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.embeddeds3.EmbeddedS3;
+import io.penstock.objectstore.FaultProxy.Break;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What breaks on the wire, with each HTTP client. */
+@ParameterizedClass
+@EnumSource(S3Config.HttpClient.class)
+final class S3ObjectStoreFaultTest {
+    private static final String BUCKET = "bucket";
+    private static final String KEY = "folder/object";
+    private static final byte[] CONTENT = new byte[1_000_000];
+
+    @TempDir
+    private static Path folder;
+
+    private static EmbeddedS3 server;
+
+    private final S3Config.HttpClient httpClient;
+    private final CollectingSink sink = new CollectingSink(CONTENT.length);
+    private FaultProxy proxy;
+    private S3ObjectStore store;
+    private ObjectVersion version;
+
+    S3ObjectStoreFaultTest(S3Config.HttpClient httpClient) {
+        this.httpClient = httpClient;
+    }
+
+    @BeforeAll
+    static void startServer() throws IOException {
+        new Random(1).nextBytes(CONTENT);
+        server = new EmbeddedS3(folder, "id", "secret");
+        server.createBucket(BUCKET);
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    @BeforeEach
+    void connect() throws Exception {
+        server.put(BUCKET, KEY, CONTENT);
+        proxy = new FaultProxy(server.endpoint());
+        store = connect(Duration.ofSeconds(30), Duration.ofSeconds(30));
+        version = store.head(KEY).version();
+        proxy.takeRequests();
+    }
+
+    @AfterEach
+    void disconnect() throws IOException {
+        store.close();
+        proxy.close();
+    }
+
+    @Test
+    void get_connectionResetMidway_goesOnAfterTheLastByte() throws Exception {
+        proxy.breakAfter(300_000, 1, Break.RESET);
+
+        get(store);
+
+        assertThat(sink.bytes()).isEqualTo(CONTENT);
+        assertThat(proxy.takeRequests()).isEqualTo(2);
+    }
+
+    @Test
+    void get_connectionBreaksAgainAndAgain_arrivesNevertheless() throws Exception {
+        proxy.breakAfter(200_000, 4, Break.RESET);
+
+        get(store);
+
+        assertThat(sink.bytes()).isEqualTo(CONTENT);
+    }
+
+    @Test
+    void get_bodyEndsEarly_goesOnAfterTheLastByte() throws Exception {
+        proxy.breakAfter(300_000, 1, Break.END);
+
+        get(store);
+
+        assertThat(sink.bytes()).isEqualTo(CONTENT);
+    }
+
+    @Test
+    void get_bodyStalls_goesOnAfterTheReadTimeout() throws Exception {
+        try (S3ObjectStore impatient = connect(Duration.ofSeconds(1), Duration.ofSeconds(30))) {
+            proxy.breakAfter(300_000, 1, Break.STALL);
+
+            get(impatient);
+        }
+        assertThat(sink.bytes()).isEqualTo(CONTENT);
+    }
+
+    @Test
+    void get_objectChangesWhileABodyIsBroken_failsThePrecondition() throws Exception {
+        proxy.breakAfter(300_000, 1, Break.STALL);
+        CompletableFuture<Exception> failure = start(store);
+        proxy.awaitBreak();
+        server.put(BUCKET, KEY, new byte[1_000_000]);
+        proxy.resetAll();
+
+        assertThat(failure.get())
+                .isInstanceOf(ObjectStoreException.PreconditionFailed.class)
+                .hasMessageContaining(KEY);
+        byte[] came = sink.bytes();
+        assertThat(came).isEqualTo(Arrays.copyOf(CONTENT, came.length));
+    }
+
+    @Test
+    void call_throttledForAWhile_succeeds() throws Exception {
+        onceForAllClients();
+        proxy.answer(1, 503, "SlowDown");
+
+        get(store);
+
+        assertThat(sink.bytes()).isEqualTo(CONTENT);
+    }
+
+    @Test
+    void call_serverErrorForAWhile_succeeds() throws Exception {
+        proxy.answer(5, 500, "InternalError");
+
+        assertThat(store.head(KEY).version()).isEqualTo(version);
+    }
+
+    @Test
+    void call_throttledPastTheDeadline_isThrottled() throws Exception {
+        onceForAllClients();
+        try (S3ObjectStore impatient = connect(Duration.ofSeconds(30), Duration.ZERO)) {
+            proxy.answer(1000, 503, "SlowDown");
+
+            assertThatThrownBy(() -> get(impatient))
+                    .isInstanceOf(ObjectStoreException.Throttled.class)
+                    .hasMessageContaining(KEY)
+                    .hasMessageContaining("SlowDown");
+        }
+    }
+
+    @Test
+    void get_archived_isInvalidStateAndNotRetried() {
+        proxy.answer(1, 403, "InvalidObjectState");
+
+        assertThatThrownBy(() -> get(store))
+                .isInstanceOf(ObjectStoreException.InvalidState.class)
+                .hasMessageContaining("restore");
+        assertThat(proxy.takeRequests()).isOne();
+    }
+
+    @Test
+    void get_credentialsExpired_isAccessDenied() {
+        proxy.answer(1, 400, "ExpiredToken");
+
+        assertThatThrownBy(() -> get(store))
+                .isInstanceOf(ObjectStoreException.AccessDenied.class)
+                .hasMessageContaining("expired");
+    }
+
+    @Test
+    void list_throttledForAWhile_succeeds() throws Exception {
+        onceForAllClients();
+        proxy.answer(1, 503, "SlowDown");
+
+        assertThat(store.list(ListRequest.of("", "")).objects()).hasSize(1);
+    }
+
+    @Test
+    void get_serverGone_isUnavailableAndNamesIt() throws Exception {
+        try (S3ObjectStore impatient = connect(Duration.ofSeconds(30), Duration.ZERO)) {
+            proxy.close();
+
+            assertThatThrownBy(() -> get(impatient)).isInstanceOf(ObjectStoreException.Unavailable.class);
+        }
+    }
+
+    @Test
+    void get_interruptedWhileStalled_endsAtOnce() throws Exception {
+        proxy.breakAfter(300_000, 1, Break.STALL);
+        CompletableFuture<Exception> failure = new CompletableFuture<>();
+        Thread reader = Thread.startVirtualThread(() -> failure.complete(failureOf(store)));
+        proxy.awaitBreak();
+
+        reader.interrupt();
+
+        assertThat(failure.get()).isInstanceOf(InterruptedException.class);
+    }
+
+    @Test
+    void close_whileAGetIsStalled_endsIt() throws Exception {
+        assumeThat(httpClient).as("one that can be broken").isNotEqualTo(S3Config.HttpClient.URL_CONNECTION);
+        proxy.breakAfter(300_000, 1, Break.STALL);
+        CompletableFuture<Exception> failure = start(store);
+        proxy.awaitBreak();
+
+        store.close();
+
+        assertThat(failure.get()).isInstanceOf(ObjectStoreException.Unavailable.class);
+    }
+
+    /** Pauses of the layers above the HTTP client take their time and do not depend on it. */
+    private void onceForAllClients() {
+        assumeThat(httpClient).isEqualTo(S3Config.HttpClient.APACHE);
+    }
+
+    private S3ObjectStore connect(Duration readTimeout, Duration retryDeadline) throws Exception {
+        return S3ObjectStore.connect(S3Config.builder(BUCKET)
+                .endpoint(proxy.endpoint())
+                .pathStyle(true)
+                .credentials(new S3Config.Credentials.Static("id", "secret"))
+                .httpClient(httpClient)
+                .readTimeout(readTimeout)
+                .retryDeadline(retryDeadline)
+                .build());
+    }
+
+    private void get(ObjectStore from) throws ObjectStoreException, InterruptedException {
+        from.get(version, new ByteRange(0, CONTENT.length), sink);
+    }
+
+    private CompletableFuture<Exception> start(ObjectStore from) {
+        CompletableFuture<Exception> failure = new CompletableFuture<>();
+        Thread.startVirtualThread(() -> failure.complete(failureOf(from)));
+        return failure;
+    }
+
+    private Exception failureOf(ObjectStore from) {
+        try {
+            get(from);
+            return new Exception("the GET succeeded");
+        } catch (ObjectStoreException | InterruptedException | RuntimeException e) {
+            return e;
+        }
+    }
+}
