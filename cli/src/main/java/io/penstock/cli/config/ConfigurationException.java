@@ -15,7 +15,7 @@ public final class ConfigurationException extends Exception {
     }
 
     /** One message each. */
-    List<String> problems() {
+    public List<String> problems() {
         return problems;
     }
 }

@@ -4,6 +4,7 @@ import static io.penstock.cli.config.ValueType.choice;
 import static io.penstock.cli.config.ValueType.duration;
 import static io.penstock.cli.config.ValueType.flag;
 import static io.penstock.cli.config.ValueType.integer;
+import static io.penstock.cli.config.ValueType.mebibytes;
 import static io.penstock.cli.config.ValueType.mode;
 import static io.penstock.cli.config.ValueType.path;
 import static io.penstock.cli.config.ValueType.server;
@@ -80,7 +81,7 @@ public final class Settings {
 
     public static final Setting<Integer> CONNECTIONS = Setting.of(
                     "s3.connections", integer(1, 4096), "The most connections to the server at once.")
-            .withDefault("64");
+            .withDefault("128");
 
     public static final Setting<Duration> CONNECT_TIMEOUT = Setting.of(
                     "s3.connect-timeout",
@@ -92,18 +93,22 @@ public final class Settings {
                     "s3.read-timeout",
                     duration(Duration.ofMillis(1), Duration.ofMinutes(10)),
                     "How long a connection may be silent before it counts as broken and the request is repeated.")
-            .withDefault("10s");
+            .withDefault("15s");
 
     public static final Setting<Duration> RETRY_DEADLINE = Setting.of(
                     "s3.retry-deadline",
                     duration(Duration.ZERO, Duration.ofHours(1)),
-                    "How long a failing request is repeated before the program that reads gets an error.")
-            .withDefault("60s");
+                    "How long a request that gets nowhere is repeated before the program that reads gets an error.")
+            .withDefault("2m");
 
-    public static final Setting<URI> PROXY = Setting.of("s3.proxy", server(), "The HTTP proxy to go through.");
+    public static final Setting<URI> PROXY = Setting.of(
+                    "s3.proxy", server(), "The HTTP proxy to go through, with its port.")
+            .withDefault("what the environment says", configuration -> null);
 
     public static final Setting<Path> CA_FILE = Setting.of(
-                    "s3.ca-file", path(), "Certificates (PEM) to trust beside those that Java trusts.")
+                    "s3.ca-file",
+                    path(),
+                    "Certificates (PEM) to trust beside those that Java trusts. Not with s3.http-client: crt.")
             .fromEnvironment("AWS_CA_BUNDLE");
 
     public static final Setting<Path> CACHE_DIR = Setting.of(
@@ -137,17 +142,23 @@ public final class Settings {
 
     public static final Setting<Long> MAX_WINDOW = Setting.of(
                     "readahead.max-window",
-                    size(0, 64 * GIB),
+                    mebibytes(0, 64 * GIB),
                     "How far ahead of a sequential reader data is fetched at most; 0 turns it off.")
             .withDefault("128MiB");
 
     public static final Setting<Long> RANGE_SIZE = Setting.of(
-                    "readahead.range-size", size(MIB, GIB), "The most bytes that one GET request asks for.")
+                    "readahead.range-size", mebibytes(MIB, GIB), "The most bytes that one GET request asks for.")
             .withDefault("8MiB");
 
     public static final Setting<Integer> READ_CONCURRENCY = Setting.of(
                     "readahead.concurrency", integer(1, 4096), "The most GET requests at once.")
             .withDefault("32");
+
+    public static final Setting<Long> SMALL_FILE = Setting.of(
+                    "readahead.small-file",
+                    size(0, GIB),
+                    "Objects up to this size come whole with their first read; 0 turns it off.")
+            .withDefault("4MiB");
 
     public static final Setting<Duration> METADATA_TTL = Setting.of(
                     "metadata.ttl",
@@ -224,7 +235,7 @@ public final class Settings {
             new Group("Cache and memory", List.of(CACHE_DIR, CACHE_SIZE, CACHE_MIN_FREE, MEMORY)),
             new Group("Names and attributes", List.of(METADATA_TTL, NEGATIVE_TTL, ATTRIBUTE_TIMEOUT)),
             new Group("Permissions", List.of(READ_ONLY, ALLOW_OTHER, UID, GID, FILE_MODE, DIR_MODE)),
-            new Group("Readahead", List.of(MAX_WINDOW, RANGE_SIZE, READ_CONCURRENCY, KERNEL_READAHEAD)),
+            new Group("Readahead", List.of(MAX_WINDOW, RANGE_SIZE, READ_CONCURRENCY, SMALL_FILE, KERNEL_READAHEAD)),
             new Group(
                     "Connections and requests",
                     List.of(HTTP_CLIENT, CONNECTIONS, CONNECT_TIMEOUT, READ_TIMEOUT, RETRY_DEADLINE, THREADS)),

@@ -53,6 +53,17 @@ public final class ValueType<T> {
                 ByteSizes::print);
     }
 
+    /** A whole number of MiB from {@code least} to {@code most} bytes. */
+    static ValueType<Long> mebibytes(long least, long most) {
+        ValueType<Long> size = size(least, most);
+        return new ValueType<>(
+                size.label,
+                size.allowed + ", in whole MiB",
+                false,
+                checked(size.parser, bytes -> bytes % (1 << 20) == 0),
+                size.printer);
+    }
+
     /** A duration from {@code least} to {@code most}. */
     static ValueType<Duration> duration(Duration least, Duration most) {
         return new ValueType<>(

@@ -83,7 +83,8 @@ class ConfigurationFileTest {
                         "2: cahce: no such setting; did you mean cache?",
                         "5: cache.sise: no such setting; did you mean cache.size?",
                         "7: cache.dir: found a list, allowed is the path of a file or folder",
-                        "8: readahead: found '8MiB', allowed is a mapping of max-window, range-size, concurrency",
+                        "8: readahead: found '8MiB', allowed is a mapping of max-window, range-size, concurrency,"
+                                + " small-file",
                         "9: memory: found nothing, allowed is a size with its unit such as 512MiB, 64GiB or 1.5TiB,"
                                 + " 64MiB or more",
                         "13: uid: found a mapping, allowed is a whole number from 0 to 2147483647",

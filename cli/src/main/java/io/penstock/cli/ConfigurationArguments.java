@@ -1,0 +1,99 @@
+package io.penstock.cli;
+
+import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.ConfigurationException;
+import io.penstock.cli.config.ConfigurationFile;
+import io.penstock.cli.config.Host;
+import io.penstock.cli.config.MountOptionList;
+import io.penstock.cli.config.Setting;
+import io.penstock.cli.config.SettingSource;
+import io.penstock.cli.config.Settings;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.ArgGroupSpec;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParseResult;
+
+/** The ways to configure on a command line: {@code --config}, {@code -o}, and an option for every setting. */
+final class ConfigurationArguments {
+    @Option(
+            names = "--config",
+            paramLabel = "<file>",
+            description = "Configuration file, instead of ~/.config/penstock/penstock.yaml or"
+                    + " /etc/penstock/penstock.yaml.")
+    private @Nullable String file;
+
+    @Option(
+            names = "-o",
+            paramLabel = "<key=value,...>",
+            description = "Settings as in fstab: -o cache_size=64GiB,allow_other. Any setting below, with dots or"
+                    + " underscores.")
+    private List<String> lists = new ArrayList<>();
+
+    /** Gives the command an option for every setting, in groups as the documentation has them. */
+    static void addSettings(CommandSpec command) {
+        int order = 0;
+        for (Settings.Group group : Settings.GROUPS) {
+            ArgGroupSpec.Builder options = ArgGroupSpec.builder()
+                    .heading("%n" + group.title() + ":%n")
+                    .order(order++)
+                    .exclusive(false)
+                    .validate(false)
+                    .multiplicity("0..1");
+            group.settings().forEach(setting -> options.addArg(option(setting)));
+            command.addArgGroup(options.build());
+        }
+    }
+
+    private static OptionSpec option(Setting<?> setting) {
+        String[] names = setting.names().stream().map(name -> "--" + name).toArray(String[]::new);
+        OptionSpec.Builder option = OptionSpec.builder(names)
+                .paramLabel(setting.type().label())
+                .description(setting.help().replace("%", "%%") + " Default: "
+                        + setting.defaultText().replace("%", "%%") + ".");
+        if (setting.type().isFlag()) {
+            return option.type(Boolean.class)
+                    .arity("0..1")
+                    .fallbackValue("true")
+                    .build();
+        }
+        return option.type(String.class).arity("1").build();
+    }
+
+    /** What the command line and the file say of this bucket. */
+    Configuration resolve(String bucket, ParseResult parsed, String whereMountOptionsStand)
+            throws ConfigurationException {
+        Host host = Host.current();
+        MountOptionList mountOptions = MountOptionList.parse(lists, whereMountOptionsStand);
+        String named = file != null ? file : mountOptions.configurationFile();
+        ConfigurationFile read = ConfigurationFile.find(named == null ? null : host.path(named), host);
+        return Configuration.of(host, bucket, settings(parsed), mountOptions.settings(), read);
+    }
+
+    private static SettingSource settings(ParseResult parsed) {
+        Map<Setting<?>, String> texts = new LinkedHashMap<>();
+        Map<Setting<?>, String> names = new LinkedHashMap<>();
+        for (Setting<?> setting : Settings.ALL) {
+            OptionSpec option = parsed.matchedOption(setting.optionName());
+            if (option != null) {
+                texts.put(setting, String.valueOf(option.<Object>getValue()));
+                names.put(setting, nameUsed(option, parsed));
+            }
+        }
+        return SettingSource.ofOptions(texts, names);
+    }
+
+    private static String nameUsed(OptionSpec option, ParseResult parsed) {
+        for (String name : option.names()) {
+            if (parsed.originalArgs().stream().anyMatch(arg -> arg.equals(name) || arg.startsWith(name + "="))) {
+                return name;
+            }
+        }
+        return option.longestName();
+    }
+}

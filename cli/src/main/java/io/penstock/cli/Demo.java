@@ -1,0 +1,148 @@
+package io.penstock.cli;
+
+import io.penstock.cache.CacheStatistics;
+import io.penstock.prefetch.ReadaheadStatistics;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+
+/** Reads the demo's bucket through its mount, and compares. One use, one thread. */
+final class Demo {
+    /** Somewhere in the model, and at no page's start. */
+    private static final long RANDOM_BLOCK = 37;
+
+    private static final int RANDOM_READ = 4096;
+
+    private final DemoShell shell;
+    private final DemoData data;
+    private final MountedBucket bucket;
+    private boolean good = true;
+
+    Demo(DemoShell shell, DemoData data, MountedBucket bucket) {
+        this.shell = shell;
+        this.data = data;
+        this.bucket = bucket;
+    }
+
+    /** @return whether everything read was what was stored */
+    boolean run() throws IOException, InterruptedException {
+        look();
+        readShard();
+        readRandomly();
+        compareEverything();
+        tellStatistics();
+        shell.title(good ? "All that was read is what was stored." : "What was read is NOT what was stored.");
+        return good;
+    }
+
+    private void look() throws IOException, InterruptedException {
+        shell.run("ls -l . samples | head -20").text().lines().forEach(shell::say);
+        String count = shell.run("find samples -type f | wc -l").text().strip();
+        shell.say(count);
+        expect("the number of samples", Integer.toString(DemoData.SAMPLES), count);
+        String sample = shell.run("cat " + DemoData.sampleKey(42)).text();
+        shell.say(sample.strip());
+        expect(DemoData.sampleKey(42), DemoData.sample(42), sample);
+    }
+
+    private void readShard() throws IOException, InterruptedException {
+        shell.title("The first read comes from S3, the next ones from this machine");
+        String read = "dd if=" + DemoData.SHARD + " of=/dev/null bs=1M status=none";
+        timed("cold: ", read);
+        // The kernel keeps pages of its own. It gives up those of one file when asked so, with no need to be root.
+        shell.quietly("dd if=" + DemoData.SHARD + " iflag=nocache count=0 status=none");
+        timed("warm, without the kernel's own cache: ", read);
+        timed("warm, with it: ", read);
+    }
+
+    private void timed(String what, String command) throws IOException, InterruptedException {
+        CacheStatistics before = bucket.cacheStatistics();
+        long gets = bucket.readaheadStatistics().gets();
+        Duration time = shell.run(command).time();
+        CacheStatistics after = bucket.cacheStatistics();
+        long fetched = bucket.readaheadStatistics().gets() - gets;
+        long memory = after.memoryHits() - before.memoryHits();
+        long disk = after.diskHits() - before.diskHits();
+        String from = fetched > 0
+                ? fetched + " GET requests to S3"
+                : memory + disk == 0
+                        ? "answered by the kernel's page cache"
+                        : "answered by Penstock's cache, " + percent(disk, memory + disk) + " of it on disk";
+        shell.say(String.format(
+                Locale.ROOT,
+                "%s%.0f MiB/s (%d ms), %s",
+                what,
+                (DemoData.SHARD_SIZE >> 20) * 1e9 / time.toNanos(),
+                time.toMillis(),
+                from));
+    }
+
+    private void readRandomly() throws IOException, InterruptedException {
+        shell.title("A random read of a large file fetches a page, not the file");
+        long gets = bucket.readaheadStatistics().gets();
+        long bytes = bucket.readaheadStatistics().bytesFetched();
+        long blocks = RANDOM_BLOCK * DemoData.blockSize() / RANDOM_READ + 1;
+        DemoShell.Result result = shell.run(
+                "dd if=" + DemoData.MODEL + " bs=" + RANDOM_READ + " skip=" + blocks + " count=1 status=none");
+        ReadaheadStatistics after = bucket.readaheadStatistics();
+        shell.say(String.format(
+                Locale.ROOT,
+                "%d ms, %d GET of %d KiB",
+                result.time().toMillis(),
+                after.gets() - gets,
+                (after.bytesFetched() - bytes) >> 10));
+        byte[] block = DemoData.bytes(DemoData.MODEL, RANDOM_BLOCK);
+        if (!Arrays.equals(result.bytes(), Arrays.copyOfRange(block, RANDOM_READ, 2 * RANDOM_READ))) {
+            differs("a random read of " + DemoData.MODEL);
+        }
+    }
+
+    private void compareEverything() throws IOException, InterruptedException {
+        shell.title("Everything once more, to compare it with what was stored");
+        String digests = shell.run("find . -type f -exec sha256sum {} +").text();
+        Map<String, String> read = new HashMap<>();
+        digests.lines().forEach(line -> read.put(line.substring(line.indexOf("./") + 2), line.split(" ", 2)[0]));
+        data.digests().forEach((key, digest) -> expect(key, digest, read.getOrDefault(key, "missing")));
+        expect("the number of files", Integer.toString(data.digests().size()), Integer.toString(read.size()));
+        shell.say(read.size() + " files compared");
+    }
+
+    private void tellStatistics() {
+        CacheStatistics cache = bucket.cacheStatistics();
+        ReadaheadStatistics readahead = bucket.readaheadStatistics();
+        shell.title("What it took");
+        shell.say(String.format(
+                Locale.ROOT,
+                "GET requests: %d (%d because a program waited, %d ahead of it), %d MiB",
+                readahead.gets(),
+                readahead.demandGets(),
+                readahead.readaheadGets(),
+                readahead.bytesFetched() >> 20));
+        shell.say(String.format(
+                Locale.ROOT,
+                "Page reads: %d hits (%d in memory, %d on disk), %d waited for data on its way, %d misses",
+                cache.memoryHits() + cache.diskHits(),
+                cache.memoryHits(),
+                cache.diskHits(),
+                cache.waits(),
+                cache.misses()));
+    }
+
+    private void expect(String what, String stored, String read) {
+        if (!stored.equals(read)) {
+            differs(what);
+        }
+    }
+
+    private void differs(String what) {
+        good = false;
+        shell.say("DIFFERS from what was stored: " + what);
+    }
+
+    private static String percent(long part, long whole) {
+        return Math.round(100.0 * part / whole) + " %";
+    }
+}

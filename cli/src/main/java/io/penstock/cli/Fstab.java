@@ -1,0 +1,35 @@
+package io.penstock.cli;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/** /etc/fstab, to name the line in which a wrong option stands: fstab(5). */
+final class Fstab {
+    private static final Path FILE = Path.of("/etc/fstab");
+
+    private Fstab() {}
+
+    /** The place of this mount point's line, {@code /etc/fstab:12}, if it is there. */
+    static Optional<String> find(Path mountPoint) {
+        try {
+            return lineOf(mountPoint, Files.readAllLines(FILE)).map(line -> FILE + ":" + line);
+        } catch (IOException e) {
+            return Optional.empty(); // Then mount(8) was called with -o and without it.
+        }
+    }
+
+    /** Counted from 1. */
+    static Optional<Integer> lineOf(Path mountPoint, List<String> lines) {
+        for (int i = 0; i < lines.size(); i++) {
+            String[] fields = lines.get(i).strip().split("\\s+", -1);
+            boolean ours = fields.length > 2 && !fields[0].startsWith("#") && fields[2].contains("penstock");
+            if (ours && Path.of(fields[1].replace("\\040", " ")).normalize().equals(mountPoint)) {
+                return Optional.of(i + 1);
+            }
+        }
+        return Optional.empty();
+    }
+}

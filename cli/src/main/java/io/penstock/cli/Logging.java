@@ -1,0 +1,123 @@
+package io.penstock.cli;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
+import ch.qos.logback.classic.spi.Configurator;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.ConsoleAppender;
+import ch.qos.logback.core.OutputStreamAppender;
+import ch.qos.logback.core.rolling.FixedWindowRollingPolicy;
+import ch.qos.logback.core.rolling.RollingFileAppender;
+import ch.qos.logback.core.rolling.SizeBasedTriggeringPolicy;
+import ch.qos.logback.core.spi.ContextAwareBase;
+import ch.qos.logback.core.util.FileSize;
+import io.penstock.cli.config.LogLevel;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Where log lines go: warnings to the terminal, until a mount names its file. Set up in code, because reading
+ * Logback's XML costs a tenth of a second of every start.
+ */
+public final class Logging extends ContextAwareBase implements Configurator {
+    private static final String PATTERN = "%d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX} %-5level [%thread] %logger{0}: %msg%n";
+    private static final List<String> LIBRARIES =
+            List.of("software.amazon.awssdk", "org.apache.hc", "org.eclipse.jetty", "org.gaul");
+    private static final int KEPT_FILES = 5;
+    private static final String FILE_SIZE = "10MB";
+
+    /** Set once, by the thread that starts the mount. */
+    private static volatile @Nullable Path file;
+
+    /** The file that log lines go to, if they do. */
+    static Optional<Path> file() {
+        return Optional.ofNullable(file);
+    }
+
+    /** Called by Logback, which finds this class through META-INF/services, before the first log line. */
+    @Override
+    public ExecutionStatus configure(LoggerContext context) {
+        use(context, terminal(), "penstock: %level: %msg%n", Level.WARN);
+        return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
+    }
+
+    /** From now on log lines of this level go to the terminal. */
+    static void toTerminal(LogLevel level) {
+        use(reset(), terminal(), PATTERN, Level.toLevel(level.name()));
+    }
+
+    /**
+     * From now on log lines go to the file, which is rotated at 10 MB; five old ones are kept.
+     *
+     * @throws RefusedException if the file cannot be written
+     */
+    static void toFile(Path file, LogLevel level) throws RefusedException {
+        try {
+            Files.createDirectories(file.toAbsolutePath().getParent());
+            Files.newOutputStream(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND)
+                    .close();
+        } catch (IOException e) {
+            throw new RefusedException(
+                    "log.file: " + file + " cannot be written (" + Reason.of(e) + "); choose another with --log-file");
+        }
+        LoggerContext context = reset();
+        Logging.file = file;
+        use(context, rolling(context, file), PATTERN, Level.toLevel(level.name()));
+    }
+
+    private static LoggerContext reset() {
+        LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
+        context.getLogger(Logger.ROOT_LOGGER_NAME).detachAndStopAllAppenders();
+        return context;
+    }
+
+    private static ConsoleAppender<ILoggingEvent> terminal() {
+        ConsoleAppender<ILoggingEvent> appender = new ConsoleAppender<>();
+        appender.setTarget("System.err");
+        return appender;
+    }
+
+    private static RollingFileAppender<ILoggingEvent> rolling(LoggerContext context, Path file) {
+        RollingFileAppender<ILoggingEvent> appender = new RollingFileAppender<>();
+        appender.setFile(file.toString());
+        FixedWindowRollingPolicy window = new FixedWindowRollingPolicy();
+        window.setContext(context);
+        window.setParent(appender);
+        window.setFileNamePattern(file + ".%i");
+        window.setMinIndex(1);
+        window.setMaxIndex(KEPT_FILES);
+        window.start();
+        SizeBasedTriggeringPolicy<ILoggingEvent> trigger = new SizeBasedTriggeringPolicy<>();
+        trigger.setContext(context);
+        trigger.setMaxFileSize(FileSize.valueOf(FILE_SIZE));
+        trigger.start();
+        appender.setRollingPolicy(window);
+        appender.setTriggeringPolicy(trigger);
+        return appender;
+    }
+
+    private static void use(
+            LoggerContext context, OutputStreamAppender<ILoggingEvent> appender, String pattern, Level level) {
+        PatternLayoutEncoder encoder = new PatternLayoutEncoder();
+        encoder.setContext(context);
+        encoder.setPattern(pattern);
+        encoder.start();
+        appender.setContext(context);
+        appender.setEncoder(encoder);
+        appender.start();
+        Logger root = context.getLogger(Logger.ROOT_LOGGER_NAME);
+        root.setLevel(level);
+        root.addAppender(appender);
+        // The SDK and what it uses tell every request at debug; whoever wants that asks for trace.
+        Level libraries = level == Level.TRACE ? Level.DEBUG : Level.WARN;
+        LIBRARIES.forEach(library -> context.getLogger(library).setLevel(libraries));
+    }
+}

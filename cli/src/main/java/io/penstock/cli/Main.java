@@ -1,0 +1,120 @@
+package io.penstock.cli;
+
+import io.penstock.cli.config.ConfigurationException;
+import io.penstock.fuse.MountException;
+import io.penstock.objectstore.ObjectStoreException;
+import java.io.PrintWriter;
+import java.util.Set;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+
+/** The command line. */
+@Command(
+        name = "penstock",
+        description = "Shows S3 buckets as folders, and keeps what is read on a local disk.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class,
+        scope = CommandLine.ScopeType.LOCAL,
+        synopsisSubcommandLabel = "COMMAND",
+        subcommands = {
+            MountCommand.class,
+            UmountCommand.class,
+            MountsCommand.class,
+            ConfigCommand.class,
+            DemoCommand.class,
+            InstallCommand.class,
+            MountHelperCommand.class
+        },
+        footerHeading = "%nTry it, without an account or a configuration:  penstock demo%n"
+                + "Help with a command:                            penstock COMMAND --help%n",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:done",
+            "1:it could not be done; the reason was printed",
+            "2:the command line or the configuration is wrong; nothing was tried",
+            "130, 143:ended by Ctrl-C or by SIGTERM, after unmounting"
+        })
+public final class Main {
+    private Main() {}
+
+    public static void main(String[] args) {
+        System.exit(commandLine().execute(args));
+    }
+
+    static CommandLine commandLine() {
+        CommandLine line = new CommandLine(new Main());
+        equip(line);
+        line.setParameterExceptionHandler(Main::wrongUsage);
+        line.setExecutionExceptionHandler(Main::failed);
+        line.setUsageHelpAutoWidth(true);
+        return line;
+    }
+
+    /** Gives every command its help, and those that mount or show the settings an option for each setting. */
+    private static void equip(CommandLine parent) {
+        // A set, because a command is there under each of its names.
+        for (CommandLine line : Set.copyOf(parent.getSubcommands().values())) {
+            CommandSpec command = line.getCommandSpec();
+            command.usageMessage().abbreviateSynopsis(true);
+            if (!command.usageMessage().hidden()) {
+                command.addMixin("help", CommandSpec.forAnnotatedObject(new Help()));
+            }
+            if (command.userObject() instanceof MountCommand || command.userObject() instanceof ConfigCommand.Show) {
+                ConfigurationArguments.addSettings(command);
+            }
+            equip(line);
+        }
+    }
+
+    private static int wrongUsage(ParameterException e, String[] args) {
+        CommandLine command = e.getCommandLine();
+        PrintWriter err = command.getErr();
+        err.println("penstock: " + e.getMessage());
+        err.println("Try: " + command.getCommandSpec().qualifiedName() + " --help");
+        return ExitCode.USAGE;
+    }
+
+    private static int failed(Exception e, CommandLine command, ParseResult parsed) {
+        boolean helper = command.getCommandSpec().userObject() instanceof MountHelperCommand;
+        int failure = helper ? ExitCode.MOUNT_FAILURE : ExitCode.FAILED;
+        PrintWriter err = command.getErr();
+        return switch (e) {
+            case ConfigurationException wrong -> {
+                wrong.problems().forEach(problem -> err.println("penstock: " + problem));
+                yield ExitCode.USAGE;
+            }
+            case RefusedException refused -> say(refused, err, failure);
+            case MountException refused -> say(refused, err, failure);
+            case ObjectStoreException refused -> say(refused, err, failure);
+            case InterruptedException interrupted -> failure;
+            default -> {
+                LoggerFactory.getLogger(Main.class).error("{} failed", command.getCommandName(), e);
+                err.println("penstock: " + e + " (this is a mistake in Penstock; please report it"
+                        + Logging.file()
+                                .map(file -> " with the stack trace in " + file)
+                                .orElse("") + ")");
+                yield failure;
+            }
+        };
+    }
+
+    private static int say(Exception refused, PrintWriter err, int exitCode) {
+        err.println("penstock: " + refused.getMessage());
+        return exitCode;
+    }
+
+    /** {@code --help} for every command. */
+    @Command
+    private static final class Help {
+        @CommandLine.Option(
+                names = {"-h", "--help"},
+                usageHelp = true,
+                description = "Show this help.")
+        @SuppressWarnings("UnusedVariable") // picocli acts on it by itself.
+        private boolean help;
+    }
+}

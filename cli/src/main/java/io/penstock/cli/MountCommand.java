@@ -1,0 +1,69 @@
+package io.penstock.cli;
+
+import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.ConfigurationException;
+import io.penstock.cli.config.Host;
+import io.penstock.fuse.MountException;
+import io.penstock.objectstore.ObjectStoreException;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+@Command(
+        name = "mount",
+        description = {
+            "Shows a bucket's objects as files.",
+            "",
+            "Returns as soon as the folder can be used, and serves it in the background until it is unmounted with"
+                    + " penstock umount. What is read is kept in the cache folder, so that the second read comes from"
+                    + " the local disk.",
+            "",
+            "Credentials are found as by the AWS command line: environment variables, ~/.aws, container and instance"
+                    + " roles."
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  penstock mount my-bucket /mnt/data",
+            "  penstock mount my-bucket/datasets/imagenet /mnt/imagenet --cache /nvme/penstock --cache-size 2TiB",
+            "  penstock mount my-bucket /mnt/data --endpoint http://minio.local:9000"
+        })
+final class MountCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(
+            index = "0",
+            paramLabel = "BUCKET[/PREFIX]",
+            description =
+                    "The bucket, and the folder in it if not all of it is wanted; s3://BUCKET/PREFIX is understood"
+                            + " too.")
+    private String source;
+
+    @Parameters(index = "1", paramLabel = "MOUNTPOINT", description = "An existing, empty folder.")
+    private String mountPoint;
+
+    @Option(
+            names = {"-f", "--foreground"},
+            description = "Stay in the foreground until Ctrl-C, and log to the terminal.")
+    @SuppressWarnings("UnusedVariable") // The launcher reads it; here it only has to be known.
+    private boolean foreground;
+
+    @Mixin
+    private ConfigurationArguments arguments;
+
+    @Override
+    public Integer call()
+            throws RefusedException, ConfigurationException, MountException, ObjectStoreException,
+                    InterruptedException {
+        Target target = Target.parse(source);
+        Configuration configuration =
+                arguments.resolve(target.bucket(), spec.commandLine().getParseResult(), "-o");
+        new Serving(target, Host.current().path(mountPoint), configuration).run();
+        return ExitCode.DONE;
+    }
+}

@@ -1,0 +1,88 @@
+package io.penstock.cli;
+
+import io.penstock.cache.CacheConfig;
+import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.Settings;
+import io.penstock.filesystem.FileSystemConfig;
+import io.penstock.fuse.MountOptions;
+import io.penstock.metadata.MetadataConfig;
+import io.penstock.objectstore.S3Config;
+import io.penstock.objectstore.S3Config.Credentials;
+import io.penstock.prefetch.ReadaheadConfig;
+import java.nio.file.Path;
+
+/** Everything that is to be mounted and how: the one place where settings become the modules' configurations. */
+record MountPlan(
+        Target target,
+        S3Config s3,
+        CacheConfig cache,
+        ReadaheadConfig readahead,
+        MetadataConfig metadata,
+        FileSystemConfig files,
+        MountOptions mount) {
+
+    static MountPlan of(Target target, Path mountPoint, Configuration configuration) {
+        return of(target, mountPoint, configuration, credentials(configuration));
+    }
+
+    /** With credentials other than the configured ones. */
+    static MountPlan of(Target target, Path mountPoint, Configuration configuration, Credentials credentials) {
+        return new MountPlan(
+                target,
+                s3(target.bucket(), credentials, configuration),
+                new CacheConfig(
+                        configuration.get(Settings.CACHE_DIR),
+                        configuration.get(Settings.CACHE_SIZE),
+                        configuration.get(Settings.CACHE_MIN_FREE),
+                        configuration.get(Settings.MEMORY)),
+                new ReadaheadConfig(
+                        configuration.get(Settings.MAX_WINDOW),
+                        configuration.get(Settings.RANGE_SIZE),
+                        configuration.get(Settings.READ_CONCURRENCY),
+                        configuration.get(Settings.SMALL_FILE)),
+                new MetadataConfig(configuration.get(Settings.METADATA_TTL), configuration.get(Settings.NEGATIVE_TTL)),
+                new FileSystemConfig(
+                        configuration.get(Settings.UID),
+                        configuration.get(Settings.GID),
+                        configuration.get(Settings.FILE_MODE),
+                        configuration.get(Settings.DIR_MODE)),
+                new MountOptions(
+                        mountPoint,
+                        target.source(),
+                        configuration.get(Settings.READ_ONLY),
+                        configuration.get(Settings.ALLOW_OTHER),
+                        configuration.get(Settings.ATTRIBUTE_TIMEOUT),
+                        configuration.get(Settings.KERNEL_READAHEAD),
+                        configuration.get(Settings.THREADS)));
+    }
+
+    /** What keeps this bucket's pages apart from those of a bucket of the same name elsewhere. */
+    String namespace() {
+        return (s3.endpoint() == null ? "aws" : s3.endpoint()) + "/" + s3.bucket();
+    }
+
+    private static S3Config s3(String bucket, Credentials credentials, Configuration configuration) {
+        return new S3Config(
+                bucket,
+                configuration.find(Settings.ENDPOINT).orElse(null),
+                configuration.find(Settings.REGION).orElse(null),
+                configuration.get(Settings.PATH_STYLE),
+                credentials,
+                configuration.get(Settings.REQUESTER_PAYS),
+                configuration.get(Settings.CHECKSUMS),
+                configuration.get(Settings.HTTP_CLIENT),
+                configuration.get(Settings.CONNECTIONS),
+                configuration.get(Settings.CONNECT_TIMEOUT),
+                configuration.get(Settings.READ_TIMEOUT),
+                configuration.get(Settings.RETRY_DEADLINE),
+                configuration.find(Settings.PROXY).orElse(null),
+                configuration.find(Settings.CA_FILE).orElse(null),
+                "penstock/" + Version.NUMBER);
+    }
+
+    private static Credentials credentials(Configuration configuration) {
+        return configuration.get(Settings.ANONYMOUS)
+                ? new Credentials.Anonymous()
+                : new Credentials.Chain(configuration.find(Settings.PROFILE).orElse(null));
+    }
+}

@@ -1,0 +1,99 @@
+package io.penstock.cli;
+
+import io.penstock.cli.config.Host;
+import io.penstock.fuse.MountTable;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+@Command(
+        name = "mounts",
+        description = {
+            "Lists what Penstock has mounted on this machine.",
+            "",
+            "A mount whose process has died is shown as DEAD: programs get \"Transport endpoint is not connected\""
+                    + " there, until it is taken away with penstock umount."
+        })
+final class MountsCommand implements Callable<Integer> {
+    private static final List<String> HEADINGS =
+            List.of("BUCKET", "MOUNT POINT", "PID", "SINCE", "CACHE", "LOG", "HOW");
+    private static final DateTimeFormatter TIME =
+            DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm").withZone(ZoneId.systemDefault());
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException {
+        PrintWriter out = spec.commandLine().getOut();
+        List<List<String>> rows = rows(MountTable.read().entries(), RunningMount.list(Host.current()));
+        if (rows.isEmpty()) {
+            out.println("Penstock has nothing mounted.");
+        } else {
+            out.print(table(rows));
+            out.flush();
+        }
+        return ExitCode.DONE;
+    }
+
+    /** The kernel says what is mounted, the state files say more about it. */
+    static List<List<String>> rows(List<MountTable.Entry> table, List<RunningMount> running) {
+        Map<Path, RunningMount> byMountPoint = new TreeMap<>();
+        running.forEach(each -> byMountPoint.merge(
+                each.mountPoint(), each, (one, other) -> one.since().isAfter(other.since()) ? one : other));
+        List<List<String>> rows = new ArrayList<>();
+        for (MountTable.Entry entry : table) {
+            if (RunningMount.isPenstock(entry)) {
+                rows.add(row(entry, byMountPoint.get(entry.mountPoint())));
+            }
+        }
+        return rows;
+    }
+
+    private static List<String> row(MountTable.Entry entry, @Nullable RunningMount running) {
+        if (running == null) {
+            // Another user's, whose state files are not readable, or of a process that was killed before it wrote one.
+            return List.of(entry.source(), entry.mountPoint().toString(), "?", "?", "?", "?", "");
+        }
+        boolean alive = running.process().isPresent();
+        return List.of(
+                entry.source(),
+                entry.mountPoint().toString(),
+                alive ? Long.toString(running.pid()) : "DEAD",
+                TIME.format(running.since()),
+                running.cache().toString(),
+                running.log().toString(),
+                running.description());
+    }
+
+    static String table(List<List<String>> rows) {
+        List<List<String>> lines = new ArrayList<>(rows);
+        lines.addFirst(HEADINGS);
+        StringBuilder table = new StringBuilder();
+        for (List<String> line : lines) {
+            StringBuilder text = new StringBuilder();
+            for (int column = 0; column < line.size(); column++) {
+                int at = column;
+                int width = lines.stream()
+                        .mapToInt(each -> each.get(at).length())
+                        .max()
+                        .orElse(0);
+                text.append(line.get(column))
+                        .repeat(' ', width - line.get(column).length() + 2);
+            }
+            table.append(text.toString().stripTrailing()).append('\n');
+        }
+        return table.toString();
+    }
+}

@@ -1,0 +1,100 @@
+package io.penstock.cli;
+
+import io.penstock.cli.config.Host;
+import io.penstock.fuse.MountTable;
+import java.io.IOException;
+import java.io.Reader;
+import java.io.Writer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * What a serving process leaves in the runtime folder, so that other commands find it: one small file per process,
+ * named by its number, and removed when it ends.
+ *
+ * @param pid the serving process
+ * @param description what was agreed with the kernel
+ */
+record RunningMount(String source, Path mountPoint, long pid, String description, Path cache, Path log, Instant since) {
+    private static final String SUFFIX = ".properties";
+
+    /** Writes the file of this process. */
+    void save(Host host) throws IOException {
+        Properties properties = new Properties();
+        properties.setProperty("source", source);
+        properties.setProperty("mount-point", mountPoint.toString());
+        properties.setProperty("description", description);
+        properties.setProperty("cache", cache.toString());
+        properties.setProperty("log", log.toString());
+        properties.setProperty("since", since.toString());
+        Files.createDirectories(host.runtimeFolder());
+        try (Writer writer = Files.newBufferedWriter(file(host.runtimeFolder()))) {
+            properties.store(writer, null);
+        }
+    }
+
+    void delete(Host host) throws IOException {
+        Files.deleteIfExists(file(host.runtimeFolder()));
+    }
+
+    /** The process, if it is still there and not another that got its number: it must have started before the mount. */
+    Optional<ProcessHandle> process() {
+        return ProcessHandle.of(pid)
+                .filter(process ->
+                        process.info().startInstant().map(since::isAfter).orElse(true));
+    }
+
+    /** Whether a line of the mount table is one of ours. */
+    static boolean isPenstock(MountTable.Entry entry) {
+        return entry.type().startsWith("fuse") && entry.source().startsWith("s3://");
+    }
+
+    /** All that this user may see, by mount point, those of dead processes included. */
+    static List<RunningMount> list(Host host) throws IOException {
+        Set<Path> folders = new LinkedHashSet<>(List.of(host.runtimeFolder(), Path.of("/run/penstock")));
+        List<RunningMount> found = new ArrayList<>();
+        for (Path folder : folders) {
+            if (Files.isDirectory(folder)) {
+                try (Stream<Path> files = Files.list(folder)) {
+                    files.filter(file -> file.toString().endsWith(SUFFIX))
+                            .forEach(file -> load(file).ifPresent(found::add));
+                }
+            }
+        }
+        found.sort(Comparator.comparing(RunningMount::mountPoint));
+        return found;
+    }
+
+    /** Empty if the file cannot be read: its process may end, and remove it, between the listing and the reading. */
+    private static Optional<RunningMount> load(Path file) {
+        Properties properties = new Properties();
+        try (Reader reader = Files.newBufferedReader(file)) {
+            properties.load(reader);
+            String name = file.getFileName().toString();
+            return Optional.of(new RunningMount(
+                    properties.getProperty("source", ""),
+                    Path.of(properties.getProperty("mount-point", "")),
+                    Long.parseLong(name.substring(0, name.length() - SUFFIX.length())),
+                    properties.getProperty("description", ""),
+                    Path.of(properties.getProperty("cache", "")),
+                    Path.of(properties.getProperty("log", "")),
+                    Instant.parse(properties.getProperty("since", ""))));
+        } catch (IOException | IllegalArgumentException | DateTimeException e) {
+            return Optional.empty();
+        }
+    }
+
+    private Path file(Path folder) {
+        return folder.resolve(pid + SUFFIX);
+    }
+}

@@ -1,0 +1,66 @@
+package io.penstock.cli;
+
+import io.penstock.fuse.Mount;
+import io.penstock.fuse.MountException;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * SIGTERM, SIGHUP and Ctrl-C: they unmount, and the process ends when this is closed. A mount that is busy is detached:
+ * it stays for those who have files open, but they get errors from then on, since the process ends.
+ */
+final class StopSignal implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(StopSignal.class);
+
+    /** How long a busy mount is waited for; service managers kill after 90 s. */
+    private static final Duration UNMOUNT_PATIENCE = Duration.ofSeconds(5);
+
+    /** How long the last requests and the cache's last writes may take. */
+    private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(30);
+
+    private final AtomicReference<@Nullable Mount> mount = new AtomicReference<>();
+    private final CountDownLatch closed = new CountDownLatch(1);
+
+    StopSignal() {
+        Runtime.getRuntime().addShutdownHook(new Thread(this::stop, "penstock-stop"));
+    }
+
+    /** What a signal unmounts from now on. */
+    void unmounts(Mount target) {
+        mount.set(target);
+    }
+
+    /** Everything is unmounted and closed: the process may end. */
+    @Override
+    public void close() {
+        closed.countDown();
+    }
+
+    /** Runs when the JVM has been told to end, which it does when this returns; on an ordinary exit as well. */
+    private void stop() {
+        Mount target = mount.get();
+        if (target == null || closed.getCount() == 0) {
+            return;
+        }
+        try {
+            target.unmount(UNMOUNT_PATIENCE);
+        } catch (MountException e) {
+            log.warn("{} It is detached now.", e.getMessage());
+            target.close();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        try {
+            if (!closed.await(CLOSE_PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+                log.warn("Not all was closed after {} s", CLOSE_PATIENCE.toSeconds());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

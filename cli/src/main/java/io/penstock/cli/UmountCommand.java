@@ -1,0 +1,92 @@
+package io.penstock.cli;
+
+import io.penstock.cli.config.Host;
+import io.penstock.fuse.KernelMount;
+import io.penstock.fuse.MountException;
+import io.penstock.fuse.MountTable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(
+        name = "umount",
+        aliases = "unmount",
+        description = {
+            "Ends a mount, and waits until its process has ended.",
+            "",
+            "If a program still uses the mount, tells which. The cache stays on disk for the next mount."
+        })
+final class UmountCommand implements Callable<Integer> {
+    /** Long enough for a program that is just closing its files. */
+    private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+    /** Between two looks whether the serving process is still there. */
+    private static final Duration LOOK = Duration.ofMillis(5);
+
+    @Parameters(paramLabel = "MOUNTPOINT", description = "The folder that was given to penstock mount.")
+    private String mountPoint;
+
+    @Option(
+            names = {"-l", "--lazy"},
+            description = "Take the folder away now even if it is in use; the process ends when its last user does.")
+    private boolean lazy;
+
+    @Override
+    public Integer call() throws IOException, RefusedException, MountException, InterruptedException {
+        Path folder = find();
+        Optional<ProcessHandle> process = RunningMount.list(Host.current()).stream()
+                .filter(running -> running.mountPoint().equals(folder))
+                .flatMap(running -> running.process().stream())
+                .findFirst();
+        KernelMount mount = KernelMount.at(folder);
+        if (lazy || process.isEmpty()) {
+            mount.detach();
+        } else {
+            CountDownLatch ended = new CountDownLatch(1);
+            Thread.ofVirtual().start(() -> countDownAtTheEnd(process.get(), ended));
+            mount.unmount(PATIENCE, ended);
+        }
+        return ExitCode.DONE;
+    }
+
+    /** For processes that are not its children the JDK waits longer and longer between two looks. */
+    private static void countDownAtTheEnd(ProcessHandle process, CountDownLatch ended) {
+        try {
+            while (process.isAlive()) {
+                Thread.sleep(LOOK);
+            }
+            ended.countDown();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** The mount point as the mount table has it. Only if that does not know it as given is the path itself looked at. */
+    private Path find() throws IOException, RefusedException {
+        Path given = Host.current().path(mountPoint);
+        MountTable table = MountTable.read();
+        Path real = table.at(given).isPresent() ? given : realPath(given);
+        MountTable.Entry entry = table.at(real)
+                .orElseThrow(() ->
+                        new RefusedException("nothing is mounted on " + given + "; penstock mounts shows what is"));
+        if (!RunningMount.isPenstock(entry)) {
+            throw new RefusedException("what is mounted on " + given + " is not of Penstock: " + entry.source()
+                    + " (type " + entry.type() + ")");
+        }
+        return real;
+    }
+
+    private static Path realPath(Path path) {
+        try {
+            return path.toRealPath();
+        } catch (IOException e) {
+            return path; // Missing, or below a dead mount: then it is not in the table either.
+        }
+    }
+}

@@ -1,0 +1,30 @@
+package io.penstock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class FstabTest {
+    private static final List<String> LINES = List.of(
+            "# /etc/fstab",
+            "/dev/sda1 / ext4 defaults 0 1",
+            "#data /mnt/data penstock _netdev 0 0",
+            "data\t/mnt/data/\tpenstock\t_netdev,cache_size=1GiB 0 0",
+            "data /mnt/with\\040blank fuse.penstock defaults 0 0",
+            "",
+            "broken");
+
+    @Test
+    void lineOf_mountPointOfOurs_countedFromOne() {
+        assertThat(Fstab.lineOf(Path.of("/mnt/data"), LINES)).hasValue(4);
+        assertThat(Fstab.lineOf(Path.of("/mnt/with blank"), LINES)).hasValue(5);
+    }
+
+    @Test
+    void lineOf_otherMountPoints_none() {
+        assertThat(Fstab.lineOf(Path.of("/"), LINES)).isEmpty();
+        assertThat(Fstab.lineOf(Path.of("/mnt/other"), LINES)).isEmpty();
+    }
+}

@@ -1,0 +1,185 @@
+package io.penstock.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** bin/penstock with a Java of paper: a shell script that does what the real one would do at its worst. */
+@Timeout(60)
+class LauncherTest {
+    private static final String READY = "printf '\\006\\n'; exec >/dev/null 2>&1";
+
+    @TempDir
+    private Path folder;
+
+    private Path launcher;
+    private Path java;
+
+    @BeforeEach
+    void makeInstallation() throws IOException {
+        launcher = Files.createDirectories(folder.resolve("home/bin")).resolve("penstock");
+        Files.copy(Path.of("../bin/penstock"), launcher);
+        Path lib = Files.createDirectories(folder.resolve("home/cli/target/penstock/lib"));
+        Files.createFile(lib.resolve("penstock-cli-1.jar"));
+        Files.createFile(lib.resolve("picocli-1.jar"));
+        java = folder.resolve("jdk/bin/java");
+        Files.createDirectories(java.getParent());
+        Files.writeString(folder.resolve("jdk/release"), "IMPLEMENTOR=\"Paper\"\nJAVA_VERSION=\"25.0.1\"\n");
+        java("exit 99");
+    }
+
+    @Test
+    void background_ready_returnsAndTheProcessGoesOn() throws Exception {
+        Path pid = folder.resolve("pid");
+        java("echo $$ >" + pid + "; echo mounted; " + READY + "; exec sleep 100");
+        Outcome outcome = launch("mount", "data", "/mnt");
+        assertThat(outcome).isEqualTo(new Outcome(0, "mounted\n", ""));
+        ProcessHandle process = serving(pid);
+        assertThat(process.isAlive()).isTrue();
+        process.destroyForcibly();
+    }
+
+    @Test
+    void background_refused_printsTheReasonAndPassesTheExitCode() throws Exception {
+        java("echo 'penstock: no such bucket' >&2; exit 32");
+        assertThat(launch("mount", "data", "/mnt")).isEqualTo(new Outcome(32, "", "penstock: no such bucket\n"));
+    }
+
+    @Test
+    void background_killedBeforeReady_saysSo() throws Exception {
+        java("kill -9 $$");
+        Outcome outcome = launch("mount", "data", "/mnt");
+        assertThat(outcome.exitCode()).isEqualTo(1);
+        assertThat(outcome.err()).contains("ended by signal 9 before it was ready");
+    }
+
+    @Test
+    void background_interruptedWhileWaiting_endsTheProcess() throws Exception {
+        Path pid = folder.resolve("pid");
+        java("echo $$ >" + pid + "; exec sleep 100");
+        Process waiting = start(Map.of(), "mount", "data", "/mnt");
+        ProcessHandle process = serving(pid);
+        waiting.destroy();
+        assertThat(waiting.waitFor()).isEqualTo(130);
+        assertThat(process.isAlive()).isFalse();
+    }
+
+    @Test
+    void foreground_anyOfItsSpellings_isTheJvmItself() throws Exception {
+        java("echo \"$@\"; exit 7");
+        for (String option : List.of("-f", "--foreground", "--help")) {
+            Outcome outcome = launch("mount", option, "data", "/mnt");
+            assertThat(outcome.exitCode()).isEqualTo(7);
+            assertThat(outcome.out())
+                    .doesNotContain("-Dpenstock.background=true")
+                    .endsWith("data /mnt\n");
+        }
+    }
+
+    @Test
+    void relativePaths_keptThoughTheJvmRunsElsewhere() throws Exception {
+        java("pwd; echo \"$@\"");
+        Outcome outcome = launch("mounts");
+        assertThat(outcome.out()).startsWith("/\n").contains("-Duser.dir=" + folder + " ");
+    }
+
+    @Test
+    void emptyEnvironment_asUnderMount_works() throws Exception {
+        java("echo \"$PATH $HOME\"");
+        Outcome outcome = launch(Map.of("JAVA_HOME", folder.resolve("jdk").toString()), "mounts");
+        assertThat(outcome.exitCode()).isZero();
+        assertThat(outcome.out()).contains("/usr/bin:/sbin:/bin /");
+    }
+
+    @Test
+    void java_tooOldEverywhere_saysWhatToInstall() throws Exception {
+        Files.writeString(folder.resolve("jdk/release"), "JAVA_VERSION=\"17.0.1\"\n");
+        String text = Files.readString(launcher).replaceFirst("least_java=\\d+", "least_java=99");
+        Files.writeString(launcher, text);
+        Outcome outcome = launch("mounts");
+        assertThat(outcome.exitCode()).isEqualTo(1);
+        assertThat(outcome.err())
+                .startsWith("penstock: Java 99 or newer is needed")
+                .contains("JAVA_HOME");
+    }
+
+    @Test
+    void notBuiltAndNoSource_saysSo() throws Exception {
+        Files.delete(folder.resolve("home/cli/target/penstock/lib/picocli-1.jar"));
+        Outcome outcome = launch("mounts");
+        assertThat(outcome.exitCode()).isEqualTo(1);
+        assertThat(outcome.err()).contains("there is nothing to run in");
+    }
+
+    @Test
+    void mountHelper_throughALink_findsItsInstallation() throws Exception {
+        Files.copy(Path.of("../bin/mount.penstock"), launcher.resolveSibling("mount.penstock"));
+        Path link =
+                Files.createSymbolicLink(folder.resolve("mount.penstock"), launcher.resolveSibling("mount.penstock"));
+        java("echo \"$@\"; " + READY);
+        ProcessBuilder builder = new ProcessBuilder(link.toString(), "data", "/mnt", "-o", "rw");
+        builder.environment().clear();
+        builder.environment().put("JAVA_HOME", folder.resolve("jdk").toString());
+        assertThat(outcome(builder.start()).out())
+                .contains("-Dpenstock.background=true")
+                .endsWith("io.penstock.cli.Main mount-helper data /mnt -o rw\n");
+    }
+
+    /** What a run of the launcher came to. */
+    private record Outcome(int exitCode, String out, String err) {}
+
+    private void java(String script) throws IOException {
+        Files.writeString(java, "#!/bin/sh\n" + script + "\n");
+        Files.setPosixFilePermissions(java, PosixFilePermissions.fromString("rwx------"));
+    }
+
+    private Outcome launch(String... arguments) throws Exception {
+        return launch(Map.of(), arguments);
+    }
+
+    private Outcome launch(Map<String, String> onlyEnvironment, String... arguments) throws Exception {
+        return outcome(start(onlyEnvironment, arguments));
+    }
+
+    /** @param onlyEnvironment all that the launcher gets; if it is empty, it gets this process's and the paper Java */
+    private Process start(Map<String, String> onlyEnvironment, String... arguments) throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(launcher.toString()).directory(folder.toFile());
+        builder.command().addAll(List.of(arguments));
+        if (onlyEnvironment.isEmpty()) {
+            builder.environment().put("JAVA_HOME", folder.resolve("jdk").toString());
+        } else {
+            builder.environment().clear();
+            builder.environment().putAll(onlyEnvironment);
+        }
+        return builder.start();
+    }
+
+    private static Outcome outcome(Process process) throws IOException, InterruptedException {
+        try (var out = process.getInputStream();
+                var err = process.getErrorStream()) {
+            String said = new String(out.readAllBytes(), UTF_8);
+            String complained = new String(err.readAllBytes(), UTF_8);
+            assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+            return new Outcome(process.exitValue(), said, complained);
+        }
+    }
+
+    private static ProcessHandle serving(Path pidFile) throws Exception {
+        while (!Files.exists(pidFile) || Files.size(pidFile) == 0) {
+            Thread.sleep(10);
+        }
+        return ProcessHandle.of(Long.parseLong(Files.readString(pidFile).strip()))
+                .orElseThrow();
+    }
+}

@@ -1,0 +1,139 @@
+package io.penstock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cli.config.Setting;
+import io.penstock.cli.config.Settings;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+class MainTest {
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    @TempDir
+    private Path folder;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"mount", "umount", "mounts", "config", "config check", "config show", "demo", "install"})
+    void help_ofEveryCommand_namesItAndFitsATerminal(String command) {
+        assertThat(run((command + " --help").split(" ", -1))).isZero();
+        assertThat(out.toString()).startsWith("Usage: penstock " + command);
+        assertThat(out.toString().lines()).allMatch(line -> line.length() <= 80);
+    }
+
+    @Test
+    void help_ofAll_namesTheCommandsForUsersOnly() {
+        assertThat(run("--help")).isZero();
+        assertThat(out.toString())
+                .contains("mount  ", "umount, unmount  ", "mounts  ", "config  ", "demo  ", "install  ", "Exit codes:")
+                .doesNotContain("mount-helper");
+    }
+
+    @Test
+    void mount_anySetting_isAnOption() {
+        CommandLine mount = Main.commandLine().getSubcommands().get("mount");
+        assertThat(mount).isNotNull();
+        for (Setting<?> setting : Settings.ALL) {
+            setting.names()
+                    .forEach(name -> assertThat(mount.getCommandSpec().findOption("--" + name))
+                            .as(name)
+                            .isNotNull());
+        }
+    }
+
+    @Test
+    void mount_withoutMountPoint_usageError() {
+        assertThat(run("mount", "data")).isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString())
+                .isEqualTo(
+                        "penstock: Missing required parameter: 'MOUNTPOINT'%nTry: penstock mount --help%n".formatted());
+    }
+
+    @Test
+    void mount_severalWrongOptions_allReported() {
+        int exitCode =
+                run("mount", "data", "/none", "--cache-size", "64", "--endpoint=host", "-o", "cash_size=1GiB,uid=ann");
+        assertThat(exitCode).isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString().lines())
+                .satisfiesExactlyInAnyOrder(
+                        line -> assertThat(line)
+                                .startsWith("penstock: option --cache-size: cache.size: found '64', allowed is a size"),
+                        line -> assertThat(line)
+                                .startsWith("penstock: option --endpoint: s3.endpoint: found 'host', allowed is a"),
+                        line -> assertThat(line)
+                                .startsWith("penstock: -o: option 'cash_size=1GiB': cash_size: no such"),
+                        line -> assertThat(line).startsWith("penstock: -o: option 'uid=ann': uid: found 'ann'"));
+    }
+
+    @Test
+    void mount_noBucketName_failsWithOneLine() {
+        assertThat(run("mount", "/data", "/none")).isEqualTo(ExitCode.FAILED);
+        assertThat(err.toString())
+                .isEqualTo("penstock: '/data' names no bucket; write BUCKET, BUCKET/PREFIX or s3://BUCKET/PREFIX%n"
+                        .formatted());
+    }
+
+    @Test
+    void mountHelper_failure_exitCodeThatMountExpects() {
+        assertThat(run("mount-helper", "/data", "/none", "-o", "rw")).isEqualTo(ExitCode.MOUNT_FAILURE);
+    }
+
+    @Test
+    void mountHelper_fakeAsMountCallsIt_nothingMounted() {
+        assertThat(run("mount-helper", "data", "/none", "-sfnv", "-o", "rw,_netdev,cache_size=1GiB"))
+                .isZero();
+        assertThat(err.toString()).isEmpty();
+    }
+
+    @Test
+    void mountHelper_wrongOption_namesTheMountPoint() {
+        assertThat(run("mount-helper", "data", "/none", "-o", "rw,cache_size=1"))
+                .isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString()).startsWith("penstock: -o for /none: option 'cache_size=1': cache.size: found '1'");
+    }
+
+    @Test
+    void configShow_options_valueAndOrigin() throws IOException {
+        Path file = Files.writeString(folder.resolve("p.yaml"), "defaults:\n  uid: 7\n  gid: 8\n");
+        assertThat(run("config", "show", "data", "--config", file.toString(), "--path-style", "-o", "gid=9"))
+                .isZero();
+        List<String> lines = out.toString()
+                .lines()
+                .map(line -> line.replaceAll(" +# ", " # "))
+                .toList();
+        assertThat(lines)
+                .contains(
+                        "uid: 7 # " + file + ":2 (defaults)",
+                        "gid: 9 # -o: option 'gid=9'",
+                        "s3.path-style: true # option --path-style",
+                        "cache.size: 64GiB # default")
+                .hasSize(Settings.ALL.size());
+    }
+
+    @Test
+    void configCheck_goodAndBad_exitCodeTells() throws IOException {
+        Path good = Files.writeString(folder.resolve("good.yaml"), "defaults: {uid: 7}\n");
+        assertThat(run("config", "check", good.toString())).isZero();
+        assertThat(out.toString()).isEqualTo(good + ": no mistakes" + System.lineSeparator());
+        Path bad = Files.writeString(folder.resolve("bad.yaml"), "defaults: {uid: ann, git: 1}\n");
+        assertThat(run("config", "check", bad.toString())).isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString().lines()).hasSize(2).allMatch(line -> line.startsWith("penstock: " + bad + ":1"));
+    }
+
+    private int run(String... args) {
+        return Main.commandLine()
+                .setOut(new PrintWriter(out, true))
+                .setErr(new PrintWriter(err, true))
+                .execute(args);
+    }
+}

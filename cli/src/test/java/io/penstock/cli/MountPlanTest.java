@@ -1,0 +1,63 @@
+package io.penstock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.ConfigurationException;
+import io.penstock.cli.config.ConfigurationFile;
+import io.penstock.cli.config.Host;
+import io.penstock.cli.config.MountOptionList;
+import io.penstock.cli.config.SettingSource;
+import io.penstock.objectstore.S3Config;
+import io.penstock.objectstore.S3Config.Credentials;
+import io.penstock.prefetch.ReadaheadConfig;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class MountPlanTest {
+    private static final Host HOST = new Host(Map.of(), Path.of("/home/ann"), 1000, 1001, 48L << 30);
+
+    @Test
+    void of_nothingSet_isWhatTheModulesTakeForDefault() throws Exception {
+        MountPlan plan = plan("");
+        assertThat(plan.s3())
+                .isEqualTo(S3Config.builder("data")
+                        .userAgent("penstock/" + Version.NUMBER)
+                        .build());
+        assertThat(plan.readahead()).isEqualTo(ReadaheadConfig.defaults());
+        assertThat(plan.cache().memoryBytes()).isEqualTo(1L << 30);
+        assertThat(plan.mount().source()).isEqualTo("s3://data/a");
+        assertThat(plan.mount().readOnly()).isTrue();
+        assertThat(plan.mount().allowOther()).isFalse();
+        assertThat(plan.files().uid()).isEqualTo(1000);
+        assertThat(plan.namespace()).isEqualTo("aws/data");
+    }
+
+    @Test
+    void of_credentials_oneKindOfThree() throws Exception {
+        assertThat(plan("").s3().credentials()).isEqualTo(new Credentials.Chain(null));
+        assertThat(plan("profile=p").s3().credentials()).isEqualTo(new Credentials.Chain("p"));
+        assertThat(plan("anonymous").s3().credentials()).isEqualTo(new Credentials.Anonymous());
+    }
+
+    @Test
+    void namespace_sameBucketOnTwoServers_differs() throws Exception {
+        MountPlan plan = plan("endpoint=http://127.0.0.1:9000");
+        assertThat(plan.s3().endpoint()).isEqualTo(URI.create("http://127.0.0.1:9000"));
+        assertThat(plan.s3().pathStyle()).isTrue();
+        assertThat(plan.namespace()).isEqualTo("http://127.0.0.1:9000/data");
+    }
+
+    private static MountPlan plan(String mountOptions) throws ConfigurationException, RefusedException {
+        Configuration configuration = Configuration.of(
+                HOST,
+                "data",
+                SettingSource.EMPTY,
+                MountOptionList.parse(List.of(mountOptions), "-o").settings(),
+                ConfigurationFile.NONE);
+        return MountPlan.of(Target.parse("data/a"), Path.of("/mnt/data"), configuration);
+    }
+}

@@ -1,0 +1,89 @@
+package io.penstock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cli.config.Host;
+import io.penstock.fuse.MountTable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class RunningMountTest {
+    /** Larger than the kernel's largest: proc_sys_kernel(5), pid_max. */
+    private static final long NO_PROCESS = 1L << 30;
+
+    @TempDir
+    private Path folder;
+
+    private Host host;
+
+    @BeforeEach
+    void makeHost() {
+        host = new Host(Map.of("XDG_RUNTIME_DIR", folder.toString()), folder, 1000, 1000, 1L << 30);
+    }
+
+    @Test
+    void list_whatWasSaved_theSame() throws IOException {
+        RunningMount saved =
+                mount("/mnt/with blank = ü", ProcessHandle.current().pid(), Instant.now());
+        saved.save(host);
+        assertThat(ours()).containsExactly(saved);
+        saved.delete(host);
+        assertThat(ours()).isEmpty();
+    }
+
+    @Test
+    void list_brokenFile_passedOver() throws IOException {
+        Files.createDirectories(host.runtimeFolder());
+        Files.writeString(host.runtimeFolder().resolve("17.properties"), "since=yesterday\n");
+        Files.writeString(host.runtimeFolder().resolve("x.properties"), "");
+        assertThat(ours()).isEmpty();
+    }
+
+    @Test
+    void process_thisOne_found() {
+        long pid = ProcessHandle.current().pid();
+        assertThat(mount("/mnt", pid, Instant.now().plusSeconds(1)).process()).isPresent();
+    }
+
+    @Test
+    void process_deadOrYoungerThanTheMount_none() {
+        assertThat(mount("/mnt", NO_PROCESS, Instant.now()).process()).isEmpty();
+        long pid = ProcessHandle.current().pid();
+        assertThat(mount("/mnt", pid, Instant.EPOCH).process()).isEmpty();
+    }
+
+    @Test
+    void mounts_oursAmongOthers_deadOnesMarked() {
+        RunningMount dead = mount("/mnt/a", NO_PROCESS, Instant.now());
+        String table = MountsCommand.table(MountsCommand.rows(
+                List.of(
+                        new MountTable.Entry("0:1", Path.of("/"), "ext4", "/dev/sda1"),
+                        new MountTable.Entry("0:2", Path.of("/mnt/a"), "fuse.penstock", "s3://data"),
+                        new MountTable.Entry("0:3", Path.of("/mnt/b"), "fuse", "s3://other"),
+                        new MountTable.Entry("0:4", Path.of("/mnt/c"), "fuse.sshfs", "host:/")),
+                List.of(dead)));
+        assertThat(table.lines().toList())
+                .hasSize(3)
+                .satisfies(lines -> assertThat(lines.get(0)).startsWith("BUCKET      MOUNT POINT  PID   SINCE"))
+                .satisfies(lines -> assertThat(lines.get(1)).startsWith("s3://data   /mnt/a       DEAD  20"))
+                .satisfies(lines -> assertThat(lines.get(2)).startsWith("s3://other  /mnt/b       ?"));
+    }
+
+    private List<RunningMount> ours() throws IOException {
+        return RunningMount.list(host).stream()
+                .filter(each -> each.source().equals("s3://data"))
+                .toList();
+    }
+
+    private static RunningMount mount(String mountPoint, long pid, Instant since) {
+        return new RunningMount(
+                "s3://data", Path.of(mountPoint), pid, "how", Path.of("/cache"), Path.of("/log"), since);
+    }
+}
