@@ -84,18 +84,17 @@ public final class Preflight {
         }
     }
 
+    /** Also without root: libfuse 2 opens it before it asks fusermount. */
     private static void device() throws MountException {
         try (FileChannel opened = FileChannel.open(DEVICE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             opened.isOpen();
-        } catch (NoSuchFileException e) {
-            throw new MountException("There is no " + DEVICE + ". Load the kernel's module as root: modprobe fuse."
-                    + " In a container, start it with --device /dev/fuse --cap-add SYS_ADMIN.");
         } catch (AccessDeniedException e) {
-            throw new MountException(DEVICE + " may not be opened by this user. It is commonly open to all (chmod 666 "
-                    + DEVICE + ") or to a group that you can be added to.");
+            throw new MountException(DEVICE + " may not be opened by this user. Let root open it to all users"
+                    + " (chmod 666 " + DEVICE + ", as udev does), or mount as root.");
         } catch (IOException e) {
-            throw new MountException(DEVICE + " cannot be opened: " + e.getMessage()
-                    + ". If the kernel's module is missing, load it as root: modprobe fuse."
+            String finding =
+                    e instanceof NoSuchFileException ? "does not exist" : "cannot be opened: " + e.getMessage();
+            throw new MountException(DEVICE + " " + finding + ". Load the kernel's module as root: modprobe fuse."
                     + " In a container, start it with --device /dev/fuse --cap-add SYS_ADMIN.");
         }
     }

@@ -4,23 +4,23 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
-import io.penstock.filesystem.Attributes;
+import io.penstock.filesystem.AttributeChange;
+import io.penstock.filesystem.CreatedFile;
 import io.penstock.filesystem.FileSystem;
-import io.penstock.filesystem.OpenFile;
-import io.penstock.filesystem.OpenFile.PageCachePolicy;
 import io.penstock.filesystem.Statfs;
+import io.penstock.fuse.jnr.Paths.Place;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.stream.Collectors;
 import jnr.ffi.Pointer;
 import jnr.ffi.Runtime;
 import jnr.ffi.Struct;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.jspecify.annotations.Nullable;
 import ru.serce.jnrfuse.FuseFillDir;
 import ru.serce.jnrfuse.FuseStubFS;
 import ru.serce.jnrfuse.struct.FuseFileInfo;
 import ru.serce.jnrfuse.struct.Statvfs;
+import ru.serce.jnrfuse.struct.Timespec;
 
 /**
  * What libfuse calls, handed to the file system: paths become inodes, answers become structs, exceptions become error
@@ -30,8 +30,6 @@ import ru.serce.jnrfuse.struct.Statvfs;
  * not in the table: the kernel then does locks by itself, and does not ask again after the first flush, fsync or access.
  */
 final class Upcalls extends FuseStubFS {
-    private static final Logger log = LoggerFactory.getLogger(Upcalls.class);
-
     /** "Invalid or incomplete multibyte character": errno.h. Object keys are UTF-8, so no such name can exist. */
     private static final int EILSEQ = 84;
 
@@ -46,17 +44,11 @@ final class Upcalls extends FuseStubFS {
     /** utimens comes also for one of the two times; without this libfuse drops such calls silently. */
     private static final int FLAG_UTIME_OMIT_OK = 4;
 
-    // struct fuse_file_info, fuse_common.h of libfuse 2.9: byte offsets and bits. jnr-fuse has these bits elsewhere.
-    private static final long FILE_BITS = 20;
-    static final long FILE_HANDLE = 24;
-    private static final byte DIRECT_IO = 1;
-    private static final byte KEEP_CACHE = 2;
-
     /** struct fuse_conn_info, fuse_common.h: byte offsets. */
     private static final long PROTOCOL_MINOR = 4;
 
     private final FileSystem fileSystem;
-    private final Lookups lookups;
+    private final Paths paths;
 
     /** One for each of the session's threads: jnr-fuse makes a dozen objects for each struct that it shows. */
     private final ThreadLocal<StatBuffer> stat = ThreadLocal.withInitial(StatBuffer::new);
@@ -68,15 +60,9 @@ final class Upcalls extends FuseStubFS {
     /** The kernel's minor protocol version, 0 before INIT. Written by the thread that serves INIT. */
     private volatile int protocolMinor;
 
-    /** What an upcall does once it is guarded. */
-    @FunctionalInterface
-    interface Body {
-        int run() throws ErrnoException;
-    }
-
     Upcalls(FileSystem fileSystem) {
         this.fileSystem = fileSystem;
-        this.lookups = new Lookups(inode -> fileSystem.forget(inode, 1));
+        this.paths = new Paths(fileSystem);
         var closures = Runtime.getSystemRuntime().getClosureManager();
         Pointer table = operations();
         table.putPointer(GETATTR, closures.getClosurePointer(Callbacks.GetAttr.class, getattr));
@@ -98,15 +84,15 @@ final class Upcalls extends FuseStubFS {
     }
 
     @Override
-    public Pointer init(Pointer connection) {
+    public @Nullable Pointer init(Pointer connection) {
         protocolMinor = connection.getInt(PROTOCOL_MINOR);
-        return connection;
+        return null; // libfuse's private data, which nothing here needs
     }
 
     @Override
     public void destroy(Pointer userData) {
-        guarded("destroy", () -> {
-            lookups.releaseAll();
+        Guard.call("destroy", () -> {
+            paths.forgetAll();
             return 0;
         });
     }
@@ -116,37 +102,34 @@ final class Upcalls extends FuseStubFS {
      * UTF-8 is refused here and gets no further.
      */
     private int getattr(long pathAddress, Pointer to) {
-        return guarded("getattr", () -> {
+        return Guard.call("getattr", () -> {
             String path = NativeMemory.text(pathAddress);
             if (path == null) {
                 return -EILSEQ;
             }
-            stat.get().write(resolve(path), to);
+            stat.get().write(paths.attributes(path), to);
             return 0;
         });
     }
 
     @Override
     public int open(String path, FuseFileInfo file) {
-        return guarded("open", () -> {
-            OpenFile opened = fileSystem.open(resolve(path).inode(), file.flags.intValue());
-            Pointer memory = Struct.getMemory(file);
-            memory.putLong(FILE_HANDLE, opened.handle());
-            memory.putByte(FILE_BITS, bits(opened.pageCache()));
+        return Guard.call("open", () -> {
+            FileInfo.opened(file, fileSystem.open(paths.inode(path), file.flags.intValue()));
             return 0;
         });
     }
 
     private int read(long path, long buffer, long size, long offset, long file) {
-        return guarded("read", () -> {
-            long handle = NativeMemory.number(file + FILE_HANDLE);
+        return Guard.call("read", () -> {
+            long handle = NativeMemory.number(file + FileInfo.HANDLE);
             return fileSystem.read(handle, offset, NativeMemory.buffer(buffer, size));
         });
     }
 
     @Override
     public int release(String path, FuseFileInfo file) {
-        return guarded("release", () -> {
+        return Guard.call("release", () -> {
             fileSystem.release(file.fh.get());
             return 0;
         });
@@ -154,15 +137,15 @@ final class Upcalls extends FuseStubFS {
 
     @Override
     public int opendir(String path, FuseFileInfo directory) {
-        return guarded("opendir", () -> {
-            directory.fh.set(fileSystem.opendir(resolve(path).inode()));
+        return Guard.call("opendir", () -> {
+            directory.fh.set(fileSystem.opendir(paths.inode(path)));
             return 0;
         });
     }
 
     @Override
     public int readdir(String path, Pointer buffer, FuseFillDir fill, long offset, FuseFileInfo directory) {
-        return guarded("readdir", () -> {
+        return Guard.call("readdir", () -> {
             StatBuffer entry = stat.get();
             fileSystem.readdir(
                     directory.fh.get(),
@@ -175,7 +158,7 @@ final class Upcalls extends FuseStubFS {
 
     @Override
     public int releasedir(String path, FuseFileInfo directory) {
-        return guarded("releasedir", () -> {
+        return Guard.call("releasedir", () -> {
             fileSystem.releasedir(directory.fh.get());
             return 0;
         });
@@ -183,7 +166,7 @@ final class Upcalls extends FuseStubFS {
 
     @Override
     public int statfs(String path, Statvfs to) {
-        return guarded("statfs", () -> {
+        return Guard.call("statfs", () -> {
             Statfs statfs = fileSystem.statfs();
             to.f_bsize.set(statfs.blockSize());
             to.f_frsize.set(statfs.blockSize());
@@ -197,14 +180,13 @@ final class Upcalls extends FuseStubFS {
 
     @Override
     public int getxattr(String path, String name, Pointer to, long size) {
-        return guarded(
-                "getxattr", () -> answer(fileSystem.getxattr(resolve(path).inode(), name), to, size));
+        return Guard.call("getxattr", () -> answer(fileSystem.getxattr(paths.inode(path), name), to, size));
     }
 
     @Override
     public int listxattr(String path, Pointer to, long size) {
-        return guarded("listxattr", () -> {
-            String names = fileSystem.listxattr(resolve(path).inode()).stream()
+        return Guard.call("listxattr", () -> {
+            String names = fileSystem.listxattr(paths.inode(path)).stream()
                     .map(name -> name + '\0')
                     .collect(Collectors.joining());
             return answer(names.getBytes(UTF_8), to, size);
@@ -223,50 +205,153 @@ final class Upcalls extends FuseStubFS {
         return value.length;
     }
 
-    /** Walks from the root. */
-    private Attributes resolve(String path) throws ErrnoException {
-        Attributes found = null;
-        long inode = FileSystem.ROOT;
-        int start = 1;
-        while (start < path.length()) {
-            int slash = path.indexOf('/', start);
-            int end = slash < 0 ? path.length() : slash;
-            found = fileSystem.lookup(inode, path.substring(start, end));
-            inode = found.inode();
-            lookups.hold(inode);
-            start = end + 1;
-        }
-        return found == null ? fileSystem.getattr(FileSystem.ROOT) : found;
+    @Override
+    public int readlink(String path, Pointer to, long size) {
+        return Guard.call("readlink", () -> {
+            byte[] target = fileSystem.readlink(paths.inode(path)).getBytes(UTF_8);
+            int length = (int) Math.min(target.length, size - 1); // the NUL included, and cut if need be: fuse.h
+            to.put(0, target, 0, length);
+            to.putByte(length, (byte) 0);
+            return 0;
+        });
     }
 
-    private static byte bits(PageCachePolicy policy) {
-        return switch (policy) {
-            case KEEP -> KEEP_CACHE;
-            case INVALIDATE -> 0;
-            case BYPASS -> DIRECT_IO;
-        };
+    @Override
+    public int create(String path, long mode, FuseFileInfo file) {
+        return Guard.call("create", () -> {
+            Place place = paths.place(path);
+            CreatedFile created =
+                    fileSystem.create(place.directory(), place.name(), (int) mode, file.flags.intValue());
+            paths.held(created.attributes());
+            FileInfo.opened(file, created.open());
+            return 0;
+        });
+    }
+
+    @Override
+    public int mknod(String path, long mode, long device) {
+        return Guard.call("mknod", () -> {
+            Place place = paths.place(path);
+            paths.held(fileSystem.mknod(place.directory(), place.name(), (int) mode));
+            return 0;
+        });
+    }
+
+    @Override
+    public int mkdir(String path, long mode) {
+        return Guard.call("mkdir", () -> {
+            Place place = paths.place(path);
+            paths.held(fileSystem.mkdir(place.directory(), place.name(), (int) mode));
+            return 0;
+        });
+    }
+
+    @Override
+    public int unlink(String path) {
+        return Guard.call("unlink", () -> {
+            Place place = paths.place(path);
+            fileSystem.unlink(place.directory(), place.name());
+            return 0;
+        });
+    }
+
+    @Override
+    public int rmdir(String path) {
+        return Guard.call("rmdir", () -> {
+            Place place = paths.place(path);
+            fileSystem.rmdir(place.directory(), place.name());
+            return 0;
+        });
+    }
+
+    @Override
+    public int rename(String from, String to) {
+        return Guard.call("rename", () -> {
+            Place source = paths.place(from);
+            Place target = paths.place(to);
+            fileSystem.rename(source.directory(), source.name(), target.directory(), target.name(), 0);
+            return 0;
+        });
+    }
+
+    @Override
+    public int link(String existing, String added) {
+        return Guard.call("link", () -> {
+            Place place = paths.place(added);
+            paths.held(fileSystem.link(paths.inode(existing), place.directory(), place.name()));
+            return 0;
+        });
+    }
+
+    @Override
+    public int symlink(String target, String path) {
+        return Guard.call("symlink", () -> {
+            Place place = paths.place(path);
+            paths.held(fileSystem.symlink(target, place.directory(), place.name()));
+            return 0;
+        });
+    }
+
+    @Override
+    public int chmod(String path, long mode) {
+        return Guard.call("chmod", () -> change(path, Changes.mode(mode)));
+    }
+
+    @Override
+    public int chown(String path, long uid, long gid) {
+        return Guard.call("chown", () -> change(path, Changes.owner(uid, gid)));
+    }
+
+    @Override
+    public int truncate(String path, long size) {
+        return Guard.call("truncate", () -> change(path, Changes.size(size)));
+    }
+
+    @Override
+    public int utimens(String path, Timespec[] accessedAndModified) {
+        return Guard.call("utimens", () -> change(path, Changes.times(accessedAndModified[0], accessedAndModified[1])));
+    }
+
+    private int change(String path, AttributeChange change) throws ErrnoException {
+        fileSystem.setattr(paths.inode(path), change);
+        return 0;
+    }
+
+    @Override
+    public int write(String path, Pointer from, long size, long offset, FuseFileInfo file) {
+        return Guard.call(
+                "write",
+                () -> fileSystem.write(file.fh.get(), offset, NativeMemory.buffer(from.address(), size)));
+    }
+
+    @Override
+    public int fallocate(String path, int mode, long offset, long length, FuseFileInfo file) {
+        return Guard.call("fallocate", () -> {
+            fileSystem.fallocate(file.fh.get(), mode, offset, length);
+            return 0;
+        });
+    }
+
+    @Override
+    public int setxattr(String path, String name, Pointer from, long size, int flags) {
+        return Guard.call("setxattr", () -> {
+            byte[] value = new byte[(int) size];
+            from.get(0, value, 0, value.length);
+            fileSystem.setxattr(paths.inode(path), name, value, flags);
+            return 0;
+        });
+    }
+
+    @Override
+    public int removexattr(String path, String name) {
+        return Guard.call("removexattr", () -> {
+            fileSystem.removexattr(paths.inode(path), name);
+            return 0;
+        });
     }
 
     private static ByteBuffer nulTerminated(String name) {
         byte[] bytes = name.getBytes(UTF_8);
         return ByteBuffer.wrap(Arrays.copyOf(bytes, bytes.length + 1));
-    }
-
-    /** Everything that libfuse calls passes here: an exception that reached native code would be lost there. */
-    @SuppressWarnings("CatchThrowable") // also what a virtual machine error is: the program reading must get an answer
-    static int guarded(String operation, Body body) {
-        try {
-            return body.run();
-        } catch (ErrnoException e) {
-            if (e.errno() == Errno.EIO) {
-                log.warn("{} failed: {}", operation, e.getMessage());
-            } else {
-                log.debug("{}: {}", operation, e.getMessage());
-            }
-            return -e.errno().number();
-        } catch (Throwable e) {
-            log.error("{} failed, answered EIO", operation, e);
-            return -Errno.EIO.number();
-        }
     }
 }

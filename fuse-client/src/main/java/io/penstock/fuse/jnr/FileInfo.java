@@ -1,0 +1,35 @@
+package io.penstock.fuse.jnr;
+
+import io.penstock.filesystem.OpenFile;
+import io.penstock.filesystem.OpenFile.PageCachePolicy;
+import jnr.ffi.Pointer;
+import jnr.ffi.Struct;
+import ru.serce.jnrfuse.struct.FuseFileInfo;
+
+/** struct fuse_file_info, fuse_common.h of libfuse 2.9: jnr-fuse has the bits elsewhere. */
+final class FileInfo {
+    /** The byte of the bits, and those of them that an open sets. */
+    private static final long BITS = 20;
+
+    private static final byte DIRECT_IO = 1;
+    private static final byte KEEP_CACHE = 2;
+
+    /** 64 bits, the file system's own. */
+    static final long HANDLE = 24;
+
+    private FileInfo() {}
+
+    static void opened(FuseFileInfo info, OpenFile file) {
+        Pointer memory = Struct.getMemory(info);
+        memory.putLong(HANDLE, file.handle());
+        memory.putByte(BITS, bits(file.pageCache()));
+    }
+
+    private static byte bits(PageCachePolicy policy) {
+        return switch (policy) {
+            case KEEP -> KEEP_CACHE;
+            case INVALIDATE -> 0;
+            case BYPASS -> DIRECT_IO;
+        };
+    }
+}
