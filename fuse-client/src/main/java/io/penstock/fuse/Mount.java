@@ -10,6 +10,9 @@ public interface Mount extends AutoCloseable {
     /** What was agreed with the kernel, for logs and {@code penstock mounts}: binding, protocol, request size, readahead. */
     String description();
 
+    /** How many requests came from the kernel since it was mounted. */
+    long requests();
+
     /** Waits until it is unmounted, by whomever. */
     void awaitUnmounted() throws InterruptedException;
 

@@ -29,6 +29,11 @@ final class JnrMount implements Mount {
     }
 
     @Override
+    public long requests() {
+        return session.requests();
+    }
+
+    @Override
     public void awaitUnmounted() throws InterruptedException {
         session.ended().await();
     }

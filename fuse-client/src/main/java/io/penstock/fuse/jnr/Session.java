@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import jnr.ffi.Pointer;
 import jnr.ffi.Runtime;
 
@@ -49,6 +50,7 @@ final class Session {
 
     private final CountDownLatch ended = new CountDownLatch(1);
     private final AtomicInteger threadsInside;
+    private final LongAdder requests = new LongAdder();
 
     private Session(LibFuse2 libfuse, Upcalls upcalls, Pointer fuse, Pointer mountPoint, int threads) {
         this.libfuse = libfuse;
@@ -114,6 +116,10 @@ final class Session {
         return ended;
     }
 
+    long requests() {
+        return requests.sum();
+    }
+
     private void serve() {
         try (Arena arena = Arena.ofConfined()) {
             long capacity = libfuse.fuse_chan_bufsize(channel);
@@ -128,6 +134,7 @@ final class Session {
                 buffer.set(ValueLayout.JAVA_LONG, BUFFER_MEMORY, memory.address());
                 int received = libfuse.fuse_session_receive_buf(session, bufferPointer, originPointer);
                 if (received > 0) {
+                    requests.increment();
                     libfuse.fuse_session_process_buf(session, bufferPointer, channel);
                     if (upcalls.protocolMinor() != 0) {
                         serving.countDown();

@@ -220,8 +220,7 @@ final class Upcalls extends FuseStubFS {
     public int create(String path, long mode, FuseFileInfo file) {
         return Guard.call("create", () -> {
             Place place = paths.place(path);
-            CreatedFile created =
-                    fileSystem.create(place.directory(), place.name(), (int) mode, file.flags.intValue());
+            CreatedFile created = fileSystem.create(place.directory(), place.name(), (int) mode, file.flags.intValue());
             paths.held(created.attributes());
             FileInfo.opened(file, created.open());
             return 0;
@@ -320,8 +319,7 @@ final class Upcalls extends FuseStubFS {
     @Override
     public int write(String path, Pointer from, long size, long offset, FuseFileInfo file) {
         return Guard.call(
-                "write",
-                () -> fileSystem.write(file.fh.get(), offset, NativeMemory.buffer(from.address(), size)));
+                "write", () -> fileSystem.write(file.fh.get(), offset, NativeMemory.buffer(from.address(), size)));
     }
 
     @Override

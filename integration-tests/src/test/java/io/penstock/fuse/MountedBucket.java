@@ -1,0 +1,170 @@
+package io.penstock.fuse;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.penstock.cache.CacheConfig;
+import io.penstock.cache.PageCache;
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.FileSystem;
+import io.penstock.filesystem.FileSystemConfig;
+import io.penstock.metadata.MetadataConfig;
+import io.penstock.metadata.Tree;
+import io.penstock.objectstore.BodySink;
+import io.penstock.objectstore.ListPage;
+import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
+import io.penstock.prefetch.PageFetcher;
+import io.penstock.prefetch.ReadaheadConfig;
+import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.testing.ManualClock;
+import io.penstock.testing.TestData;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+
+/** A real mount of a bucket in memory, in this process. Whatever a test leaves mounted is detached at the end. */
+final class MountedBucket implements AutoCloseable {
+    static final String SOURCE = "s3://bucket/a, b";
+    static final int THREADS = 4;
+
+    /** A binding's entry. */
+    @FunctionalInterface
+    interface Binding {
+        Mount mount(FileSystem fileSystem, MountOptions options) throws MountException, InterruptedException;
+    }
+
+    private static final Duration TTL = Duration.ofMinutes(1);
+    private static final long MIB = 1 << 20;
+
+    private final InMemoryObjectStore bucket = new InMemoryObjectStore();
+    private final Breakable store = new Breakable(bucket);
+    private final ManualClock clock = new ManualClock();
+    private final PageCache cache;
+    private final PageFetcher fetcher;
+    private final FileSystem fileSystem;
+    private final Mount mount;
+    private boolean closed;
+
+    MountedBucket(Binding binding, Path folder) throws IOException, MountException, InterruptedException {
+        assumeTrue(
+                Files.isWritable(Path.of("/dev/fuse")), "there is no /dev/fuse, or not for this user: nothing mounted");
+        cache = PageCache.open(new CacheConfig(folder.resolve("cache"), 64 * MIB, 0, 16 * MIB));
+        fetcher = new PageFetcher(store, cache, "test", new ReadaheadConfig(8 * MIB, 2 * MIB, 8, MIB));
+        Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL), clock::nanoTime);
+        fileSystem = new FileSystem(tree, fetcher, new FileSystemConfig(0, 0, 0644, 0755), Instant.EPOCH);
+        Path mountPoint = Files.createDirectories(folder.resolve("mount"));
+        boolean mounted = false;
+        try {
+            mount = mountAt(binding, mountPoint);
+            mounted = true;
+        } finally {
+            if (!mounted) {
+                closeParts();
+            }
+        }
+    }
+
+    /** Mounts it a further time; the kernel asks each time, so that what changes in the bucket shows at once. */
+    Mount mountAt(Binding binding, Path mountPoint) throws MountException, InterruptedException {
+        return binding.mount(
+                fileSystem, new MountOptions(mountPoint, SOURCE, false, false, Duration.ZERO, MIB, THREADS));
+    }
+
+    Mount mount() {
+        return mount;
+    }
+
+    Path path(String name) {
+        return mount.mountPoint().resolve(name);
+    }
+
+    TestData put(String key, long size, int generation) {
+        TestData data = new TestData(key, size, generation);
+        bucket.put(key, data);
+        clock.advance(TTL.plusSeconds(1)); // nobody believes what was known before
+        return data;
+    }
+
+    /** From now on the store fails as only a defect can. */
+    void breakStore() {
+        store.broken = true;
+        clock.advance(TTL.plusSeconds(1));
+    }
+
+    void mendStore() {
+        store.broken = false;
+    }
+
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        mount.close();
+        try {
+            mount.awaitUnmounted();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError("still in use: " + mount.mountPoint(), e);
+        }
+        closeParts();
+    }
+
+    private void closeParts() {
+        fileSystem.close();
+        fetcher.close();
+        cache.close();
+        store.close();
+    }
+
+    /** Throws what no store may throw. */
+    private static final class Breakable implements ObjectStore {
+        private final ObjectStore store;
+        private volatile boolean broken;
+
+        Breakable(ObjectStore store) {
+            this.store = store;
+        }
+
+        private void check() {
+            if (broken) {
+                throw new IllegalStateException("broken on purpose");
+            }
+        }
+
+        @Override
+        public String bucket() {
+            return store.bucket();
+        }
+
+        @Override
+        public void get(ObjectVersion version, ByteRange range, BodySink sink)
+                throws ObjectStoreException, InterruptedException {
+            check();
+            store.get(version, range, sink);
+        }
+
+        @Override
+        public StoredObject head(String key) throws ObjectStoreException, InterruptedException {
+            check();
+            return store.head(key);
+        }
+
+        @Override
+        public ListPage list(ListRequest request) throws ObjectStoreException, InterruptedException {
+            check();
+            return store.list(request);
+        }
+
+        @Override
+        public void close() {
+            store.close();
+        }
+    }
+}
