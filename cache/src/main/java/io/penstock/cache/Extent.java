@@ -53,6 +53,12 @@ final class Extent {
         this.checksums = new int[pages];
     }
 
+    /** {@link #MAX_PAGES}, but fewer in a small cache: with some 256 extents the eviction policy has a choice. */
+    static int pagesFor(long cacheBytes) {
+        long share = Math.clamp(cacheBytes / PageCache.PAGE_SIZE / 256, 1, MAX_PAGES);
+        return (int) Long.highestOneBit(share);
+    }
+
     ObjectPages object() {
         return object;
     }

@@ -32,11 +32,7 @@ final class LocalFiles implements StoreFiles {
     LocalFiles(Path directory, boolean direct) throws IOException {
         this.root = directory.resolve("objects");
         this.direct = direct;
-        for (int i = 0; i < 256; i++) {
-            Files.createDirectories(
-                    root.resolve(HexFormat.of().toHexDigits((byte) i)),
-                    PosixFilePermissions.asFileAttribute(CacheFolder.PRIVATE_FOLDER));
-        }
+        Files.createDirectories(root, PosixFilePermissions.asFileAttribute(CacheFolder.PRIVATE_FOLDER));
         this.fileStore = Files.getFileStore(root);
     }
 
@@ -66,11 +62,20 @@ final class LocalFiles implements StoreFiles {
     @Override
     public DataFile create(long name, long length) throws IOException {
         Path path = path(name);
-        Files.createFile(path, PosixFilePermissions.asFileAttribute(CacheFolder.PRIVATE_FILE));
+        try {
+            createEmpty(path);
+        } catch (NoSuchFileException e) { // the first file in its folder
+            Files.createDirectories(path.getParent(), PosixFilePermissions.asFileAttribute(CacheFolder.PRIVATE_FOLDER));
+            createEmpty(path);
+        }
         try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw")) {
             file.setLength(length); // so that it is as long as the object once all of its pages are there
         }
         return new LocalFile(path, direct);
+    }
+
+    private static void createEmpty(Path path) throws IOException {
+        Files.createFile(path, PosixFilePermissions.asFileAttribute(CacheFolder.PRIVATE_FILE));
     }
 
     @Override

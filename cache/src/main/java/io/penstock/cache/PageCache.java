@@ -3,6 +3,7 @@ package io.penstock.cache;
 import io.penstock.cache.ObjectPages.Shared;
 import io.penstock.core.ObjectVersion;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,20 +35,26 @@ public final class PageCache implements AutoCloseable {
      * @throws IOException with a message fit for the user if the folder cannot be used, or another process uses it
      */
     public static PageCache open(CacheConfig config) throws IOException {
-        return open(config, LocalFiles::new, System::nanoTime);
+        return open(config, Environment.local(config));
     }
 
-    /** How a test gets between the cache and its disk. */
-    interface FilesFactory {
-        StoreFiles open(java.nio.file.Path directory) throws IOException;
+    /** What a test replaces: the data files, the clock, and the size of an extent. */
+    record Environment(FilesFactory files, LongSupplier nanoTime, int pagesPerExtent) {
+        interface FilesFactory {
+            StoreFiles open(Path directory) throws IOException;
+        }
+
+        static Environment local(CacheConfig config) {
+            return new Environment(LocalFiles::new, System::nanoTime, Extent.pagesFor(config.sizeBytes()));
+        }
     }
 
-    static PageCache open(CacheConfig config, FilesFactory filesFactory, LongSupplier nanoTime) throws IOException {
+    static PageCache open(CacheConfig config, Environment environment) throws IOException {
         CacheFolder folder = CacheFolder.open(config.directory());
         try {
-            StoreFiles files = filesFactory.open(folder.path());
+            StoreFiles files = environment.files().open(folder.path());
             IndexLog index = IndexLog.open(folder.index());
-            Shared shared = share(config, files, index, nanoTime);
+            Shared shared = share(config, environment, files, index);
             IndexReplay replay = new IndexReplay(shared);
             index.replay(replay);
             shared.store().start(replay.objects());
@@ -58,13 +65,22 @@ public final class PageCache implements AutoCloseable {
         }
     }
 
-    private static Shared share(CacheConfig config, StoreFiles files, IndexLog index, LongSupplier nanoTime) {
+    private static Shared share(CacheConfig config, Environment environment, StoreFiles files, IndexLog index) {
         Counters counters = new Counters();
         ObjectTable table = new ObjectTable();
         PageMemory memory = new PageMemory(config.memoryBytes());
-        DiskHealth health = new DiskHealth(nanoTime, counters);
+        DiskHealth health = new DiskHealth(environment.nanoTime(), counters);
         DiskSpace space = new DiskSpace(config, files, index, table, counters);
-        PageStore store = new PageStore(files, index, space, health, table, memory, counters, config);
+        PageStore store = new PageStore(
+                files,
+                index,
+                space,
+                health,
+                table,
+                memory,
+                counters,
+                environment.pagesPerExtent(),
+                config.memoryBytes() / 2);
         return new Shared(table, memory, store, counters);
     }
 

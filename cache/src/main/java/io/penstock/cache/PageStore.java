@@ -49,7 +49,8 @@ final class PageStore {
             ObjectTable table,
             PageMemory memory,
             Counters counters,
-            CacheConfig config) {
+            int pagesPerExtent,
+            long maxUnwrittenBytes) {
         this.files = files;
         this.index = index;
         this.space = space;
@@ -58,14 +59,8 @@ final class PageStore {
         this.table = table;
         this.memory = memory;
         this.counters = counters;
-        this.pagesPerExtent = pagesPerExtent(config.sizeBytes());
-        this.maxUnwrittenBytes = config.memoryBytes() / 2;
-    }
-
-    /** 32, but fewer in a small cache: at least some 256 extents let the eviction policy choose. */
-    private static int pagesPerExtent(long sizeBytes) {
-        long share = Math.clamp(sizeBytes / PageCache.PAGE_SIZE / 256, 1, Extent.MAX_PAGES);
-        return (int) Long.highestOneBit(share);
+        this.pagesPerExtent = pagesPerExtent;
+        this.maxUnwrittenBytes = maxUnwrittenBytes;
     }
 
     int pagesPerExtent() {
@@ -219,7 +214,6 @@ final class PageStore {
             extent.setStored(frame.page(), checksum);
             index.append(
                     new PagesStored(frame.object().fileName(), frame.page(), 1, IntBuffer.wrap(new int[] {checksum})));
-            index.compactIfDue(this::snapshot);
             health.succeeded();
             return true;
         } finally {

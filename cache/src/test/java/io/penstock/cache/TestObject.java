@@ -80,6 +80,19 @@ record TestObject(String key, long size) {
         }
     }
 
+    /** Makes all of its pages Ready, and has each written before the next, so that none is left out for want of time. */
+    void store(PageCache cache) throws InterruptedException {
+        try (CachedObject open = open(cache)) {
+            for (int page = 0; page < pages(); page++) {
+                Fill fill = open.claim(page, page + 1, Urgency.DEMAND);
+                if (fill != null) {
+                    fill(fill, PageCache.PAGE_SIZE);
+                    cache.awaitWritten();
+                }
+            }
+        }
+    }
+
     /** Reads at one place and compares. Returns what read returned. */
     int readAndCheck(CachedObject open, long position, int length) throws FillFailedException, InterruptedException {
         ByteBuffer to = ByteBuffer.allocateDirect(length);

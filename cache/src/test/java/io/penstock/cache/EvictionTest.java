@@ -1,0 +1,162 @@
+package io.penstock.cache;
+
+import static io.penstock.cache.PageCache.PAGE_SIZE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cache.PageCache.Environment;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** More pages than there is room for. */
+@Timeout(60)
+final class EvictionTest {
+    private static final long SEED = 20_260_101;
+    private static final int DISK_PAGES = 24;
+
+    @TempDir
+    Path directory;
+
+    private PageCache open(int memoryPages) throws IOException {
+        CacheConfig config =
+                new CacheConfig(directory, (long) DISK_PAGES * PAGE_SIZE, 0, (long) memoryPages * PAGE_SIZE);
+        return PageCache.open(config, new Environment(LocalFiles::new, System::nanoTime, 4));
+    }
+
+    private static List<TestObject> objects(int count, long size) {
+        return IntStream.range(0, count)
+                .mapToObj(i -> new TestObject("object-" + i, size))
+                .toList();
+    }
+
+    @Test
+    void fill_moreThanFits_keepsWithinTheBoundAndFreesTheDisk() throws Exception {
+        List<TestObject> objects = objects(6, 9L * PAGE_SIZE + 1);
+        try (PageCache cache = open(8)) {
+            for (TestObject object : objects) {
+                object.store(cache);
+                assertThat(cache.statistics().diskBytes()).isBetween(1L, (long) DISK_PAGES * PAGE_SIZE);
+                assertThat(bytesOnDisk()).isLessThanOrEqualTo((DISK_PAGES + 2L) * PAGE_SIZE);
+            }
+            assertThat(cache.statistics().evictedPages()).isPositive();
+            assertThat(cache.statistics().diskErrors()).isZero();
+        }
+        try (PageCache cache = open(8)) {
+            long readable = objects.stream()
+                    .mapToLong(object -> object.readablePages(cache).size())
+                    .sum();
+            assertThat(readable).isBetween(DISK_PAGES / 2L, DISK_PAGES + 4L);
+            assertThat(cache.statistics().corruptPages()).isZero();
+        }
+    }
+
+    @Test
+    void fill_ofManySmallObjects_removesTheirFiles() throws Exception {
+        try (PageCache cache = open(8)) {
+            for (TestObject object : objects(400, 100_000)) {
+                object.store(cache);
+            }
+            assertThat(cache.statistics().diskErrors()).isZero();
+            try (Stream<Path> files = Files.walk(directory.resolve("objects"))) {
+                int onDisk = DISK_PAGES * PAGE_SIZE / 102_400;
+                int inMemory = 8 * PAGE_SIZE / (128 << 10); // keep their file, emptied
+                assertThat(files.filter(Files::isRegularFile).count()).isBetween(onDisk / 2L, onDisk + inMemory + 0L);
+            }
+        }
+    }
+
+    @Test
+    void open_withASmallerBound_shrinks() throws Exception {
+        try (PageCache cache = open(8)) {
+            for (TestObject object : objects(3, 8L * PAGE_SIZE)) {
+                object.store(cache);
+            }
+        }
+        try (PageCache cache = PageCache.open(new CacheConfig(directory, 8L * PAGE_SIZE, 0, 4L * PAGE_SIZE))) {
+            cache.awaitWritten();
+            assertThat(cache.statistics().diskBytes()).isLessThanOrEqualTo(8L * PAGE_SIZE);
+        }
+    }
+
+    @Test
+    void read_underEviction_givesRightBytesOrMissing() throws Exception {
+        List<TestObject> objects = objects(8, 7L * PAGE_SIZE + 54_321);
+        try (PageCache cache = open(6);
+                ExecutorService threads = Executors.newFixedThreadPool(6)) {
+            List<Future<?>> readers = new ArrayList<>();
+            for (int i = 0; i < 6; i++) {
+                Random random = new Random(SEED + i);
+                readers.add(threads.submit((Callable<?>) () -> {
+                    for (int step = 0; step < 400; step++) {
+                        readSomewhere(cache, objects.get(random.nextInt(objects.size())), random);
+                    }
+                    return null;
+                }));
+            }
+            for (Future<?> reader : readers) {
+                reader.get();
+            }
+            cache.awaitWritten();
+            CacheStatistics statistics = cache.statistics();
+            assertThat(statistics.evictedPages()).isPositive();
+            assertThat(statistics.diskHits()).isPositive();
+            assertThat(statistics.corruptPages()).isZero();
+            assertThat(statistics.diskErrors()).isZero();
+            assertThat(statistics.diskBytes()).isLessThanOrEqualTo((long) DISK_PAGES * PAGE_SIZE);
+            assertThat(cache.busyBytes()).isZero();
+        }
+    }
+
+    private static void readSomewhere(PageCache cache, TestObject object, Random random) throws Exception {
+        long position = random.nextLong(object.size());
+        int length = 1 + random.nextInt(64 << 10);
+        try (CachedObject open = object.open(cache)) {
+            int page = (int) (position / PAGE_SIZE);
+            while (object.readAndCheck(open, position, length) == CachedObject.MISSING) {
+                Fill fill = open.claim(page, page + 1L + random.nextInt(3), Urgency.DEMAND);
+                if (fill == null) {
+                    continue;
+                }
+                if (random.nextInt(20) == 0) {
+                    fill.fail(new IOException("a reset, made up"));
+                } else {
+                    object.fill(fill, 1 + random.nextInt(PAGE_SIZE));
+                }
+            }
+        } catch (FillFailedException e) {
+            assertThat(e).hasRootCauseMessage("a reset, made up");
+        }
+    }
+
+    private long bytesOnDisk() throws IOException {
+        try (Stream<Path> files = Files.walk(directory.resolve("objects"))) {
+            return files.filter(Files::isRegularFile)
+                    .mapToLong(EvictionTest::allocatedBytes)
+                    .sum();
+        }
+    }
+
+    private static long allocatedBytes(Path file) {
+        try {
+            Process stat = new ProcessBuilder("stat", "-c", "%b", file.toString()).start();
+            return Long.parseLong(
+                            new String(stat.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.US_ASCII)
+                                    .strip())
+                    * 512;
+        } catch (IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+package io.penstock.cache;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.FileSystemException;
+import java.nio.file.Path;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.LongPredicate;
+import org.jspecify.annotations.Nullable;
+
+/** Data files on a disk that can be made to fail. */
+final class FaultyFiles implements StoreFiles {
+    enum Fault {
+        NONE,
+        /** Every transfer fails. */
+        DEAD,
+        /** What is there can be read; nothing can be written. */
+        READ_ONLY,
+        /** There is no space, and {@link #usableBytes} says so. */
+        FULL
+    }
+
+    private volatile @Nullable StoreFiles files;
+    private volatile Fault fault = Fault.NONE;
+    private volatile CountDownLatch writesMayGoOn = new CountDownLatch(0);
+
+    StoreFiles on(Path directory) throws IOException {
+        files = new LocalFiles(directory);
+        return this;
+    }
+
+    private StoreFiles files() {
+        return requireNonNull(files);
+    }
+
+    void set(Fault next) {
+        fault = next;
+    }
+
+    /** Writes hang until {@link #resume}. */
+    void stall() {
+        writesMayGoOn = new CountDownLatch(1);
+    }
+
+    void resume() {
+        writesMayGoOn.countDown();
+    }
+
+    private void reading(String path) throws IOException {
+        if (fault == Fault.DEAD) {
+            throw new FileSystemException(path, null, "Input/output error");
+        }
+    }
+
+    private void writing(String path) throws IOException {
+        reading(path);
+        try {
+            writesMayGoOn.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+        if (fault == Fault.READ_ONLY) {
+            throw new FileSystemException(path, null, "Read-only file system");
+        }
+        if (fault == Fault.FULL) {
+            throw new FileSystemException(path, null, "No space left on device");
+        }
+    }
+
+    @Override
+    public DataFile open(long name) throws IOException {
+        reading("open");
+        return new FaultyFile(files().open(name));
+    }
+
+    @Override
+    public DataFile create(long name, long length) throws IOException {
+        writing("create");
+        return new FaultyFile(files().create(name, length));
+    }
+
+    @Override
+    public void remove(long name) throws IOException {
+        reading("remove");
+        files().remove(name);
+    }
+
+    @Override
+    public void removeUnknown(LongPredicate known) throws IOException {
+        files().removeUnknown(known);
+    }
+
+    @Override
+    public long usableBytes() throws IOException {
+        return fault == Fault.FULL ? 0 : files().usableBytes();
+    }
+
+    private final class FaultyFile implements DataFile {
+        private final DataFile file;
+
+        FaultyFile(DataFile file) {
+            this.file = file;
+        }
+
+        @Override
+        public int read(long position, ByteBuffer to) throws IOException {
+            reading("read");
+            return file.read(position, to);
+        }
+
+        @Override
+        public void write(long position, ByteBuffer from) throws IOException {
+            writing("write");
+            file.write(position, from);
+        }
+
+        @Override
+        public void punch(long position, long length) throws IOException {
+            reading("punch");
+            file.punch(position, length);
+        }
+
+        @Override
+        public void close() throws IOException {
+            file.close();
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package io.penstock.cache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cache.IndexRecord.ObjectAdded;
+import io.penstock.cache.IndexRecord.PagesStored;
+import java.lang.management.ManagementFactory;
+import java.nio.IntBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The promise of at most 16 bytes of heap per page on disk, measured on a cache of 256 GiB that is all bookkeeping. */
+@Timeout(60)
+final class HeapTest {
+    private static final int PAGES = 1 << 18;
+    private static final int OBJECTS = 8;
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void open_withManyPages_takesAtMost16BytesOfHeapForEach() throws Exception {
+        writeIndex();
+        CacheConfig config = new CacheConfig(directory, (long) PAGES * PageCache.PAGE_SIZE, 0, 4L << 20);
+        PageCache.open(config).close(); // loads the classes
+        writeIndex();
+        long before = usedHeap();
+        try (PageCache cache = PageCache.open(config)) {
+            assertThat(cache.statistics().diskBytes()).isEqualTo((long) PAGES * PageCache.PAGE_SIZE);
+            cache.awaitWritten();
+            double perPage = (usedHeap() - before) / (double) PAGES;
+            assertThat(perPage).isBetween(4.0, 16.0); // under 4, the checksum, it would not have been measured
+        }
+    }
+
+    private void writeIndex() throws Exception {
+        Files.deleteIfExists(directory.resolve("index.log"));
+        try (IndexLog index = IndexLog.open(directory.resolve("index.log"))) {
+            index.replay(none -> {});
+            index.compact(records -> {
+                for (int object = 0; object < OBJECTS; object++) {
+                    int pages = PAGES / OBJECTS;
+                    records.accept(
+                            new ObjectAdded(object, new ObjectId(1, object), (long) pages * PageCache.PAGE_SIZE));
+                    for (int page = 0; page < pages; page += Extent.MAX_PAGES) {
+                        records.accept(new PagesStored(object, page, -1, IntBuffer.allocate(Extent.MAX_PAGES)));
+                    }
+                }
+            });
+        }
+    }
+
+    /** What is left after collecting until nothing more goes. */
+    private static long usedHeap() {
+        long used = Long.MAX_VALUE;
+        while (true) {
+            System.gc();
+            long now = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+            if (now >= used - 10_000) {
+                return Math.min(now, used);
+            }
+            used = now;
+        }
+    }
+}

@@ -1,0 +1,236 @@
+package io.penstock.cache;
+
+import static io.penstock.cache.PageCache.PAGE_SIZE;
+import static io.penstock.cache.TestObject.claimed;
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.penstock.cache.FaultyFiles.Fault;
+import io.penstock.cache.PageCache.Environment;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Whatever the disk does, readers get right bytes or are told that a page is Missing. */
+@Timeout(60)
+final class SickDiskTest {
+    private static final TestObject OBJECT = new TestObject("object", 12L * PAGE_SIZE + 99);
+
+    @TempDir
+    Path directory;
+
+    private final AtomicLong now = new AtomicLong();
+    private final FaultyFiles files = new FaultyFiles();
+
+    private PageCache open(long diskPages, long memoryPages) throws IOException {
+        CacheConfig config = new CacheConfig(directory, diskPages * PAGE_SIZE, 0, memoryPages * PAGE_SIZE);
+        return PageCache.open(config, new Environment(files::on, now::get, 4));
+    }
+
+    /** Reads the whole object, fetching what is Missing. */
+    private static void readAll(PageCache cache, TestObject object) throws Exception {
+        try (CachedObject open = object.open(cache)) {
+            for (long position = 0; position < object.size(); ) {
+                int count = object.readAndCheck(open, position, PAGE_SIZE);
+                if (count == CachedObject.MISSING) {
+                    object.fill(claimed(open, position / PAGE_SIZE, position / PAGE_SIZE + 1), PAGE_SIZE);
+                } else {
+                    position += count;
+                }
+            }
+        }
+    }
+
+    @Test
+    void read_withADeadDisk_goesOnFromMemory() throws Exception {
+        try (PageCache cache = open(64, 4)) {
+            files.set(Fault.DEAD);
+            readAll(cache, OBJECT);
+            readAll(cache, OBJECT);
+            cache.awaitWritten();
+            CacheStatistics statistics = cache.statistics();
+            assertThat(statistics.diskErrors())
+                    .as("it is left alone after a few")
+                    .isBetween(3L, 8L);
+            assertThat(statistics.unstoredPages()).isEqualTo(statistics.filledPages());
+        }
+    }
+
+    @Test
+    void disk_thatDiesAndComesBack_isUsedAgainWithWhatIsOnIt() throws Exception {
+        try (PageCache cache = open(64, 2)) {
+            OBJECT.store(cache);
+            int before = OBJECT.readablePages(cache).size();
+            files.set(Fault.DEAD);
+            readAll(cache, OBJECT);
+            cache.awaitWritten();
+            files.set(Fault.NONE);
+            assertThat(OBJECT.readablePages(cache))
+                    .as("not asked while it is sick")
+                    .hasSizeLessThan(before);
+            now.addAndGet(TimeUnit.MINUTES.toNanos(1));
+            readAll(cache, OBJECT); // the first page written finds that it works
+            cache.awaitWritten();
+            readAll(cache, OBJECT);
+            assertThat(OBJECT.readablePages(cache)).hasSizeGreaterThanOrEqualTo(before / 2);
+            assertThat(cache.statistics().corruptPages()).isZero();
+        }
+    }
+
+    @Test
+    void read_withAReadOnlyDisk_hasWhatIsOnIt() throws Exception {
+        try (PageCache cache = open(64, 32)) {
+            OBJECT.store(cache);
+        }
+        try (PageCache cache = open(64, 4)) {
+            files.set(Fault.READ_ONLY);
+            assertThat(OBJECT.readablePages(cache)).hasSize(OBJECT.pages());
+            TestObject other = new TestObject("other", 6L * PAGE_SIZE);
+            readAll(cache, other);
+            readAll(cache, other);
+            cache.awaitWritten();
+            assertThat(cache.statistics().unstoredPages()).isPositive();
+        }
+    }
+
+    @Test
+    void write_toAFullDisk_makesRoomAndGoesOn() throws Exception {
+        try (PageCache cache = open(64, 32)) {
+            OBJECT.store(cache);
+            files.set(Fault.FULL);
+            readAll(cache, new TestObject("other", 3L * PAGE_SIZE));
+            cache.awaitWritten();
+            assertThat(cache.statistics().evictedPages()).isPositive();
+            files.set(Fault.NONE);
+            now.addAndGet(TimeUnit.MINUTES.toNanos(1));
+            TestObject third = new TestObject("third", 3L * PAGE_SIZE);
+            readAll(cache, third);
+            cache.awaitWritten();
+            assertThat(third.readablePages(cache)).hasSize(3);
+        }
+    }
+
+    @Test
+    void fill_withAStalledDisk_doesNotWaitForIt() throws Exception {
+        try (PageCache cache = open(64, 8)) {
+            files.stall();
+            readAll(cache, OBJECT);
+            readAll(cache, new TestObject("other", 20L * PAGE_SIZE));
+            assertThat(cache.statistics().unstoredPages()).isPositive();
+            files.resume();
+            cache.awaitWritten();
+            assertThat(cache.statistics().diskBytes()).isPositive();
+            assertThat(cache.statistics().diskErrors()).isZero();
+        }
+    }
+
+    @Test
+    void read_byThreadsThatAreInterrupted_keepsTheFileUsable() throws Exception {
+        try (PageCache cache = open(64, 2);
+                CachedObject object = OBJECT.open(cache)) {
+            for (int page = 0; page < OBJECT.pages(); page++) { // one by one, so that each is written
+                OBJECT.fill(requireNonNull(object.claim(page, page + 1, Urgency.DEMAND)), PAGE_SIZE);
+                cache.awaitWritten();
+            }
+            for (int round = 0; round < 50; round++) {
+                Thread.currentThread().interrupt();
+                int count = object.read(5L * PAGE_SIZE + round, ByteBuffer.allocateDirect(4096));
+                assertThat(Thread.interrupted())
+                        .as("the interrupt is passed on")
+                        .isTrue();
+                assertThat(count).isEqualTo(4096);
+                assertThat(OBJECT.readAndCheck(object, 2L * PAGE_SIZE + round, 4096))
+                        .isEqualTo(4096);
+            }
+            assertThat(cache.statistics().diskErrors()).isZero();
+            assertThat(cache.statistics().diskHits()).isEqualTo(100);
+        }
+    }
+
+    @Test
+    void cache_onASmallFileSystem_staysWithinItAndLeavesWhatIsAsked() throws Exception {
+        try (Tmpfs mounted = Tmpfs.mount(directory.resolve("small"), "24m")) {
+            CacheConfig config = new CacheConfig(mounted.path().resolve("cache"), 1L << 30, 4L << 20, 8L * PAGE_SIZE);
+            try (PageCache cache = PageCache.open(config)) {
+                for (int i = 0; i < 8; i++) {
+                    readAll(cache, new TestObject("object-" + i, 6L * PAGE_SIZE));
+                    cache.awaitWritten();
+                }
+                CacheStatistics statistics = cache.statistics();
+                assertThat(statistics.diskBytes()).isBetween(8L * PAGE_SIZE, 24L * PAGE_SIZE);
+                assertThat(statistics.evictedPages()).isPositive();
+            }
+        }
+    }
+
+    @Test
+    void cache_onAFullFileSystem_readsAllTheSame() throws Exception {
+        try (Tmpfs mounted = Tmpfs.mount(directory.resolve("full"), "8m")) {
+            CacheConfig config = new CacheConfig(mounted.path().resolve("cache"), 1L << 30, 0, 8L * PAGE_SIZE);
+            try (PageCache cache = PageCache.open(config)) {
+                Files.write(mounted.path().resolve("other"), new byte[7 << 20]); // somebody else's
+                readAll(cache, OBJECT);
+                cache.awaitWritten();
+                readAll(cache, OBJECT);
+            }
+        }
+    }
+
+    @Test
+    void open_onAReadOnlyFileSystem_saysSo() throws Exception {
+        try (Tmpfs mounted = Tmpfs.mount(directory.resolve("read-only"), "8m")) {
+            mounted.remount("ro");
+            CacheConfig config = new CacheConfig(mounted.path().resolve("cache"), 1L << 30, 0, 8L * PAGE_SIZE);
+            assertThatThrownBy(() -> PageCache.open(config))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("cache folder " + config.directory())
+                    .hasMessageContaining("Read-only file system")
+                    .hasMessageContaining("--cache");
+        }
+    }
+
+    /** A small file system in memory; only root can have one. */
+    private record Tmpfs(Path path) implements AutoCloseable {
+        static Tmpfs mount(Path path, String size) throws IOException {
+            assumeTrue("root".equals(System.getProperty("user.name")), "mounting a tmpfs needs root");
+            Files.createDirectories(path);
+            assumeTrue(
+                    run("mount", "-t", "tmpfs", "-o", "size=" + size, "penstock-test", path.toString()) == 0,
+                    "no tmpfs");
+            return new Tmpfs(path);
+        }
+
+        void remount(String options) {
+            assertThat(run("mount", "-o", "remount," + options, path.toString()))
+                    .isZero();
+        }
+
+        @Override
+        public void close() {
+            assertThat(run("umount", path.toString()))
+                    .as("something in the cache folder is still open")
+                    .isZero();
+        }
+
+        private static int run(String... command) {
+            try {
+                return new ProcessBuilder(command)
+                        .inheritIO()
+                        .start()
+                        .onExit()
+                        .join()
+                        .exitValue();
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+}
