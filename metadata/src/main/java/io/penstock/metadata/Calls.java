@@ -4,6 +4,7 @@ import io.penstock.objectstore.ObjectStoreException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 
 /** Calls to the store that several threads await: whoever loses interest leaves, and the call goes on for the others. */
 final class Calls {
@@ -31,13 +32,18 @@ final class Calls {
         try {
             return result.get();
         } catch (ExecutionException e) {
-            switch (e.getCause()) {
-                case ObjectStoreException failure -> throw failure;
-                case InterruptedException closed -> throw closed;
-                case Error error -> throw error;
-                case RuntimeException unforeseen -> throw unforeseen;
-                case null, default -> throw new IllegalStateException(e);
-            }
+            throw rethrow(e.getCause());
+        }
+    }
+
+    /** Throws what a call failed with. */
+    static IllegalStateException rethrow(@Nullable Throwable cause) throws ObjectStoreException, InterruptedException {
+        switch (cause) {
+            case ObjectStoreException failure -> throw failure;
+            case InterruptedException closed -> throw closed;
+            case Error error -> throw error;
+            case RuntimeException unforeseen -> throw unforeseen;
+            case null, default -> throw new IllegalStateException(cause);
         }
     }
 }

@@ -15,4 +15,9 @@ public record MetadataConfig(Duration ttl, Duration negativeTtl) {
                     "metadata.ttl (" + ttl + ") and metadata.negative-ttl (" + negativeTtl + ") must not be negative");
         }
     }
+
+    /** How long anything is worth keeping. */
+    Duration longest() {
+        return ttl.compareTo(negativeTtl) > 0 ? ttl : negativeTtl;
+    }
 }

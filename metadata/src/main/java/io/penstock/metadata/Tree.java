@@ -3,7 +3,6 @@ package io.penstock.metadata;
 import com.github.benmanes.caffeine.cache.AsyncCache;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
-import com.github.benmanes.caffeine.cache.Expiry;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
@@ -40,13 +39,18 @@ public final class Tree implements AutoCloseable {
     private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
     private final HiddenKeys hidden;
     private final NameProbe probe;
-    private final AsyncCache<Name, Dated> answers;
+    private final AsyncCache<Name, Outcome> answers;
     private final Cache<Directory, Listing> listings;
 
     private record Name(Directory directory, String name) {}
 
-    /** An answer, and when it was asked for. */
-    private record Dated(Answer answer, long asOf) {}
+    private sealed interface Outcome {
+        /** An answer, and when it was asked for. */
+        record Dated(Answer answer, long asOf) implements Outcome {}
+
+        /** Told to those who wait for it, and asked again by the next. (Caffeine would log a future that fails.) */
+        record Failed(Exception cause) implements Outcome {}
+    }
 
     /**
      * @param prefix what the mount shows: keys that begin with it; empty or ending in a slash
@@ -64,10 +68,7 @@ public final class Tree implements AutoCloseable {
                 .maximumSize(MAX_ANSWERS)
                 .ticker(nanoClock::getAsLong)
                 .executor(Runnable::run)
-                .expireAfter(Expiry.<Name, Dated>creating((name, dated) -> switch (dated.answer()) {
-                    case Node _ -> config.ttl();
-                    case Absent _ -> config.negativeTtl();
-                }))
+                .expireAfterWrite(config.longest())
                 .buildAsync();
         this.listings = Caffeine.newBuilder()
                 .maximumWeight(MAX_LISTED)
@@ -89,8 +90,10 @@ public final class Tree implements AutoCloseable {
             return known;
         }
         Name asked = new Name(directory, name);
-        return Calls.await(answers.get(asked, (key, _) -> Calls.start(executor, () -> ask(key))))
-                .answer();
+        return switch (Calls.await(answers.get(asked, (key, _) -> Calls.start(executor, () -> ask(key))))) {
+            case Outcome.Dated(Answer answer, long _) -> answer;
+            case Outcome.Failed(Exception cause) -> throw Calls.rethrow(cause);
+        };
     }
 
     /** {@link #lookup} if the answer is known: null if it is not. Never waits. */
@@ -106,16 +109,18 @@ public final class Tree implements AutoCloseable {
             }
         }
         Name asked = new Name(directory, name);
-        CompletableFuture<Dated> answer = answers.getIfPresent(asked);
-        if (answer == null || answer.state() != Future.State.SUCCESS) {
+        CompletableFuture<Outcome> outcome = answers.getIfPresent(asked);
+        if (outcome == null || !outcome.isDone()) {
             return null;
         }
-        Dated dated = answer.resultNow();
-        if (listing != null && listing.supersedes(name, dated.asOf())) {
-            answers.asMap().remove(asked, answer); // what the listing says is newer, though it is too old by now
-            return null;
+        if (outcome.state() == Future.State.SUCCESS
+                && outcome.resultNow() instanceof Outcome.Dated(Answer answer, long asOf)
+                && isBelieved(answer, asOf)
+                && (listing == null || !listing.supersedes(name, asOf))) {
+            return answer;
         }
-        return dated.answer();
+        answers.asMap().remove(asked, outcome);
+        return null;
     }
 
     /** The directory's entries: those of a listing that others read or have read, if it is recent enough. */
@@ -154,14 +159,26 @@ public final class Tree implements AutoCloseable {
         executor.shutdownNow();
     }
 
-    private Dated ask(Name asked) throws ObjectStoreException, InterruptedException {
+    private boolean isBelieved(Answer answer, long asOf) {
+        long lifetime = switch (answer) {
+            case Node _ -> ttlNanos;
+            case Absent _ -> negativeTtlNanos;
+        };
+        return nanoClock.getAsLong() - asOf < lifetime;
+    }
+
+    private Outcome ask(Name asked) {
         long now = nanoClock.getAsLong();
-        Answer answer = probe.ask(asked.directory(), asked.name());
-        Listing listing = listings.getIfPresent(asked.directory());
-        if (listing != null) {
-            listing.correct(asked.name(), answer);
+        try {
+            Answer answer = probe.ask(asked.directory(), asked.name());
+            Listing listing = listings.getIfPresent(asked.directory());
+            if (listing != null) {
+                listing.correct(asked.name(), answer);
+            }
+            return new Outcome.Dated(answer, now);
+        } catch (ObjectStoreException | InterruptedException e) {
+            return new Outcome.Failed(e);
         }
-        return new Dated(answer, now);
     }
 
     /** Weighs a listing that has grown and counts its time anew, if it is still the directory's listing. */

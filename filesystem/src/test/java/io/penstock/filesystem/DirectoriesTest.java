@@ -1,0 +1,230 @@
+package io.penstock.filesystem;
+
+import static io.penstock.filesystem.Mounted.assertErrno;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cache.PageCache;
+import io.penstock.core.Errno;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.testing.Call;
+import io.penstock.testing.Fault;
+import io.penstock.testing.Gate;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** opendir, readdir, readdirplus and releasedir. */
+@Timeout(60)
+class DirectoriesTest {
+    @TempDir
+    private static Path folder;
+
+    private static PageCache cache;
+
+    private Mounted m;
+
+    @BeforeAll
+    static void openCache() throws Exception {
+        cache = Mounted.cache(folder);
+    }
+
+    @AfterAll
+    static void closeCache() {
+        cache.close();
+    }
+
+    @BeforeEach
+    void mount() {
+        m = new Mounted(cache);
+    }
+
+    @AfterEach
+    void unmount() {
+        m.close();
+    }
+
+    @Test
+    void readdir_2500Entries_costsThreeListsAndStatOfAllNone() throws Exception {
+        List<String> names = putMany("d/", 2_500);
+        long directory = m.lookup("d").inode();
+        m.drain();
+
+        assertThat(m.ls(directory, 100)).isEqualTo(names);
+        assertThat(m.drain()).hasSize(3).hasOnlyElementsOfType(Call.List.class);
+
+        for (String name : names) {
+            m.lookup("d/" + name);
+        }
+        assertThat(m.ls(directory, 1_000)).isEqualTo(names);
+        assertThat(m.drain()).isEmpty();
+    }
+
+    @Test
+    void readdir_emptyBucket_showsDots() throws Exception {
+        assertThat(m.ls(FileSystem.ROOT, 10)).isEmpty();
+    }
+
+    @Test
+    void readdir_oneEntryAtATime_showsEachOnce() throws Exception {
+        List<String> names = putMany("", 30);
+
+        assertThat(m.ls(FileSystem.ROOT, 1)).isEqualTo(names);
+    }
+
+    @Test
+    void readdir_dots_haveTheInodesOfDirectoryAndParent() throws Exception {
+        m.bucket.put("d/e/f", "");
+        long parent = m.lookup("d").inode();
+        long directory = m.lookup("d/e").inode();
+        long handle = m.fs.opendir(directory);
+
+        List<Long> inodes = new ArrayList<>();
+        m.fs.readdir(handle, 0, (name, attributes, next) -> next <= 2 && inodes.add(attributes.inode()));
+        m.fs.readdir(handle, 2, (name, attributes, next) -> inodes.add(attributes.inode()));
+
+        assertThat(inodes).containsExactly(directory, parent, FileSystem.UNKNOWN_INODE);
+        m.fs.releasedir(handle);
+    }
+
+    @Test
+    void readdir_entryLookedUpBefore_hasItsInode() throws Exception {
+        m.bucket.put("a", "");
+        long inode = m.lookup("a").inode();
+        long handle = m.fs.opendir(FileSystem.ROOT);
+
+        List<Long> inodes = new ArrayList<>();
+        m.fs.readdir(handle, 2, (name, attributes, next) -> inodes.add(attributes.inode()));
+
+        assertThat(inodes).containsExactly(inode);
+        m.fs.releasedir(handle);
+    }
+
+    @Test
+    void readdirplus_looksUpWhatTheSinkTakesAndNothingElse() throws Exception {
+        putMany("", 5);
+        long handle = m.fs.opendir(FileSystem.ROOT);
+
+        List<Long> inodes = new ArrayList<>();
+        m.fs.readdirplus(handle, 2, (name, attributes, next) -> inodes.size() < 3 && inodes.add(attributes.inode()));
+
+        assertThat(m.fs.inodesInUse()).isEqualTo(3);
+        for (long inode : inodes) {
+            assertThat(m.fs.getattr(inode).inode()).isEqualTo(inode);
+            m.fs.forget(inode, 1);
+        }
+        m.fs.releasedir(handle);
+    }
+
+    @Test
+    void readdir_nextPageNotThere_answersWithWhatIs() throws Exception {
+        putMany("", 2_500);
+        try (Gate gate =
+                m.delays.hold(call -> call instanceof Call.List(var request) && request.continuationToken() != null)) {
+            long handle = m.fs.opendir(FileSystem.ROOT);
+            List<String> names = new ArrayList<>();
+            long[] offset = {2};
+
+            m.fs.readdir(handle, offset[0], (name, attributes, next) -> {
+                offset[0] = next;
+                return names.add(name);
+            });
+
+            assertThat(names).hasSizeBetween(1, 1_000);
+            gate.open();
+            assertThat(names.size() + m.ls(handle, offset[0], 100).size()).isEqualTo(2_500);
+            m.fs.releasedir(handle);
+        }
+    }
+
+    @Test
+    void readdir_directoryRefreshedMeanwhile_keepsItsOffsets() throws Exception {
+        List<String> names = putMany("", 20);
+        long handle = m.fs.opendir(FileSystem.ROOT);
+        List<String> seen = new ArrayList<>();
+        m.fs.readdir(handle, 0, (name, attributes, next) -> false);
+        m.fs.readdir(handle, 2, (name, attributes, next) -> next <= 12 && seen.add(name));
+        m.bucket.put("00000-new", "");
+        m.bucket.delete(names.get(3));
+        m.clock.advance(Mounted.TTL);
+        assertThat(m.ls(FileSystem.ROOT, 100)).contains("00000-new").doesNotContain(names.get(3));
+
+        seen.addAll(m.ls(handle, 12, 100));
+
+        assertThat(seen).isEqualTo(names);
+        m.fs.releasedir(handle);
+    }
+
+    @Test
+    void readdir_rewoundAfterTtl_showsWhatIsNew() throws Exception {
+        putMany("", 3);
+        long handle = m.fs.opendir(FileSystem.ROOT);
+        assertThat(m.ls(handle, 0, 100)).hasSize(5);
+        m.bucket.put("new", "");
+        m.clock.advance(Mounted.TTL);
+
+        assertThat(m.ls(handle, 0, 100)).hasSize(6).contains("new");
+        m.fs.releasedir(handle);
+    }
+
+    @Test
+    void readdir_abandoned_asksForNothingMore() throws Exception {
+        putMany("", 20_000);
+        long handle = m.fs.opendir(FileSystem.ROOT);
+        m.fs.readdir(handle, 0, (name, attributes, next) -> next < 10);
+        m.fs.releasedir(handle);
+
+        assertThat(m.store.lists()).hasSizeLessThanOrEqualTo(3);
+    }
+
+    @Test
+    void readdir_storeFails_isEioAndTheNextOneGoesOn() throws Exception {
+        List<String> names = putMany("", 3);
+        m.faults.next(call -> true, Fault.fail(ObjectStoreException.Unavailable::new));
+        long handle = m.fs.opendir(FileSystem.ROOT);
+
+        assertErrno(Errno.EIO, () -> m.ls(handle, 2, 100));
+        assertThat(m.ls(handle, 2, 100)).isEqualTo(names);
+        m.fs.releasedir(handle);
+    }
+
+    @Test
+    void readdir_badHandleOrOffset_isRefused() throws Exception {
+        m.bucket.put("a", "");
+        OpenFile file = m.open("a");
+        long handle = m.fs.opendir(FileSystem.ROOT);
+
+        assertErrno(Errno.EBADF, () -> m.ls(4711, 0, 1));
+        assertErrno(Errno.EBADF, () -> m.ls(file.handle(), 0, 1));
+        assertErrno(Errno.EINVAL, () -> m.ls(handle, -1, 1));
+        m.fs.release(file.handle());
+        m.fs.releasedir(handle);
+        m.fs.releasedir(handle);
+        assertErrno(Errno.EBADF, () -> m.ls(handle, 0, 1));
+    }
+
+    @Test
+    void opendir_directoryGone_isEstale() throws Exception {
+        m.bucket.put("d/a", "");
+        long inode = m.lookup("d").inode();
+        m.bucket.delete("d/a");
+        m.clock.advance(Mounted.TTL);
+
+        assertErrno(Errno.ESTALE, () -> m.fs.opendir(inode));
+    }
+
+    private List<String> putMany(String prefix, int count) {
+        List<String> names = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            names.add("%05d".formatted(i));
+            m.bucket.put(prefix + names.getLast(), "");
+        }
+        return names;
+    }
+}
