@@ -76,7 +76,7 @@ final class Stream {
     /** Bytes read, each counted once. */
     private long consumed;
 
-    /** Bytes between start and end that were passed over and did not come late. At most half of consumed counts. */
+    /** Bytes between start and end that were passed over and did not come late. */
     private long skipped;
 
     /** Bytes of the first read: one read alone is no sequence, however long. */
@@ -145,6 +145,7 @@ final class Stream {
             consumed += start - from;
             start = from;
             fromStart = from == 0;
+            rememberFromStart();
         } else if (to <= end) { // late, or once more
             long late = Math.min(skipped, to - from);
             skipped -= late;
@@ -180,6 +181,14 @@ final class Stream {
         moveTo(Math.max(end, next.end));
         next.gone = true;
         return younger;
+    }
+
+    /** What lies farther behind a reader who goes backwards is as forgotten as it is behind one who goes on. */
+    private void rememberFromStart() {
+        if (end - start > MEMORY) {
+            end = start + MEMORY;
+            issued = Math.min(pageCeiling(end), size);
+        }
     }
 
     private void moveTo(long to) {

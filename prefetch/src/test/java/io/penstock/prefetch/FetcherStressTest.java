@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class FetcherStressTest {
     private static final int THREADS = 16;
-    private static final int VISITS = 30;
+    private static final int VISITS = 16;
 
     @TempDir
     private Path directory;

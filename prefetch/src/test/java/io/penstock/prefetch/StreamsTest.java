@@ -172,6 +172,18 @@ class StreamsTest {
     }
 
     @Test
+    void read_forwardsAfterBackwards_isFoundAnew() {
+        for (long at = 256 * MIB - REQUEST; at >= 0; at -= REQUEST) {
+            file.read(at, REQUEST);
+        }
+        file.fetched.clear(); // evicted
+        file.demand.clear();
+        readInSequence(file, 0, 256 * MIB, REQUEST);
+        assertThat(file.demand).hasSizeLessThanOrEqualTo(8);
+        assertThat(file.readahead).hasSizeGreaterThan(25);
+    }
+
+    @Test
     void read_backwardsInBlocks_isMistakenForAStreamOnce() {
         for (long block = 900 * MIB; block >= 500 * MIB; block -= MIB) {
             readInSequence(file, block, block + MIB, REQUEST);
@@ -250,10 +262,10 @@ class StreamsTest {
     @Test
     void read_randomBesideStream_streamGoesOn() {
         RandomGenerator random = Seeded.random(3);
-        for (long at = 0; at < 128 * MIB; at += REQUEST) {
+        for (long at = 0; at < 32 * MIB; at += REQUEST) {
             file.read(at, REQUEST);
             // As many as are remembered would push a stream out before it is one.
-            for (int i = 0; i < (at < MIB ? 60 : 600); i++) {
+            for (int i = 0; i < (at < MIB ? 60 : 300); i++) {
                 file.read(GIB / 2 + random.nextLong(GIB / 2 / (4 * KIB)) * 4 * KIB, 4 * KIB);
             }
         }
