@@ -12,7 +12,7 @@ import java.time.Duration;
  * @param allowOther other users than the mounting one may use it
  * @param attributeTimeout how long the kernel believes names and attributes without asking
  * @param readaheadBytes the kernel's own readahead for files of this mount; 0 leaves the kernel's default
- * @param threads how many requests are served at once where a waiting request holds a thread
+ * @param threads how many requests are served at once where a waiting request holds a thread; 1 or more
  */
 public record MountOptions(
         Path mountPoint,
@@ -21,4 +21,17 @@ public record MountOptions(
         boolean allowOther,
         Duration attributeTimeout,
         long readaheadBytes,
-        int threads) {}
+        int threads) {
+    public MountOptions {
+        if (attributeTimeout.isNegative()) {
+            throw new IllegalArgumentException(
+                    "the attribute timeout must not be negative, but is " + attributeTimeout);
+        }
+        if (readaheadBytes < 0) {
+            throw new IllegalArgumentException("the kernel's readahead must be 0 or more, but is " + readaheadBytes);
+        }
+        if (threads < 1) {
+            throw new IllegalArgumentException("serving a mount takes at least 1 thread, not " + threads);
+        }
+    }
+}

@@ -23,9 +23,10 @@ public final class JnrBinding {
      */
     public static Mount mount(FileSystem fileSystem, MountOptions options) throws MountException, InterruptedException {
         Path mountPoint = Preflight.check(options);
+        LibFuse2 libfuse = LibFuse2.load(); // first: jnr-fuse loads it too, and says less when it is missing
         Upcalls upcalls = new Upcalls(fileSystem);
         List<String> arguments = Arguments.of(options, mountPoint);
-        Session session = Session.start(upcalls, mountPoint, arguments, options.threads());
+        Session session = Session.start(libfuse, upcalls, mountPoint, arguments, options.threads());
         KernelMount kernel = KernelMount.at(mountPoint);
         boolean answers = false;
         try {

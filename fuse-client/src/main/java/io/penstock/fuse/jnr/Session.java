@@ -63,8 +63,9 @@ final class Session {
     }
 
     /** Mounts, and starts the threads. */
-    static Session start(Upcalls upcalls, Path mountPoint, List<String> arguments, int threads) throws MountException {
-        Session session = mount(upcalls, mountPoint, arguments, threads);
+    static Session start(LibFuse2 libfuse, Upcalls upcalls, Path mountPoint, List<String> arguments, int threads)
+            throws MountException {
+        Session session = mount(libfuse, upcalls, mountPoint, arguments, threads);
         for (int i = 0; i < threads; i++) {
             Thread.ofPlatform()
                     .daemon()
@@ -74,9 +75,9 @@ final class Session {
         return session;
     }
 
-    private static Session mount(Upcalls upcalls, Path mountPoint, List<String> arguments, int threads)
+    private static Session mount(
+            LibFuse2 libfuse, Upcalls upcalls, Path mountPoint, List<String> arguments, int threads)
             throws MountException {
-        LibFuse2 libfuse = LibFuse2.load();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment argv = Arguments.inNativeMemory(arguments, arena);
             MemorySegment mounted = arena.allocate(ValueLayout.ADDRESS);
