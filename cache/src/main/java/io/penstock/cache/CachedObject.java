@@ -15,12 +15,14 @@ public final class CachedObject implements AutoCloseable {
 
     private final PageCache cache;
     private final ObjectPages pages;
+    private final PageReads reads;
     private final ObjectVersion version;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    CachedObject(PageCache cache, ObjectPages pages, ObjectVersion version) {
+    CachedObject(PageCache cache, ObjectPages pages, PageReads reads, ObjectVersion version) {
         this.cache = cache;
         this.pages = pages;
+        this.reads = reads;
         this.version = version;
     }
 
@@ -58,12 +60,12 @@ public final class CachedObject implements AutoCloseable {
      * @throws FillFailedException if the fill that was waited for failed
      */
     public int read(long position, ByteBuffer to) throws FillFailedException, InterruptedException {
-        return pages.read(checkPosition(position), to);
+        return reads.read(checkPosition(position), to);
     }
 
     /** Like {@link #read}, but never waits, not for the disk either: {@link #WOULD_WAIT} instead. */
     public int readNow(long position, ByteBuffer to) {
-        return pages.readNow(checkPosition(position), to);
+        return reads.readNow(checkPosition(position), to);
     }
 
     /** Fills that were claimed go on and may be ended after it. Closing again does nothing. */

@@ -12,6 +12,9 @@ interface DataFile extends AutoCloseable {
      */
     int read(long position, ByteBuffer to) throws IOException;
 
+    /** The same for a whole page into memory as {@link Slab} gives it: may go past the kernel's page cache. */
+    int readPage(long position, ByteBuffer to) throws IOException;
+
     /** Writes all that remains in the buffer, a page's bytes in memory as {@link Slab} gives it. */
     void write(long position, ByteBuffer from) throws IOException;
 

@@ -34,7 +34,7 @@ final class IndexReplay implements Consumer<IndexRecord> {
                 for (int left = pages; left != 0 && object != null; left &= left - 1) {
                     int page = firstPage + Integer.numberOfTrailingZeros(left);
                     if (page < object.pageCount()) {
-                        object.found(page, checksums.get(index));
+                        object.stored().found(page, checksums.get(index));
                     }
                     index++;
                 }
@@ -42,7 +42,7 @@ final class IndexReplay implements Consumer<IndexRecord> {
             case PagesDropped(long file, int firstPage, int pages) -> {
                 ObjectPages object = objects.get(file);
                 for (int left = pages; left != 0 && object != null; left &= left - 1) {
-                    object.foundDropped(firstPage + Integer.numberOfTrailingZeros(left));
+                    object.stored().foundDropped(firstPage + Integer.numberOfTrailingZeros(left));
                 }
             }
         }
@@ -52,8 +52,8 @@ final class IndexReplay implements Consumer<IndexRecord> {
     Collection<ObjectPages> objects() {
         Map<ObjectId, ObjectPages> found = new LinkedHashMap<>();
         for (ObjectPages object : objects.values()) {
-            object.forgetEmptyExtents();
-            if (!object.extents().isEmpty()) {
+            object.stored().forgetEmpty();
+            if (!object.stored().extents().isEmpty()) {
                 found.put(object.id(), object);
             }
         }

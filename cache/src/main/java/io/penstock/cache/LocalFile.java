@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class LocalFile implements DataFile {
     private static final Set<OpenOption> BUFFERED = Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE);
-    private static final Set<OpenOption> DIRECT = Set.of(StandardOpenOption.WRITE, DirectIo.OPTION);
+    private static final Set<OpenOption> DIRECT =
+            Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, DirectIo.OPTION);
 
     private final Path path;
     private final boolean direct;
@@ -43,23 +44,41 @@ final class LocalFile implements DataFile {
 
     @Override
     public int read(long position, ByteBuffer to) throws IOException {
+        return read(position, to, false);
+    }
+
+    @Override
+    public int readPage(long position, ByteBuffer to) throws IOException {
+        return read(position, to, isDirect(to));
+    }
+
+    private int read(long position, ByteBuffer to, boolean past) throws IOException {
         int count = 0;
         while (to.hasRemaining()) {
             long at = position + count;
-            int read = uninterruptibly(false, channel -> channel.read(to, at));
+            int read = uninterruptibly(past, channel -> channel.read(to, at));
             if (read < 0) {
                 break;
             }
             count += read;
+            if (past && read % Slab.ALIGNMENT != 0) {
+                break; // the file is too short, and direct I/O cannot go on from here to find that out
+            }
         }
         return count;
     }
 
+    /**
+     * An object's last page is rarely aligned. It goes through the page cache as a whole: small objects, which have no
+     * other, would otherwise wait for the disk one by one.
+     */
+    private boolean isDirect(ByteBuffer page) {
+        return direct && page.remaining() % Slab.ALIGNMENT == 0;
+    }
+
     @Override
     public void write(long position, ByteBuffer from) throws IOException {
-        // An object's last page is rarely aligned. It goes through the page cache as a whole: small objects, which have
-        // no other, would otherwise wait for the disk one by one.
-        boolean past = direct && from.remaining() % Slab.ALIGNMENT == 0;
+        boolean past = isDirect(from);
         int start = from.position();
         while (from.hasRemaining()) {
             long at = position + from.position() - start;

@@ -3,14 +3,12 @@ package io.penstock.cache;
 import io.penstock.cache.PageFrame.Origin;
 import io.penstock.cache.Slab.Piece;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * as stored before its frame goes, so that no claim can slip between.
  */
 final class ObjectPages {
-    private static final int PAGE_SHIFT = Integer.numberOfTrailingZeros(PageCache.PAGE_SIZE);
+    static final int PAGE_SHIFT = Integer.numberOfTrailingZeros(PageCache.PAGE_SIZE);
 
     private final Shared shared;
     private final ObjectId id;
@@ -44,11 +42,7 @@ final class ObjectPages {
     /** Whether the data file exists. Write-behind sets it. */
     private volatile boolean fileExists;
 
-    /** By page number; null until the first page is stored. One slot per extent of the object. */
-    private volatile @Nullable AtomicReferenceArray<Extent> extents;
-
-    /** Extents that are there. Guarded by this. */
-    private int extentCount;
+    private final StoredPages stored;
 
     /** What all objects of a cache share. */
     record Shared(ObjectTable table, PageMemory memory, PageStore store, Counters counters) {}
@@ -63,6 +57,7 @@ final class ObjectPages {
         this.size = size;
         this.fileName = fileName;
         this.fileExists = fileExists;
+        this.stored = new StoredPages(this, shared.store().pagesPerExtent());
     }
 
     ObjectId id() {
@@ -140,7 +135,7 @@ final class ObjectPages {
     }
 
     /** The claim comes first, so that of many readers of a page only one waits for memory. */
-    private void waitForMemory(PageFrame frame) throws InterruptedException {
+    void waitForMemory(PageFrame frame) throws InterruptedException {
         try {
             frame.setPiece(memory().acquire(frame.length()));
         } catch (InterruptedException e) {
@@ -181,7 +176,7 @@ final class ObjectPages {
             return null;
         }
         PageFrame frame = new PageFrame(this, page, Origin.STORE);
-        if (framesInUse().putIfAbsent(page, frame) != null) {
+        if (!addFrame(frame)) {
             return null;
         }
         if (shared.store().has(this, page)) { // stored, and its frame given up, since the first look
@@ -192,100 +187,11 @@ final class ObjectPages {
     }
 
     /** Takes the frame away as if it had never been there. */
-    private void abandon(PageFrame frame) {
+    void abandon(PageFrame frame) {
         boolean current = removeFrame(frame);
         frame.cancel();
         frame.release();
         if (current) {
-            frame.release();
-        }
-    }
-
-    int read(long position, ByteBuffer to) throws FillFailedException, InterruptedException {
-        if (position >= size || !to.hasRemaining()) {
-            return 0;
-        }
-        int page = (int) (position >> PAGE_SHIFT);
-        int offset = (int) (position - pageStart(page));
-        int end = Math.min(pageLength(page), offset + to.remaining());
-        while (true) {
-            PageFrame frame = frame(page);
-            if (frame != null) {
-                if (frame.tryRetain()) {
-                    try {
-                        if (arrived(frame, end)) {
-                            return frame.copy(offset, to);
-                        }
-                    } finally {
-                        frame.release();
-                    }
-                }
-            } else {
-                Extent extent = extent(page);
-                if (extent != null && shared.store().has(this, page)) {
-                    int count = readStored(extent, page, offset, to);
-                    if (count > 0) {
-                        return count;
-                    }
-                } else if (frame(page) == null) {
-                    shared.counters().misses.increment();
-                    return CachedObject.MISSING;
-                }
-            }
-        }
-    }
-
-    private boolean arrived(PageFrame frame, int end) throws FillFailedException, InterruptedException {
-        if (frame.has(end)) {
-            shared.counters().memoryHits.increment();
-            return true;
-        }
-        return frame.await(end);
-    }
-
-    /** Bytes read; 0 if the page is to be looked for again. */
-    private int readStored(Extent extent, int page, int offset, ByteBuffer to) throws InterruptedException {
-        if (extent.isVerified(page)) {
-            int count = shared.store().read(extent, page, offset, to);
-            if (count > 0) {
-                shared.counters().diskHits.increment();
-            }
-            return count;
-        }
-        PageFrame frame = new PageFrame(this, page, Origin.DISK);
-        if (framesInUse().putIfAbsent(page, frame) != null) {
-            return 0;
-        }
-        waitForMemory(frame);
-        if (!shared.store().load(extent, frame)) {
-            abandon(frame);
-            return 0;
-        }
-        frame.arrived(frame.length());
-        shared.counters().diskHits.increment();
-        int count = frame.copy(offset, to);
-        memory().keep(frame);
-        frame.release();
-        return count;
-    }
-
-    int readNow(long position, ByteBuffer to) {
-        if (position >= size || !to.hasRemaining()) {
-            return 0;
-        }
-        int page = (int) (position >> PAGE_SHIFT);
-        int offset = (int) (position - pageStart(page));
-        PageFrame frame = frame(page);
-        if (frame == null) {
-            return shared.store().has(this, page) ? CachedObject.WOULD_WAIT : CachedObject.MISSING;
-        }
-        if (!frame.has(Math.min(frame.length(), offset + to.remaining())) || !frame.tryRetain()) {
-            return CachedObject.WOULD_WAIT;
-        }
-        try {
-            shared.counters().memoryHits.increment();
-            return frame.copy(offset, to);
-        } finally {
             frame.release();
         }
     }
@@ -320,13 +226,13 @@ final class ObjectPages {
         return map == null ? null : map.get(page);
     }
 
-    /** For those who have a reference to this object. */
-    private ConcurrentHashMap<Integer, PageFrame> framesInUse() {
+    /** Makes the frame current, unless its page has one. For those who have a reference to this object. */
+    boolean addFrame(PageFrame frame) {
         ConcurrentHashMap<Integer, PageFrame> map = frames;
         if (map == null) {
             throw new IllegalStateException("used after it was closed");
         }
-        return map;
+        return map.putIfAbsent(frame.page(), frame) == null;
     }
 
     /** True if the frame was current: the reference that this stood for is the caller's to drop. */
@@ -378,9 +284,7 @@ final class ObjectPages {
             return true;
         }
         frames = null;
-        synchronized (this) {
-            return extentCount > 0;
-        }
+        return !stored.isEmpty();
     }
 
     /** Whether nothing but this one extent keeps the object from being forgotten. */
@@ -389,9 +293,7 @@ final class ObjectPages {
         if (references > 0 || (map != null && !map.isEmpty())) {
             return false;
         }
-        synchronized (this) {
-            return extentCount == 1 && extent(extent.firstPage()) == extent;
-        }
+        return stored.isOnly(extent);
     }
 
     /** Nobody can find it any more. */
@@ -443,79 +345,16 @@ final class ObjectPages {
 
     @Nullable
     Extent extent(int page) {
-        AtomicReferenceArray<Extent> all = extents;
-        int index = page / shared.store().pagesPerExtent();
-        return all == null || index >= all.length() ? null : all.get(index);
+        return stored.extent(page);
     }
 
-    synchronized Extent extentForWriting(int page) {
-        int pagesPerExtent = shared.store().pagesPerExtent();
-        AtomicReferenceArray<Extent> all = extents;
-        if (all == null) {
-            all = new AtomicReferenceArray<>((pageCount() + pagesPerExtent - 1) / pagesPerExtent);
-            extents = all;
-        }
-        int index = page / pagesPerExtent;
-        Extent extent = all.get(index);
-        if (extent == null) {
-            int firstPage = index * pagesPerExtent;
-            extent = new Extent(this, firstPage, Math.min(pagesPerExtent, pageCount() - firstPage));
-            all.set(index, extent);
-            extentCount++;
-        }
-        return extent;
+    StoredPages stored() {
+        return stored;
     }
 
     /** Its space has been freed. */
     void removeExtent(Extent extent) {
-        synchronized (this) {
-            AtomicReferenceArray<Extent> all = extents;
-            if (all == null
-                    || !all.compareAndSet(extent.firstPage() / shared.store().pagesPerExtent(), extent, null)) {
-                throw new IllegalStateException("evicted twice");
-            }
-            extentCount--;
-            if (extentCount == 0) {
-                extents = null;
-            }
-        }
+        stored.remove(extent);
         shared.table().forgetIfUnusedNow(this);
-    }
-
-    /** The index says that the page is on disk. */
-    void found(int page, int checksum) {
-        extentForWriting(page).setFound(page, checksum);
-    }
-
-    /** The index says that it is not any more. */
-    void foundDropped(int page) {
-        Extent extent = extent(page);
-        if (extent != null) {
-            extent.drop(page);
-            extent.deallocate(page);
-        }
-    }
-
-    /** Once the index has been read. */
-    synchronized void forgetEmptyExtents() {
-        AtomicReferenceArray<Extent> all = extents;
-        for (Extent extent : extents()) {
-            if (all != null && extent.storedPages() == 0) {
-                all.set(extent.firstPage() / shared.store().pagesPerExtent(), null);
-                extentCount--;
-            }
-        }
-    }
-
-    List<Extent> extents() {
-        List<Extent> found = new ArrayList<>();
-        AtomicReferenceArray<Extent> all = extents;
-        for (int i = 0; all != null && i < all.length(); i++) {
-            Extent extent = all.get(i);
-            if (extent != null) {
-                found.add(extent);
-            }
-        }
-        return found;
     }
 }

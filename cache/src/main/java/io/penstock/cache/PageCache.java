@@ -91,8 +91,8 @@ public final class PageCache implements AutoCloseable {
      */
     public CachedObject open(String namespace, ObjectVersion version) {
         ObjectId id = ObjectId.of(namespace, version);
-        return new CachedObject(
-                this, shared.table().retain(id, () -> new ObjectPages(shared, id, version.size())), version);
+        ObjectPages pages = shared.table().retain(id, () -> new ObjectPages(shared, id, version.size()));
+        return new CachedObject(this, pages, new PageReads(pages, shared), version);
     }
 
     /** Gives up the pages of a version that is no longer wanted; those in flight are left to their fills. */

@@ -222,6 +222,11 @@ final class PageFrame {
         return false;
     }
 
+    /** By one who has a reference already. */
+    void retain() {
+        references.incrementAndGet();
+    }
+
     void release() {
         Piece unused = dropReference();
         if (unused != null) {

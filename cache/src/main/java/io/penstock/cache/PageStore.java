@@ -10,6 +10,9 @@ import java.nio.IntBuffer;
 import java.util.Collection;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.zip.CRC32C;
@@ -24,6 +27,8 @@ import org.slf4j.LoggerFactory;
 final class PageStore {
     private static final Logger log = LoggerFactory.getLogger(PageStore.class);
 
+    private static final int READERS = 4;
+
     private static final long DRAIN_SECONDS = 20;
 
     private final StoreFiles files;
@@ -37,6 +42,9 @@ final class PageStore {
     private final int pagesPerExtent;
     private final long maxUnwrittenBytes;
     private final AtomicLong unwrittenBytes = new AtomicLong();
+
+    private final ExecutorService readers = Executors.newFixedThreadPool(
+            READERS, Thread.ofPlatform().daemon().name("penstock-load-", 0).factory());
 
     /** While the files that belong to no object are looked for: those that do. */
     private volatile @Nullable Set<Long> knownFiles;
@@ -87,18 +95,21 @@ final class PageStore {
     int read(Extent extent, int page, int offset, ByteBuffer to) {
         int wanted = Math.min(to.remaining(), extent.object().pageLength(page) - offset);
         ByteBuffer target = to.slice(to.position(), wanted);
-        if (!readPinned(extent, page, offset, target)) {
+        if (!readPinned(extent, page, offset, target, DataFile::read)) {
             return 0;
         }
         to.position(to.position() + wanted);
         return wanted;
     }
 
-    /** Reads a whole page and verifies it. False if it is not there or not right; then it is Missing. */
+    /** Reads a whole page, and verifies it if it has not been. False if it is not there or not right: then it is Missing. */
     boolean load(Extent extent, PageFrame frame) {
         int page = frame.page();
-        if (!readPinned(extent, page, 0, frame.bytes())) {
+        if (!readPinned(extent, page, 0, frame.bytes(), DataFile::readPage)) {
             return false;
+        }
+        if (extent.isVerified(page)) {
+            return true;
         }
         if (checksumOf(frame.bytes()) != extent.checksum(page)) {
             log.warn(
@@ -113,7 +124,11 @@ final class PageStore {
         return true;
     }
 
-    private boolean readPinned(Extent extent, int page, int offset, ByteBuffer target) {
+    private interface Reading {
+        int from(DataFile file, long position, ByteBuffer target) throws IOException;
+    }
+
+    private boolean readPinned(Extent extent, int page, int offset, ByteBuffer target, Reading reading) {
         if (!extent.pin()) {
             return false;
         }
@@ -123,7 +138,7 @@ final class PageStore {
             }
             space.touch(extent);
             long position = ObjectPages.pageStart(page) + offset;
-            boolean whole = extent.object().file().read(position, target) == target.limit();
+            boolean whole = reading.from(extent.object().file(), position, target) == target.limit();
             health.succeeded();
             if (!whole) {
                 counters.corruptPages.increment();
@@ -137,6 +152,26 @@ final class PageStore {
             return false;
         } finally {
             unpin(extent);
+        }
+    }
+
+    /** Has pages read on another thread than those that write, which a reader would have to wait for. */
+    void loadAhead(ObjectPages object, Runnable load) {
+        if (!table.retain(object)) {
+            load.run();
+            return;
+        }
+        try {
+            readers.execute(() -> {
+                try {
+                    load.run();
+                } finally {
+                    releaseObject(object);
+                }
+            });
+        } catch (RejectedExecutionException e) { // the cache is being closed
+            load.run();
+            releaseObject(object);
         }
     }
 
@@ -201,7 +236,7 @@ final class PageStore {
     }
 
     private boolean store(PageFrame frame) throws IOException {
-        Extent extent = frame.object().extentForWriting(frame.page());
+        Extent extent = frame.object().stored().extentForWriting(frame.page());
         if (!extent.pin()) {
             return false; // being evicted just now
         }
@@ -235,7 +270,7 @@ final class PageStore {
 
     /** The object's file is not there, and is about to be made: no page of it can be stored. */
     void prepareFile(ObjectPages object) throws IOException {
-        for (Extent extent : object.extents()) {
+        for (Extent extent : object.stored().extents()) {
             for (int page = extent.firstPage(); page < extent.firstPage() + extent.pages(); page++) {
                 drop(extent, page);
             }
@@ -266,7 +301,7 @@ final class PageStore {
 
     /** For pages that are found to be of no use. */
     void discard(ObjectPages object) {
-        for (Extent extent : object.extents()) {
+        for (Extent extent : object.stored().extents()) {
             tasks.execute("evict", () -> space.discard(extent));
         }
     }
@@ -284,7 +319,7 @@ final class PageStore {
         for (ObjectPages object : table.all()) {
             if (object.hasFile()) {
                 records.accept(new ObjectAdded(object.fileName(), object.id(), object.size()));
-                for (Extent extent : object.extents()) {
+                for (Extent extent : object.stored().extents()) {
                     PagesStored stored = extent.toRecord();
                     if (stored != null) {
                         records.accept(stored);
@@ -309,7 +344,7 @@ final class PageStore {
         for (ObjectPages object : found) {
             names.add(object.fileName());
             table.add(object);
-            object.extents().forEach(space::add);
+            object.stored().extents().forEach(space::add);
         }
         knownFiles = names;
         tasks.execute("evict", space::fit);
@@ -322,6 +357,7 @@ final class PageStore {
     /** Writes what waits to be written, for a bounded time. */
     void close() {
         try {
+            readers.shutdown();
             if (!tasks.close(DRAIN_SECONDS)) {
                 log.warn("The cache's disk is slow: what it has not taken in {} s is not kept.", DRAIN_SECONDS);
                 return;

@@ -111,6 +111,12 @@ final class FaultyFiles implements StoreFiles {
         }
 
         @Override
+        public int readPage(long position, ByteBuffer to) throws IOException {
+            reading("read");
+            return file.readPage(position, to);
+        }
+
+        @Override
         public void write(long position, ByteBuffer from) throws IOException {
             writing("write");
             file.write(position, from);

@@ -62,6 +62,47 @@ final class RestartTest {
     }
 
     @Test
+    void read_sequentially_readsPagesAheadIntoMemory() throws Exception {
+        TestObject object = new TestObject("sequential", 40L * PAGE_SIZE + 4096 + 5);
+        int request = 128 << 10;
+        try (PageCache cache = open()) {
+            object.store(cache);
+            long before = cache.statistics().memoryHits();
+            try (CachedObject open = object.open(cache)) {
+                for (long position = 0; position < object.size(); position += request) {
+                    int expected = (int) Math.min(request, object.size() - position);
+                    assertThat(object.readAndCheck(open, position, request)).isEqualTo(expected);
+                }
+            }
+            CacheStatistics statistics = cache.statistics();
+            assertThat(statistics.diskHits())
+                    .as("pages read by the reader itself")
+                    .isLessThan(object.pages());
+            assertThat(statistics.memoryHits() - before).isGreaterThan(object.pages() * 4L);
+            assertThat(statistics.memoryBytes()).isLessThanOrEqualTo(32L * PAGE_SIZE);
+        }
+    }
+
+    @Test
+    void read_atRandom_readsNoMoreThanAsked() throws Exception {
+        TestObject object = new TestObject("random", 40L * PAGE_SIZE);
+        try (PageCache cache = open()) {
+            object.store(cache);
+            long memory = cache.statistics().memoryHits();
+            try (CachedObject open = object.open(cache)) {
+                for (int page = 0; page < 8; page++) { // the oldest, and so not in memory
+                    for (int i = 0; i < 4; i++) {
+                        long position = (long) page * PAGE_SIZE + i * 200_000L;
+                        assertThat(object.readAndCheck(open, position, 4096)).isEqualTo(4096);
+                    }
+                }
+            }
+            assertThat(cache.statistics().diskHits()).isEqualTo(32);
+            assertThat(cache.statistics().memoryHits()).isEqualTo(memory);
+        }
+    }
+
+    @Test
     void dataFile_ofACompleteObject_isTheObject() throws Exception {
         fillAndClose();
         for (TestObject object : List.of(LARGE, SMALL)) {

@@ -1,0 +1,101 @@
+package io.penstock.cache;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+
+/** The extents of one object that have pages on disk, by page number. */
+final class StoredPages {
+    private final ObjectPages object;
+    private final int pagesPerExtent;
+
+    /** One slot for each extent that the object could have; null while it has none. Guarded by this for writing. */
+    private volatile @Nullable AtomicReferenceArray<Extent> extents;
+
+    private int count; // guarded by this
+
+    StoredPages(ObjectPages object, int pagesPerExtent) {
+        this.object = object;
+        this.pagesPerExtent = pagesPerExtent;
+    }
+
+    @Nullable
+    Extent extent(int page) {
+        AtomicReferenceArray<Extent> all = extents;
+        int index = page / pagesPerExtent;
+        return all == null || index >= all.length() ? null : all.get(index);
+    }
+
+    /** The page's extent, new if there is none. */
+    synchronized Extent extentForWriting(int page) {
+        AtomicReferenceArray<Extent> all = extents;
+        if (all == null) {
+            all = new AtomicReferenceArray<>(Math.ceilDiv(object.pageCount(), pagesPerExtent));
+            extents = all;
+        }
+        int index = page / pagesPerExtent;
+        Extent extent = all.get(index);
+        if (extent == null) {
+            int firstPage = index * pagesPerExtent;
+            extent = new Extent(object, firstPage, Math.min(pagesPerExtent, object.pageCount() - firstPage));
+            all.set(index, extent);
+            count++;
+        }
+        return extent;
+    }
+
+    synchronized void remove(Extent extent) {
+        AtomicReferenceArray<Extent> all = extents;
+        if (all == null || !all.compareAndSet(extent.firstPage() / pagesPerExtent, extent, null)) {
+            throw new IllegalStateException("evicted twice");
+        }
+        count--;
+        if (count == 0) {
+            extents = null;
+        }
+    }
+
+    synchronized boolean isEmpty() {
+        return count == 0;
+    }
+
+    synchronized boolean isOnly(Extent extent) {
+        return count == 1 && extent(extent.firstPage()) == extent;
+    }
+
+    List<Extent> extents() {
+        List<Extent> found = new ArrayList<>();
+        AtomicReferenceArray<Extent> all = extents;
+        for (int i = 0; all != null && i < all.length(); i++) {
+            Extent extent = all.get(i);
+            if (extent != null) {
+                found.add(extent);
+            }
+        }
+        return found;
+    }
+
+    // ---- while the index is read
+
+    void found(int page, int checksum) {
+        extentForWriting(page).setFound(page, checksum);
+    }
+
+    void foundDropped(int page) {
+        Extent extent = extent(page);
+        if (extent != null) {
+            extent.drop(page);
+            extent.deallocate(page);
+        }
+    }
+
+    /** Once all of it has been read. */
+    void forgetEmpty() {
+        for (Extent extent : extents()) {
+            if (extent.storedPages() == 0) {
+                remove(extent);
+            }
+        }
+    }
+}
