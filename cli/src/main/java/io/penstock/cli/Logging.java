@@ -57,17 +57,13 @@ public final class Logging extends ContextAwareBase implements Configurator {
     /**
      * From now on log lines go to the file, which is rotated at 10 MB; five old ones are kept.
      *
-     * @throws RefusedException if the file cannot be written
+     * @throws IOException if the file cannot be written
      */
-    static void toFile(Path file, LogLevel level) throws RefusedException {
-        try {
-            Files.createDirectories(file.toAbsolutePath().getParent());
-            Files.newOutputStream(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND)
-                    .close();
-        } catch (IOException e) {
-            throw new RefusedException(
-                    "log.file: " + file + " cannot be written (" + Reason.of(e) + "); choose another with --log-file");
-        }
+    static void toFile(Path file, LogLevel level) throws IOException {
+        Files.createDirectories(file.toAbsolutePath().getParent());
+        // Logback itself would only complain on the terminal, which is gone by then.
+        Files.newOutputStream(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND)
+                .close();
         LoggerContext context = reset();
         Logging.file = file;
         use(context, rolling(context, file), PATTERN, Level.toLevel(level.name()));

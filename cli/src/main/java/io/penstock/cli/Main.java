@@ -11,6 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The command line. */
 @Command(
@@ -42,7 +43,12 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] args) {
-        System.exit(commandLine().execute(args));
+        CommandLine line = commandLine();
+        if (args.length == 0) {
+            line.usage(line.getErr());
+            System.exit(ExitCode.USAGE);
+        }
+        System.exit(line.execute(args));
     }
 
     static CommandLine commandLine() {
@@ -74,6 +80,7 @@ public final class Main {
         CommandLine command = e.getCommandLine();
         PrintWriter err = command.getErr();
         err.println("penstock: " + e.getMessage());
+        UnmatchedArgumentException.printSuggestions(e, err);
         err.println("Try: " + command.getCommandSpec().qualifiedName() + " --help");
         return ExitCode.USAGE;
     }

@@ -4,7 +4,6 @@ import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.ConfigurationException;
 import io.penstock.cli.config.Host;
 import io.penstock.fuse.MountException;
-import io.penstock.objectstore.ObjectStoreException;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -57,9 +56,7 @@ final class MountCommand implements Callable<Integer> {
     private ConfigurationArguments arguments;
 
     @Override
-    public Integer call()
-            throws RefusedException, ConfigurationException, MountException, ObjectStoreException,
-                    InterruptedException {
+    public Integer call() throws RefusedException, ConfigurationException, MountException, InterruptedException {
         Target target = Target.parse(source);
         Configuration configuration =
                 arguments.resolve(target.bucket(), spec.commandLine().getParseResult(), "-o");

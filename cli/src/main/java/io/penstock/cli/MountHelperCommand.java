@@ -4,7 +4,6 @@ import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.ConfigurationException;
 import io.penstock.cli.config.Host;
 import io.penstock.fuse.MountException;
-import io.penstock.objectstore.ObjectStoreException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -49,16 +48,18 @@ final class MountHelperCommand implements Callable<Integer> {
     private ConfigurationArguments arguments;
 
     @Override
-    public Integer call()
-            throws RefusedException, ConfigurationException, MountException, ObjectStoreException,
-                    InterruptedException {
+    public Integer call() throws RefusedException, ConfigurationException, InterruptedException {
         Target target = Target.parse(source);
         Path folder = Host.current().path(mountPoint);
-        String where = Fstab.find(folder).orElse("-o for " + folder);
+        String where = Fstab.find(folder).orElse("mount of " + folder);
         Configuration configuration =
                 arguments.resolve(target.bucket(), spec.commandLine().getParseResult(), where);
         if (!fake) {
-            new Serving(target, folder, configuration).run();
+            try {
+                new Serving(target, folder, configuration).run();
+            } catch (RefusedException | MountException e) {
+                throw new RefusedException(where + ": " + e.getMessage());
+            }
         }
         return ExitCode.DONE;
     }

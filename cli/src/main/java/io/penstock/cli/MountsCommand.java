@@ -37,7 +37,9 @@ final class MountsCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
-        List<List<String>> rows = rows(MountTable.read().entries(), RunningMount.list(Host.current()));
+        List<MountTable.Entry> table = MountTable.read().entries();
+        RunningMount.forgetEnded(Host.current(), table);
+        List<List<String>> rows = rows(table, RunningMount.list(Host.current()));
         if (rows.isEmpty()) {
             out.println("Penstock has nothing mounted.");
         } else {
@@ -66,7 +68,7 @@ final class MountsCommand implements Callable<Integer> {
             // Another user's, whose state files are not readable, or of a process that was killed before it wrote one.
             return List.of(entry.source(), entry.mountPoint().toString(), "?", "?", "?", "?", "");
         }
-        boolean alive = running.process().isPresent();
+        boolean alive = running.isAlive();
         return List.of(
                 entry.source(),
                 entry.mountPoint().toString(),

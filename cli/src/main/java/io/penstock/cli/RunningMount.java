@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -47,11 +48,26 @@ record RunningMount(String source, Path mountPoint, long pid, String description
         Files.deleteIfExists(file(host.runtimeFolder()));
     }
 
-    /** The process, if it is still there and not another that got its number: it must have started before the mount. */
-    Optional<ProcessHandle> process() {
+    /**
+     * Whether the process still serves: that it is there, is not another that got its number (it must have started
+     * before the mount), and is no zombie, which in a container may stay long after its end.
+     */
+    boolean isAlive() {
         return ProcessHandle.of(pid)
-                .filter(process ->
-                        process.info().startInstant().map(since::isAfter).orElse(true));
+                        .flatMap(process -> process.info().startInstant())
+                        .filter(since::isAfter)
+                        .isPresent()
+                && !isZombie();
+    }
+
+    /** The state is the letter after the command's name, which stands in parentheses: proc_pid_stat(5). */
+    private boolean isZombie() {
+        try {
+            String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));
+            return stat.startsWith("Z", stat.lastIndexOf(')') + 2);
+        } catch (IOException e) {
+            return true; // It is gone altogether.
+        }
     }
 
     /** Whether a line of the mount table is one of ours. */
@@ -73,6 +89,16 @@ record RunningMount(String source, Path mountPoint, long pid, String description
         }
         found.sort(Comparator.comparing(RunningMount::mountPoint));
         return found;
+    }
+
+    /** Removes the files of processes that were killed, once their mounts are gone too. */
+    static void forgetEnded(Host host, List<MountTable.Entry> table) throws IOException {
+        Set<Path> mounted = table.stream().map(MountTable.Entry::mountPoint).collect(Collectors.toSet());
+        for (RunningMount running : list(host)) {
+            if (!running.isAlive() && !mounted.contains(running.mountPoint())) {
+                running.delete(host);
+            }
+        }
     }
 
     /** Empty if the file cannot be read: its process may end, and remove it, between the listing and the reading. */

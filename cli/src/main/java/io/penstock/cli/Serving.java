@@ -1,8 +1,8 @@
 package io.penstock.cli;
 
 import io.penstock.cli.config.Configuration;
-import io.penstock.cli.config.Host;
 import io.penstock.cli.config.LogLevel;
+import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.Settings;
 import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
@@ -12,6 +12,8 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,29 +29,32 @@ import org.slf4j.LoggerFactory;
 final class Serving {
     private static final Logger log = LoggerFactory.getLogger(Serving.class);
 
-    private final Host host;
+    private static final List<Setting<?>> SERVER = List.of(
+            Settings.ENDPOINT,
+            Settings.REGION,
+            Settings.PATH_STYLE,
+            Settings.PROXY,
+            Settings.CA_FILE,
+            Settings.PROFILE,
+            Settings.ANONYMOUS);
+
+    private final Configuration configuration;
     private final MountPlan plan;
     private final Path logFile;
-    private final LogLevel logLevel;
     private final StartTimes times = new StartTimes();
 
     Serving(Target target, Path mountPoint, Configuration configuration) {
-        this.host = configuration.host();
+        this.configuration = configuration;
         this.plan = MountPlan.of(target, mountPoint, configuration);
         this.logFile = configuration.get(Settings.LOG_FILE);
-        this.logLevel = configuration.get(Settings.LOG_LEVEL);
         times.done("JVM and configuration");
     }
 
     /** Mounts, tells that it is mounted, and serves until it is unmounted. */
-    void run() throws MountException, ObjectStoreException, RefusedException, InterruptedException {
-        checkOutside("cache.dir", plan.cache().directory());
-        checkOutside("log.file", logFile);
-        if (Launcher.waits()) {
-            Logging.toFile(logFile, logLevel);
-        } else {
-            Logging.toTerminal(logLevel);
-        }
+    void run() throws MountException, RefusedException, InterruptedException {
+        checkOutside(Settings.CACHE_DIR);
+        checkOutside(Settings.LOG_FILE);
+        startLog();
         // Closed in the opposite order: a process that is told to end waits until the bucket is closed.
         try (StopSignal stop = new StopSignal();
                 MountedBucket bucket = open()) {
@@ -58,12 +63,34 @@ final class Serving {
         }
     }
 
-    private MountedBucket open() throws MountException, ObjectStoreException, RefusedException, InterruptedException {
+    private void startLog() throws RefusedException {
+        LogLevel level = configuration.get(Settings.LOG_LEVEL);
+        if (!Launcher.waits()) {
+            Logging.toTerminal(level);
+            return;
+        }
+        try {
+            Logging.toFile(logFile, level);
+        } catch (IOException e) {
+            throw refused(
+                    "log.file: " + logFile + " cannot be written (" + Reason.of(e)
+                            + "); choose another with --log-file",
+                    List.of(Settings.LOG_FILE));
+        }
+    }
+
+    private MountedBucket open() throws MountException, RefusedException, InterruptedException {
         try {
             return MountedBucket.open(plan, times);
+        } catch (ObjectStoreException e) {
+            throw refused(e.getMessage(), SERVER);
         } catch (IOException e) {
-            throw new RefusedException("cache.dir: " + Reason.of(e));
+            throw refused(e.getMessage(), List.of(Settings.CACHE_DIR));
         }
+    }
+
+    private RefusedException refused(@Nullable String why, List<Setting<?>> settings) {
+        return new RefusedException(why + configuration.whereSet(settings));
     }
 
     private void serve(MountedBucket bucket) throws RefusedException, InterruptedException {
@@ -108,16 +135,21 @@ final class Serving {
         }
     }
 
-    private void checkOutside(String key, Path path) throws RefusedException {
-        if (path.startsWith(plan.mount().mountPoint())) {
-            throw new RefusedException(key + ": " + path + " lies inside the mount point "
-                    + plan.mount().mountPoint() + "; choose a place outside of it");
+    /** What lies inside the mount point would be hidden, or be read through the very mount that it serves. */
+    private void checkOutside(Setting<Path> setting) throws RefusedException {
+        Path path = configuration.get(setting);
+        Path mountPoint = plan.mount().mountPoint();
+        if (path.startsWith(mountPoint)) {
+            throw refused(
+                    setting + ": " + path + " lies inside the mount point " + mountPoint
+                            + "; choose a place outside of it",
+                    List.of(setting));
         }
     }
 
     private void save(RunningMount running) {
         try {
-            running.save(host);
+            running.save(configuration.host());
         } catch (IOException e) {
             log.warn("penstock mounts will not show this process: {}", Reason.of(e));
         }
@@ -125,7 +157,7 @@ final class Serving {
 
     private void delete(RunningMount running) {
         try {
-            running.delete(host);
+            running.delete(configuration.host());
         } catch (IOException e) {
             log.debug("The state file stays", e);
         }

@@ -23,6 +23,9 @@ final class StopSignal implements AutoCloseable {
     /** How long the last requests and the cache's last writes may take. */
     private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(30);
 
+    /** How long who holds a detached mount has to let go of it. */
+    private static final Duration DETACHED_PATIENCE = Duration.ofSeconds(2);
+
     private final AtomicReference<@Nullable Mount> mount = new AtomicReference<>();
     private final CountDownLatch closed = new CountDownLatch(1);
 
@@ -47,17 +50,20 @@ final class StopSignal implements AutoCloseable {
         if (target == null || closed.getCount() == 0) {
             return;
         }
+        Duration patience = CLOSE_PATIENCE;
         try {
             target.unmount(UNMOUNT_PATIENCE);
         } catch (MountException e) {
-            log.warn("{} It is detached now.", e.getMessage());
+            log.warn("{}", e.getMessage());
+            log.warn("This process has been told to end, and detaches it");
             target.close();
+            patience = DETACHED_PATIENCE;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
         try {
-            if (!closed.await(CLOSE_PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
-                log.warn("Not all was closed after {} s", CLOSE_PATIENCE.toSeconds());
+            if (!closed.await(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+                log.warn("Not all was closed after {} s", patience.toSeconds());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -40,23 +40,22 @@ final class UmountCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, RefusedException, MountException, InterruptedException {
         Path folder = find();
-        Optional<ProcessHandle> process = RunningMount.list(Host.current()).stream()
-                .filter(running -> running.mountPoint().equals(folder))
-                .flatMap(running -> running.process().stream())
+        Optional<RunningMount> serving = RunningMount.list(Host.current()).stream()
+                .filter(running -> running.mountPoint().equals(folder) && running.isAlive())
                 .findFirst();
         KernelMount mount = KernelMount.at(folder);
-        if (lazy || process.isEmpty()) {
+        if (lazy || serving.isEmpty()) {
             mount.detach();
         } else {
             CountDownLatch ended = new CountDownLatch(1);
-            Thread.ofVirtual().start(() -> countDownAtTheEnd(process.get(), ended));
+            Thread.ofVirtual().start(() -> countDownAtTheEnd(serving.get(), ended));
             mount.unmount(PATIENCE, ended);
         }
         return ExitCode.DONE;
     }
 
-    /** For processes that are not its children the JDK waits longer and longer between two looks. */
-    private static void countDownAtTheEnd(ProcessHandle process, CountDownLatch ended) {
+    /** The JDK's own waiting looks ever more seldom at processes that are not its children, and takes zombies for alive. */
+    private static void countDownAtTheEnd(RunningMount process, CountDownLatch ended) {
         try {
             while (process.isAlive()) {
                 Thread.sleep(LOOK);

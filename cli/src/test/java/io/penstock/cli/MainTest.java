@@ -60,6 +60,14 @@ class MainTest {
     }
 
     @Test
+    void command_misspelt_nearestIsSuggested() {
+        assertThat(run("mout", "data")).isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString()).contains("mount");
+        assertThat(run("mount", "data", "/none", "--cash-size", "1GiB")).isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString()).contains("--cache-size");
+    }
+
+    @Test
     void mount_severalWrongOptions_allReported() {
         int exitCode =
                 run("mount", "data", "/none", "--cache-size", "64", "--endpoint=host", "-o", "cash_size=1GiB,uid=ann");
@@ -99,7 +107,7 @@ class MainTest {
     void mountHelper_wrongOption_namesTheMountPoint() {
         assertThat(run("mount-helper", "data", "/none", "-o", "rw,cache_size=1"))
                 .isEqualTo(ExitCode.USAGE);
-        assertThat(err.toString()).startsWith("penstock: -o for /none: option 'cache_size=1': cache.size: found '1'");
+        assertThat(err.toString()).startsWith("penstock: mount of /none: option 'cache_size=1': cache.size: found '1'");
     }
 
     @Test

@@ -47,16 +47,42 @@ class RunningMountTest {
     }
 
     @Test
-    void process_thisOne_found() {
+    void isAlive_thisProcess_true() {
         long pid = ProcessHandle.current().pid();
-        assertThat(mount("/mnt", pid, Instant.now().plusSeconds(1)).process()).isPresent();
+        assertThat(mount("/mnt", pid, Instant.now().plusSeconds(1)).isAlive()).isTrue();
     }
 
     @Test
-    void process_deadOrYoungerThanTheMount_none() {
-        assertThat(mount("/mnt", NO_PROCESS, Instant.now()).process()).isEmpty();
+    void isAlive_noProcessOrOneYoungerThanTheMount_false() {
+        assertThat(mount("/mnt", NO_PROCESS, Instant.now()).isAlive()).isFalse();
         long pid = ProcessHandle.current().pid();
-        assertThat(mount("/mnt", pid, Instant.EPOCH).process()).isEmpty();
+        assertThat(mount("/mnt", pid, Instant.EPOCH).isAlive()).isFalse();
+    }
+
+    @Test
+    void isAlive_zombie_false() throws Exception {
+        // The shell's child ends, and sleep, which the shell has become, never asks for it.
+        Process parent = new ProcessBuilder("/bin/sh", "-c", "true & echo $!; exec sleep 60").start();
+        try (var out = parent.inputReader()) {
+            long zombie = Long.parseLong(out.readLine());
+            RunningMount running = mount("/mnt", zombie, Instant.now().plusSeconds(1));
+            while (running.isAlive()) {
+                Thread.sleep(5);
+            }
+            assertThat(ProcessHandle.of(zombie)).isPresent();
+        } finally {
+            parent.destroyForcibly();
+        }
+    }
+
+    @Test
+    void forgetEnded_deadProcess_removedUnlessStillMounted() throws IOException {
+        mount("/mnt/a", NO_PROCESS, Instant.now()).save(host);
+        MountTable.Entry entry = new MountTable.Entry("0:2", Path.of("/mnt/a"), "fuse.penstock", "s3://data");
+        RunningMount.forgetEnded(host, List.of(entry));
+        assertThat(ours()).hasSize(1);
+        RunningMount.forgetEnded(host, List.of());
+        assertThat(ours()).isEmpty();
     }
 
     @Test

@@ -125,6 +125,29 @@ public final class Configuration {
         return effective == null ? new Origin.Default() : effective.origin();
     }
 
+    /**
+     * Which of these settings somebody made elsewhere than on the command line, where the user has them before his
+     * eyes, and where: a line each, to be put after a message about what went wrong with them.
+     */
+    public String whereSet(List<Setting<?>> settings) {
+        StringBuilder lines = new StringBuilder();
+        for (Setting<?> setting : settings) {
+            Origin origin = origin(setting);
+            switch (origin) {
+                case Origin.Option option -> {}
+                case Origin.Default none -> {}
+                case Origin.MountOption elsewhere -> lines.append(whereSet(setting, origin));
+                case Origin.Line elsewhere -> lines.append(whereSet(setting, origin));
+                case Origin.Variable elsewhere -> lines.append(whereSet(setting, origin));
+            }
+        }
+        return lines.toString();
+    }
+
+    private String whereSet(Setting<?> setting, Origin origin) {
+        return "\n  " + setting + " is " + show(setting) + ", set in " + origin;
+    }
+
     /** The value as a user would write it, or in words what no value means. */
     public String show(Setting<?> setting) {
         Assignment<?> effective = effective(setting);

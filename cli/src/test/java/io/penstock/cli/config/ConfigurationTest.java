@@ -139,6 +139,16 @@ class ConfigurationTest {
                         + " version cannot write");
     }
 
+    @Test
+    void whereSet_settingsMadeElsewhereThanOnTheCommandLine_namedWithTheirPlace() throws Exception {
+        ConfigurationFile file = file("defaults: {s3: {endpoint: 'http://a:1', region: here}}\n");
+        Configuration configuration = resolve(Map.of(Settings.REGION, "there"), "profile=p", file);
+        assertThat(configuration.whereSet(
+                        List.of(Settings.ENDPOINT, Settings.REGION, Settings.PROFILE, Settings.ANONYMOUS)))
+                .isEqualTo("\n  s3.endpoint is http://a:1, set in " + file.path() + ":1 (defaults)"
+                        + "\n  s3.profile is p, set in -o: option 'profile=p'");
+    }
+
     private static long memoryOf(long machine) throws ConfigurationException {
         return Configuration.of(
                         Hosts.withMemory(machine),
