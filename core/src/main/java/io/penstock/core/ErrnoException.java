@@ -2,7 +2,11 @@ package io.penstock.core;
 
 import org.jspecify.annotations.Nullable;
 
-/** An operation of the file system that is answered with an error number. The message is for the log. */
+/**
+ * An operation of the file system that is answered with an error number. The message is for the log. It has no stack
+ * trace: most of them are a lookup's ENOENT, which is an answer and must cost no more than one; what failed unforeseen
+ * is the cause, and has its own.
+ */
 public final class ErrnoException extends Exception {
     private static final long serialVersionUID = 1L;
 
@@ -13,7 +17,7 @@ public final class ErrnoException extends Exception {
     }
 
     public ErrnoException(Errno errno, String message, @Nullable Throwable cause) {
-        super(message, cause);
+        super(message, cause, false, false);
         this.errno = errno;
     }
 
