@@ -1,0 +1,91 @@
+package io.penstock.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.penstock.testing.TestData;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A cache folder on a disk that fails: reads give the right bytes all the same. Needs root, to make such disks. */
+final class CacheDiskIT {
+    private static final int MIB = 1 << 20;
+    private static final S3Server SERVER = S3Server.shared();
+
+    @TempDir
+    private Path scratch;
+
+    private TestBucket bucket;
+    private Path disk;
+    private final List<TestData> objects = IntStream.range(0, 10)
+            .mapToObj(i -> TestData.of("data/%d.bin".formatted(i), 5L * MIB + i))
+            .toList();
+
+    @BeforeEach
+    void fillBucket() throws Exception {
+        assumeTrue("root".equals(System.getProperty("user.name")), "only root can mount a small disk");
+        disk = Files.createDirectory(scratch.resolve("disk"));
+        bucket = new TestBucket(SERVER);
+        bucket.putAll(objects);
+    }
+
+    @AfterEach
+    void removeDisk() {
+        Program.shell(scratch, "umount -l \"$1\" 2>/dev/null", disk);
+        bucket.close();
+    }
+
+    private void verifyAll(MountedBucket mount) throws Exception {
+        for (TestData data : objects) {
+            try (InputStream in = Files.newInputStream(mount.path().resolve(data.name()))) {
+                TestBucket.verify(data, in);
+            }
+        }
+    }
+
+    private MountedBucket mountOnDisk() throws Exception {
+        return MountedBucket.mount(
+                SERVER, bucket.name(), scratch, "--cache", disk.resolve("cache").toString(), "-o", "cache.min-free=0");
+    }
+
+    @Test
+    void fullDisk_underTheCache_readsTheRightBytes() throws Exception {
+        Program.shell(scratch, "mount -t tmpfs -o size=16m penstock-it \"$1\"", disk)
+                .orThrow();
+        try (MountedBucket mount = mountOnDisk()) {
+            verifyAll(mount);
+            Program.shell(scratch, "head -c 100M /dev/zero > \"$1\"/filler || true", disk)
+                    .orThrow();
+            Program.shell(scratch, "echo 3 > /proc/sys/vm/drop_caches").orThrow();
+            verifyAll(mount);
+        }
+    }
+
+    @Test
+    void diskTurningReadOnly_underTheCache_readsTheRightBytes() throws Exception {
+        Path image = scratch.resolve("image");
+        Program.shell(
+                        scratch,
+                        "truncate -s 128M \"$1\" && mkfs.ext4 -q \"$1\" && mount -o loop \"$1\" \"$2\"",
+                        image,
+                        disk)
+                .orThrow();
+        try (MountedBucket mount = mountOnDisk()) {
+            try (InputStream in =
+                    Files.newInputStream(mount.path().resolve(objects.getFirst().name()))) {
+                TestBucket.verify(objects.getFirst(), in);
+            }
+            // As ext4 does by itself after an I/O error: everything that writes fails with EROFS from here on.
+            Program.shell(scratch, "mount -o remount,abort \"$1\"; touch \"$1\"/probe", disk);
+            verifyAll(mount);
+            assertThat(mount.log()).containsIgnoringCase("read-only");
+        }
+    }
+}

@@ -1,0 +1,186 @@
+package io.penstock.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.testing.TestData;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a mount leaves behind when it ends, well or badly, and what the next one makes of it. */
+final class LifecycleIT {
+    private static final int MIB = 1 << 20;
+    private static final S3Server SERVER = S3Server.shared();
+
+    @TempDir
+    private Path scratch;
+
+    private TestBucket bucket;
+    private final List<TestData> objects = IntStream.range(0, 8)
+            .mapToObj(i -> TestData.of("data/%d.bin".formatted(i), 6L * MIB + i * 12_345L))
+            .toList();
+
+    @BeforeEach
+    void fillBucket() throws Exception {
+        bucket = new TestBucket(SERVER);
+        bucket.putAll(objects);
+    }
+
+    @AfterEach
+    void deleteBucket() {
+        bucket.close();
+    }
+
+    private void verifyAll(MountedBucket mount) throws Exception {
+        for (TestData data : objects) {
+            try (InputStream in = Files.newInputStream(mount.path().resolve(data.name()))) {
+                TestBucket.verify(data, in);
+            }
+        }
+    }
+
+    @Test
+    void restart_withAWarmCache_makesNoGet() throws Exception {
+        try (WireTap tap = new WireTap(SERVER)) {
+            try (MountedBucket mount = MountedBucket.mount(tap.tapped(), bucket.name(), scratch)) {
+                verifyAll(mount);
+                assertThat(tap.drainObjectGets(bucket.name())).isNotEmpty();
+                mount.terminate();
+            }
+            try (MountedBucket mount = MountedBucket.mount(tap.tapped(), bucket.name(), scratch)) {
+                verifyAll(mount);
+                assertThat(tap.drainObjectGets(bucket.name())).isEmpty();
+            }
+        }
+    }
+
+    @Test
+    void umount_byTheSystemsCommand_endsTheProcessAndLeavesNothing() throws Exception {
+        try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
+            verifyAll(mount);
+            Program.shell(scratch, "umount \"$1\" 2>/dev/null || fusermount -u \"$1\"", mount.path())
+                    .orThrow();
+            assertThat(mount.awaitEnd()).isTrue();
+            assertThat(mount.process().exitValue()).isZero();
+            assertNothingLeft(mount);
+        }
+    }
+
+    @Test
+    void sigterm_whileReading_unmountsAndLeavesNothing() throws Exception {
+        try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
+            try (ExecutorService reader = Executors.newSingleThreadExecutor()) {
+                reader.execute(() -> Program.shell(scratch, "cat \"$1\"/data/* >/dev/null", mount.path()));
+                mount.terminate();
+            }
+            assertNothingLeft(mount);
+        }
+    }
+
+    private static void assertNothingLeft(MountedBucket mount) throws IOException {
+        assertThat(MountedBucket.isMounted(mount.path())).isFalse();
+        try (Stream<Path> left = Files.list(mount.path())) {
+            assertThat(left).isEmpty();
+        }
+        assertThat(mount.process().descendants()).isEmpty();
+    }
+
+    @Test
+    void killMinus9_while16ThreadsRead_servesTheRightBytesAfterwards() throws Exception {
+        Random random = new Random(9);
+        for (int round = 0; round < 4; round++) {
+            try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
+                try (ExecutorService readers = Executors.newFixedThreadPool(16)) {
+                    for (int i = 0; i < 16; i++) {
+                        Random mine = new Random(random.nextLong());
+                        readers.execute(() -> readUntilItEnds(mount, mine));
+                    }
+                    Thread.sleep(random.nextInt(50, 400));
+                    mount.kill();
+                }
+            }
+        }
+        try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
+            verifyAll(mount);
+        }
+    }
+
+    /** Reads at random until the mount dies; every byte that it gives before must be right. */
+    private void readUntilItEnds(MountedBucket mount, Random random) {
+        while (true) {
+            TestData data = objects.get(random.nextInt(objects.size()));
+            long position = random.nextLong(data.size());
+            ByteBuffer buffer = ByteBuffer.allocate((int) Math.min(100_000, data.size() - position));
+            try (FileChannel channel = FileChannel.open(mount.path().resolve(data.name()))) {
+                while (buffer.hasRemaining() && channel.read(buffer, position + buffer.position()) > 0) {}
+            } catch (IOException killed) {
+                return;
+            }
+            data.verify(position, buffer.flip());
+        }
+    }
+
+    @Test
+    void bitFlips_inTheCacheFolder_areFoundAndFetchedAgain() throws Exception {
+        try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
+            verifyAll(mount);
+            mount.terminate();
+        }
+        assertThat(flipOneByteInEveryDataFile()).isPositive();
+        try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
+            verifyAll(mount);
+        }
+    }
+
+    private int flipOneByteInEveryDataFile() throws IOException {
+        List<Path> files;
+        try (Stream<Path> all = Files.walk(scratch.resolve("cache"))) {
+            files = all.filter(Files::isRegularFile)
+                    .filter(file -> file.toFile().length() > MIB)
+                    .toList();
+        }
+        for (Path file : files) {
+            try (RandomAccessFile data = new RandomAccessFile(file.toFile(), "rw")) {
+                long middle = data.length() / 2;
+                data.seek(middle);
+                int value = data.read();
+                data.seek(middle);
+                data.write(value ^ 0x40);
+            }
+        }
+        return files.size();
+    }
+
+    @Test
+    void secondMount_onTheSameCacheFolder_isRefusedNamingTheFirst() throws Exception {
+        try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
+            Path other = Files.createDirectories(scratch.resolve("other"));
+            assertThat(Program.shell(mount.path(), "true").exit()).isZero();
+            AssertionError refused = org.assertj.core.api.Assertions.catchThrowableOfType(
+                    AssertionError.class,
+                    () -> MountedBucket.mount(
+                            SERVER,
+                            bucket.name(),
+                            other,
+                            "--cache",
+                            scratch.resolve("cache").toString()));
+            assertThat(refused)
+                    .hasMessageContaining(Long.toString(mount.process().pid()))
+                    .hasMessageContaining("--cache");
+        }
+    }
+}

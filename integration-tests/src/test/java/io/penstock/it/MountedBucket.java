@@ -1,0 +1,136 @@
+package io.penstock.it;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * A bucket mounted by a process of its own, as a user's command would: unmounted and ended by {@link #close}, which
+ * works whatever state a test left it in.
+ */
+final class MountedBucket implements AutoCloseable {
+    private static final int READY_SECONDS = 30;
+    private static final int END_SECONDS = 30;
+
+    private final Path mountPoint;
+    private final Path log;
+    private final Process process;
+
+    private MountedBucket(Path mountPoint, Path log, Process process) {
+        this.mountPoint = mountPoint;
+        this.log = log;
+        this.process = process;
+    }
+
+    /**
+     * Mounts {@code bucket} under {@code scratch}, with its cache folder there too, and returns when it answers.
+     *
+     * @param options further options of {@code penstock mount}
+     */
+    static MountedBucket mount(S3Server server, String bucket, Path scratch, String... options) throws Exception {
+        Path mountPoint = Files.createDirectories(scratch.resolve("mnt"));
+        Path log = scratch.resolve("mount.log");
+        List<String> command = new ArrayList<>(penstock());
+        command.addAll(List.of("mount", bucket, mountPoint.toString(), "--foreground"));
+        command.addAll(List.of("--endpoint", server.endpoint().toString(), "--region", "us-east-1", "--path-style"));
+        if (Arrays.stream(options).noneMatch("--cache"::equals)) {
+            command.addAll(List.of("--cache", scratch.resolve("cache").toString()));
+        }
+        command.addAll(List.of(options));
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
+        builder.environment().put("AWS_ACCESS_KEY_ID", server.accessKey());
+        builder.environment().put("AWS_SECRET_ACCESS_KEY", server.secretKey());
+        MountedBucket mounted = new MountedBucket(mountPoint, log, builder.start());
+        try {
+            mounted.awaitReady();
+        } catch (Throwable e) {
+            mounted.close();
+            throw e;
+        }
+        return mounted;
+    }
+
+    /** The command line of this build's penstock: this JVM's, so that no launcher or installation is needed. */
+    static List<String> penstock() {
+        return List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "--sun-misc-unsafe-memory-access=allow",
+                "-XX:MaxDirectMemorySize=1g",
+                "-cp",
+                System.getProperty("java.class.path"),
+                "io.penstock.cli.Main");
+    }
+
+    Path path() {
+        return mountPoint;
+    }
+
+    Process process() {
+        return process;
+    }
+
+    String log() throws IOException {
+        return Files.readString(log, StandardCharsets.UTF_8);
+    }
+
+    static boolean isMounted(Path path) throws IOException {
+        return Files.readAllLines(Path.of("/proc/self/mountinfo")).stream()
+                .anyMatch(line -> line.contains(" " + path + " "));
+    }
+
+    private void awaitReady() throws Exception {
+        long deadline = System.nanoTime() + SECONDS.toNanos(READY_SECONDS);
+        while (!isMounted(mountPoint)) {
+            if (!process.isAlive() || System.nanoTime() > deadline) {
+                throw new AssertionError("not mounted; alive: " + process.isAlive() + "\n" + log());
+            }
+            Thread.sleep(20);
+        }
+        Program.shell(mountPoint, "ls -d .").orThrow();
+    }
+
+    /** kill -9: the mount point is left dead, as a crash would leave it. */
+    void kill() throws IOException {
+        process.destroyForcibly();
+        assertThat(awaitEnd()).isTrue();
+        Program.shell(Path.of("/"), "umount -l \"$1\" || fusermount -u -z \"$1\"", mountPoint)
+                .orThrow();
+    }
+
+    /** SIGTERM, and waits for the end: the process must unmount by itself. */
+    void terminate() throws IOException {
+        process.destroy();
+        assertThat(awaitEnd()).as(log()).isTrue();
+    }
+
+    /** Whether the process ends within the time that it may take. */
+    boolean awaitEnd() {
+        try {
+            return process.waitFor(END_SECONDS, SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        process.destroy();
+        if (!awaitEnd()) {
+            process.destroyForcibly();
+        }
+        if (isMounted(mountPoint)) {
+            Program.shell(Path.of("/"), "umount -l \"$1\" || fusermount -u -z \"$1\"", mountPoint);
+        }
+    }
+}

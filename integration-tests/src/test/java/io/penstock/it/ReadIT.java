@@ -1,0 +1,268 @@
+package io.penstock.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.testing.TestData;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What programs read through a mount is what was stored, whatever the program, the size and the access pattern. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+final class ReadIT {
+    private static final int MIB = 1 << 20;
+    private static final long[] SIZES = {0, 1, 4095, MIB - 1, MIB, MIB + 1, 100L * MIB, 5L << 30};
+    private static final List<String> NAMES =
+            List.of("with space.txt", "größe-日本語-😀.txt", "100%.txt", "a+b=c&d.txt", "q?#[x]'\"$`.txt", "%2F");
+
+    @TempDir
+    private static Path scratch;
+
+    private TestBucket bucket;
+    private MountedBucket mount;
+    private final TestData large = TestData.of("large/100MiB.bin", 100L * MIB);
+    private final List<TestData> samples = IntStream.range(0, 300)
+            .mapToObj(i -> TestData.of("tree/class-%d/sample %03d.bin".formatted(i % 5, i), 1 + i * 997L))
+            .toList();
+
+    private final List<TestData> many = IntStream.range(0, 10_000)
+            .mapToObj(i -> TestData.of("many/%05d".formatted(i), 3))
+            .toList();
+
+    /** Everything is there before the mount, which may believe what it once listed for a minute. */
+    @BeforeAll
+    void mountBucket() throws Exception {
+        S3Server server = S3Server.shared();
+        bucket = new TestBucket(server);
+        bucket.put(large);
+        bucket.putAll(samples);
+        bucket.putAll(many);
+        bucket.put("words/a/one.txt", "reservoir\npenstock\n".getBytes(StandardCharsets.UTF_8));
+        bucket.put("words/b/two.txt", "turbine\n".getBytes(StandardCharsets.UTF_8));
+        for (long size : SIZES) {
+            bucket.put(sized(size));
+        }
+        for (String name : NAMES) {
+            bucket.put(named(name));
+        }
+        mount = MountedBucket.mount(server, bucket.name(), scratch);
+    }
+
+    @AfterAll
+    void unmount() throws Exception {
+        try {
+            mount.close();
+        } finally {
+            bucket.close();
+        }
+    }
+
+    private Path path(TestData data) {
+        return mount.path().resolve(data.name());
+    }
+
+    static LongStream sizes() {
+        return LongStream.of(SIZES);
+    }
+
+    private static TestData sized(long size) {
+        return TestData.of("sizes/" + size + ".bin", size);
+    }
+
+    @ParameterizedTest
+    @MethodSource("sizes")
+    void read_ofEverySize_givesTheStoredBytes(long size) throws Exception {
+        TestData data = sized(size);
+        MessageDigest stored = MessageDigest.getInstance("SHA-256");
+        for (long at = 0; at < size; at += MIB) {
+            stored.update(data.bytes(at, (int) Math.min(MIB, size - at)));
+        }
+        assertThat(Files.size(path(data))).isEqualTo(size);
+        assertThat(Program.shell(mount.path(), "sha256sum < \"$1\"", path(data)).orThrow())
+                .startsWith(HexFormat.of().formatHex(stored.digest()));
+    }
+
+    @Test
+    void pread_by16ThreadsAtRandom_givesTheStoredBytes() throws Exception {
+        List<Callable<Void>> readers = new ArrayList<>();
+        for (int i = 0; i < 16; i++) {
+            Random random = new Random(i);
+            readers.add(() -> readAtRandom(random));
+        }
+        try (ExecutorService threads = Executors.newFixedThreadPool(readers.size())) {
+            for (Future<Void> reader : threads.invokeAll(readers)) {
+                reader.get();
+            }
+        }
+    }
+
+    private Void readAtRandom(Random random) throws Exception {
+        try (FileChannel channel = FileChannel.open(path(large))) {
+            for (int i = 0; i < 100; i++) {
+                ByteBuffer buffer = ByteBuffer.allocate(1 + random.nextInt(300_000));
+                long position = random.nextLong(large.size());
+                int expected = (int) Math.min(buffer.capacity(), large.size() - position);
+                while (buffer.position() < expected) {
+                    assertThat(channel.read(buffer, position + buffer.position()))
+                            .isPositive();
+                }
+                large.verify(position, buffer.flip());
+            }
+        }
+        return null;
+    }
+
+    @Test
+    void mmap_byPython_givesTheStoredBytes() throws Exception {
+        MessageDigest stored = MessageDigest.getInstance("SHA-256");
+        stored.update(large.bytes(99L * MIB + 17, 4096));
+        stored.update(large.bytes(1, 3 * MIB));
+        String script = """
+            import hashlib, mmap, sys
+            with open(sys.argv[1], 'rb') as f, mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ) as m:
+                h = hashlib.sha256()
+                h.update(m[99 * 2**20 + 17:99 * 2**20 + 17 + 4096])
+                h.update(m[1:1 + 3 * 2**20])
+                print(h.hexdigest())
+            """;
+        assertThat(Program.shell(mount.path(), "python3 -c \"$1\" \"$2\"", script, path(large))
+                        .orThrow())
+                .startsWith(HexFormat.of().formatHex(stored.digest()));
+    }
+
+    @Test
+    void cpRecursive_ofATree_copiesEveryFile() throws Exception {
+        Path copy = scratch.resolve("cp");
+        Program.shell(mount.path(), "cp -r tree \"$1\"", copy).orThrow();
+        verifySamplesUnder(copy);
+    }
+
+    @Test
+    void tar_ofATree_holdsEveryFile() throws Exception {
+        Path copy = Files.createDirectory(scratch.resolve("tar"));
+        Program.shell(mount.path(), "set -o pipefail; tar -cf - -C tree . | tar -xf - -C \"$1\"", copy)
+                .orThrow();
+        verifySamplesUnder(copy);
+    }
+
+    @Test
+    void rsyncChecksum_againstACopy_findsNoDifference() throws Exception {
+        Path copy = Files.createDirectory(scratch.resolve("rsync"));
+        Program.shell(mount.path(), "rsync -a --checksum tree/ \"$1\"/", copy).orThrow();
+        verifySamplesUnder(copy);
+        assertThat(Program.shell(mount.path(), "rsync -rn --checksum --itemize-changes tree/ \"$1\"/", copy)
+                        .orThrow())
+                .isEmpty();
+    }
+
+    @Test
+    void find_overTheTree_seesEveryFileWithItsSize() {
+        String found = Program.shell(mount.path(), "find tree -type f -printf '%s %p\\n' | sort")
+                .orThrow();
+        assertThat(found.lines())
+                .containsExactlyInAnyOrderElementsOf(samples.stream()
+                        .map(sample -> sample.size() + " " + sample.name())
+                        .toList());
+    }
+
+    @Test
+    void grepRecursive_forAWord_findsItsFile() {
+        assertThat(Program.shell(mount.path(), "grep -r turbine words").orThrow())
+                .isEqualTo("words/b/two.txt:turbine\n");
+    }
+
+    @Test
+    void python_walkingTheTree_readsEveryFile() {
+        String script = """
+            import os, sys
+            print(sum(len(open(os.path.join(d, f), 'rb').read()) for d, _, fs in os.walk('tree') for f in fs))
+            """;
+        long bytes = samples.stream().mapToLong(TestData::size).sum();
+        assertThat(Program.shell(mount.path(), "python3 -c \"$1\"", script).orThrow())
+                .isEqualTo(bytes + "\n");
+    }
+
+    static List<String> names() {
+        return NAMES;
+    }
+
+    private static TestData named(String name) {
+        return TestData.of("names/" + name, 1234);
+    }
+
+    @ParameterizedTest
+    @MethodSource("names")
+    void names_withUnusualCharacters_areReadByThatName(String name) throws Exception {
+        TestData data = named(name);
+        Program.shell(mount.path(), "test -f \"$1\"", path(data)).orThrow();
+        Path copy = Files.createDirectories(scratch.resolve("names")).resolve("copy");
+        Program.shell(mount.path(), "cat \"$1\" > \"$2\"", path(data), copy).orThrow();
+        assertThat(Files.readAllBytes(copy)).isEqualTo(data.bytes());
+    }
+
+    @Test
+    void list_ofAFolderOf10000_showsEachOnce() {
+        assertThat(Program.shell(mount.path(), "ls many").orThrow().lines())
+                .containsExactlyElementsOf(
+                        many.stream().map(data -> data.name().substring(5)).toList());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "touch new",
+                "mkdir new",
+                "rm large/100MiB.bin",
+                "mv large other",
+                "echo x >> large/100MiB.bin",
+                "truncate -s 0 large/100MiB.bin",
+                "ln -s large new",
+                "rmdir tree"
+            })
+    void write_ofAnyKind_isRefusedAsReadOnly(String command) {
+        Program.Result result = Program.shell(mount.path(), command);
+        assertThat(result.exit()).isNotZero();
+        assertThat(result.out()).contains("Read-only file system");
+    }
+
+    @Test
+    void getfattr_ofAFile_showsItsObject() {
+        assertThat(Program.shell(
+                                mount.path(),
+                                "python3 -c \"import os; print(os.getxattr('large/100MiB.bin',"
+                                        + " 'user.penstock.key').decode())\"")
+                        .orThrow())
+                .isEqualTo("large/100MiB.bin\n");
+    }
+
+    private void verifySamplesUnder(Path copy) throws Exception {
+        for (TestData sample : samples) {
+            Path file = copy.resolve(sample.name().substring("tree/".length()));
+            try (InputStream in = Files.newInputStream(file)) {
+                TestBucket.verify(sample, in);
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+package io.penstock.it;
+
+import io.penstock.embeddeds3.EmbeddedS3;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.testcontainers.containers.MinIOContainer;
+
+/**
+ * The S3 server that the tests run against, the same tests on each: a MinIO in a container where there is a Docker
+ * engine, else a {@code minio} binary, else S3Proxy in this process. One for all tests of a run, ended with the JVM.
+ */
+record S3Server(String name, URI endpoint, String accessKey, String secretKey) {
+    private static final String USER = "penstock";
+    private static final String PASSWORD = "penstock-secret";
+    private static final Duration START = Duration.ofSeconds(60);
+
+    /** Which server to take, where one is wanted: {@code docker}, {@code minio} or {@code s3proxy}. */
+    private static final String WANTED =
+            Optional.ofNullable(System.getenv("PENSTOCK_TEST_S3")).orElse("");
+
+    private static final class Shared {
+        static final S3Server INSTANCE = start();
+    }
+
+    static S3Server shared() {
+        return Shared.INSTANCE;
+    }
+
+    private static S3Server start() {
+        try {
+            S3Server server = choose();
+            System.out.println("integration tests are served by " + server.name + " at " + server.endpoint);
+            return server;
+        } catch (Exception e) {
+            throw new AssertionError("no S3 server for the tests", e);
+        }
+    }
+
+    private static S3Server choose() throws Exception {
+        boolean engine = Files.exists(Path.of("/var/run/docker.sock"));
+        if (WANTED.equals("docker") || (WANTED.isEmpty() && engine)) {
+            return container();
+        }
+        Optional<Path> minio = minioBinary();
+        if (!WANTED.equals("s3proxy") && minio.isPresent()) {
+            return binary(minio.get());
+        }
+        return embedded();
+    }
+
+    private static S3Server container() {
+        MinIOContainer minio =
+                new MinIOContainer("minio/minio:latest").withUserName(USER).withPassword(PASSWORD);
+        minio.start(); // Testcontainers' reaper ends it with this JVM
+        return new S3Server("MinIO in a container", URI.create(minio.getS3URL()), USER, PASSWORD);
+    }
+
+    private static Optional<Path> minioBinary() {
+        Stream<Path> onPath = Stream.of(System.getenv("PATH").split(":")).map(dir -> Path.of(dir, "minio"));
+        Path ours = Path.of(System.getProperty("user.home"), ".cache", "penstock", "bin", "minio");
+        Stream<Path> named = Stream.ofNullable(System.getenv("PENSTOCK_MINIO")).map(Path::of);
+        return Stream.of(named, onPath, Stream.of(ours))
+                .flatMap(paths -> paths)
+                .filter(Files::isExecutable)
+                .findFirst();
+    }
+
+    private static S3Server binary(Path minio) throws Exception {
+        Path data = scratch();
+        String address = "127.0.0.1:" + freePort();
+        ProcessBuilder builder = new ProcessBuilder(
+                        minio.toString(), "server", "--quiet", "--address", address, data.toString())
+                .redirectErrorStream(true)
+                .redirectOutput(data.resolveSibling(data.getFileName() + ".log").toFile());
+        builder.environment().put("MINIO_ROOT_USER", USER);
+        builder.environment().put("MINIO_ROOT_PASSWORD", PASSWORD);
+        Process process = builder.start();
+        atExit(() -> {
+            process.destroy();
+            process.waitFor();
+            delete(data);
+            Files.deleteIfExists(data.resolveSibling(data.getFileName() + ".log"));
+        });
+        awaitListening(address, process);
+        return new S3Server("MinIO (" + minio + ")", URI.create("http://" + address), USER, PASSWORD);
+    }
+
+    private static S3Server embedded() throws Exception {
+        Path data = scratch();
+        EmbeddedS3 s3 = new EmbeddedS3(data, USER, PASSWORD);
+        atExit(() -> {
+            s3.close();
+            delete(data);
+        });
+        return new S3Server("S3Proxy in this process", s3.endpoint(), USER, PASSWORD);
+    }
+
+    private static Path scratch() throws IOException {
+        return Files.createTempDirectory("penstock-it-s3-");
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private static void awaitListening(String address, Process process) throws Exception {
+        long deadline = System.nanoTime() + START.toNanos();
+        int port = URI.create("http://" + address).getPort();
+        while (true) {
+            try {
+                new Socket(InetAddress.getLoopbackAddress(), port).close();
+                return;
+            } catch (IOException e) {
+                if (!process.isAlive() || System.nanoTime() > deadline) {
+                    throw e;
+                }
+                Thread.sleep(50);
+            }
+        }
+    }
+
+    /** Something to do at the end that may fail: what fails is printed. */
+    private interface Closing {
+        void run() throws Exception;
+    }
+
+    private static void atExit(Closing closing) {
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+            try {
+                closing.run();
+            } catch (Exception e) {
+                System.err.println("the test's S3 server did not end cleanly: " + e);
+            }
+        }));
+    }
+
+    private static void delete(Path tree) throws IOException {
+        try (Stream<Path> paths = Files.walk(tree)) {
+            for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(path);
+            }
+        }
+    }
+}

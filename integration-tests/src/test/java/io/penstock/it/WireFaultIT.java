@@ -1,0 +1,166 @@
+package io.penstock.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import eu.rekawek.toxiproxy.Proxy;
+import eu.rekawek.toxiproxy.ToxiproxyClient;
+import eu.rekawek.toxiproxy.model.ToxicDirection;
+import io.penstock.testing.TestData;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A network that misbehaves between mount and server: the right bytes or an error in time, never wrong ones. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+final class WireFaultIT {
+    private static final int MIB = 1 << 20;
+
+    @TempDir
+    private static Path scratch;
+
+    private final TestData data = TestData.of("data/40MiB.bin", 40L * MIB + 3);
+    private TestBucket bucket;
+    private Process toxiproxy;
+    private Proxy proxy;
+    private S3Server faulty;
+    private MountedBucket mount;
+
+    @BeforeAll
+    void startToxiproxy() throws Exception {
+        Optional<Path> binary = toxiproxyBinary();
+        assumeTrue(binary.isPresent(), "no toxiproxy-server: bin/test gets one where there is Go");
+        int control = freePort();
+        int port = freePort();
+        toxiproxy = new ProcessBuilder(binary.get().toString(), "-host", "127.0.0.1", "-port", "" + control)
+                .redirectErrorStream(true)
+                .redirectOutput(scratch.resolve("toxiproxy.log").toFile())
+                .start();
+        S3Server server = S3Server.shared();
+        bucket = new TestBucket(server);
+        bucket.put(data);
+        proxy = createProxy(control, port, server);
+        faulty = new S3Server(
+                server.name(), URI.create("http://127.0.0.1:" + port), server.accessKey(), server.secretKey());
+    }
+
+    private Proxy createProxy(int control, int port, S3Server server) throws Exception {
+        ToxiproxyClient client = new ToxiproxyClient("127.0.0.1", control);
+        long deadline = System.nanoTime() + 30_000_000_000L;
+        while (true) {
+            try {
+                return client.createProxy(
+                        "s3", "127.0.0.1:" + port, server.endpoint().getAuthority());
+            } catch (IOException notYet) {
+                if (System.nanoTime() > deadline) {
+                    throw notYet;
+                }
+                Thread.sleep(50);
+            }
+        }
+    }
+
+    private static Optional<Path> toxiproxyBinary() {
+        Path ours = Path.of(System.getProperty("user.home"), ".cache", "penstock", "bin", "toxiproxy-server");
+        return Stream.concat(
+                        Stream.ofNullable(System.getenv("PENSTOCK_TOXIPROXY")).map(Path::of), Stream.of(ours))
+                .filter(Files::isExecutable)
+                .findFirst();
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        }
+    }
+
+    @AfterAll
+    void stopToxiproxy() {
+        if (toxiproxy != null) {
+            toxiproxy.destroy();
+        }
+        if (bucket != null) {
+            bucket.close();
+        }
+    }
+
+    @BeforeEach
+    void mountThroughTheProxy() throws Exception {
+        mount = MountedBucket.mount(
+                faulty,
+                bucket.name(),
+                Files.createTempDirectory(scratch, "mount-"),
+                "-o",
+                "s3.read-timeout=2s,s3.retry-deadline=6s");
+    }
+
+    @AfterEach
+    void healAndUnmount() throws Exception {
+        proxy.toxics().getAll().forEach(toxic -> {
+            try {
+                toxic.remove();
+            } catch (IOException e) {
+                throw new java.io.UncheckedIOException(e);
+            }
+        });
+        proxy.enable();
+        mount.close();
+    }
+
+    private void verifyThroughMount() throws Exception {
+        try (InputStream in = Files.newInputStream(mount.path().resolve(data.name()))) {
+            TestBucket.verify(data, in);
+        }
+    }
+
+    @Test
+    void latency_onEveryPacket_readsTheRightBytes() throws Exception {
+        proxy.toxics().latency("slow", ToxicDirection.DOWNSTREAM, 100).setJitter(50);
+        verifyThroughMount();
+    }
+
+    @Test
+    void slicedPackets_readTheRightBytes() throws Exception {
+        proxy.toxics().slicer("slices", ToxicDirection.DOWNSTREAM, 1_111, 5);
+        verifyThroughMount();
+    }
+
+    @Test
+    void connectionsReset_midwayInBodies_readTheRightBytes() throws Exception {
+        proxy.toxics().limitData("cut", ToxicDirection.DOWNSTREAM, 3L * MIB);
+        verifyThroughMount();
+    }
+
+    @Test
+    void stall_longerThanTheDeadline_isAnErrorInTimeAndHealsAfterwards() throws Exception {
+        proxy.toxics().timeout("stall", ToxicDirection.DOWNSTREAM, 0);
+        Program.Result read = Program.shell(
+                mount.path(), "timeout 60 cat \"$1\" > /dev/null", mount.path().resolve(data.name()));
+        assertThat(read.exit()).as(read.out()).isNotZero().isNotEqualTo(124);
+        proxy.toxics().get("stall").remove();
+        assertThatCode(this::verifyThroughMount).doesNotThrowAnyException();
+    }
+
+    @Test
+    void serverGone_isAnErrorInTimeAndHealsAfterwards() throws Exception {
+        proxy.disable();
+        Program.Result read = Program.shell(
+                mount.path(), "timeout 60 cat \"$1\" > /dev/null", mount.path().resolve(data.name()));
+        assertThat(read.exit()).as(read.out()).isNotZero().isNotEqualTo(124);
+        proxy.enable();
+        assertThatCode(this::verifyThroughMount).doesNotThrowAnyException();
+    }
+}
