@@ -30,6 +30,9 @@ class LauncherTest {
     void makeInstallation() throws IOException {
         launcher = Files.createDirectories(folder.resolve("home/bin")).resolve("penstock");
         Files.copy(Path.of("../bin/penstock"), launcher);
+        Path script = Path.of("lib/java.bash");
+        Files.createDirectory(launcher.resolveSibling("lib"));
+        Files.copy(Path.of("../bin").resolve(script), launcher.resolveSibling(script));
         Path lib = Files.createDirectories(folder.resolve("home/cli/target/penstock/lib"));
         Files.createFile(lib.resolve("penstock-cli-1.jar"));
         Files.createFile(lib.resolve("picocli-1.jar"));
@@ -105,8 +108,9 @@ class LauncherTest {
     @Test
     void java_tooOldEverywhere_saysWhatToInstall() throws Exception {
         Files.writeString(folder.resolve("jdk/release"), "JAVA_VERSION=\"17.0.1\"\n");
-        String text = Files.readString(launcher).replaceFirst("least_java=\\d+", "least_java=99");
-        Files.writeString(launcher, text);
+        Path script = launcher.resolveSibling("lib/java.bash");
+        String text = Files.readString(script).replaceFirst("least_java=\\d+", "least_java=99");
+        Files.writeString(script, text);
         Outcome outcome = launch("mounts");
         assertThat(outcome.exitCode()).isEqualTo(1);
         assertThat(outcome.err())
