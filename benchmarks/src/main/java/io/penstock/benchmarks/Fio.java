@@ -1,0 +1,86 @@
+package io.penstock.benchmarks;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Runs fio: plain read calls (psync) by threads, one for each job, their figures taken together. Reads only, whatever
+ * the shape.
+ */
+final class Fio {
+    private final Path reports;
+
+    /** @param reports a folder for its reports */
+    Fio(Path reports) {
+        this.reports = reports;
+    }
+
+    /**
+     * How to read.
+     *
+     * @param random in random order, no block twice, instead of from front to back
+     * @param blockSize bytes of one read call
+     * @param kernelPages whether pages that the kernel has of a file may be used, or are to be dropped first
+     * @param seconds the most time to take; 0 for reading all of it once
+     */
+    record Shape(boolean random, int blockSize, boolean kernelPages, int seconds) {
+        static Shape sequential(int blockSize) {
+            return new Shape(false, blockSize, false, 0);
+        }
+
+        static Shape random(int blockSize, int seconds) {
+            return new Shape(true, blockSize, false, seconds);
+        }
+
+        Shape withKernelPages() {
+            return new Shape(random, blockSize, true, seconds);
+        }
+
+        List<String> options() {
+            List<String> options = new ArrayList<>(List.of(
+                    "--ioengine=psync",
+                    "--thread",
+                    "--readonly",
+                    "--group_reporting",
+                    "--rw=" + (random ? "randread" : "read"),
+                    "--bs=" + blockSize,
+                    "--invalidate=" + (kernelPages ? 0 : 1)));
+            if (seconds > 0) {
+                options.add("--runtime=" + seconds);
+            }
+            return options;
+        }
+    }
+
+    /** What one thread reads: a part of one file. */
+    record Job(Path file, long offset, long size) {
+        List<String> options(int number) {
+            // A colon separates file names.
+            return List.of(
+                    "--name=job" + number,
+                    "--filename=" + file.toString().replace(":", "\\:"),
+                    "--offset=" + offset,
+                    "--size=" + size);
+        }
+    }
+
+    /** Runs all jobs at once. */
+    Measurement run(Shape shape, List<Job> jobs) throws IOException, InterruptedException {
+        Path report = reports.resolve("fio.json");
+        Programs.run(command(shape, jobs, report));
+        return FioReport.parse(Files.readString(report));
+    }
+
+    static List<String> command(Shape shape, List<Job> jobs, Path report) {
+        List<String> command =
+                new ArrayList<>(List.of("fio", "--output-format=json", "--output=" + report, "--eta=never"));
+        command.addAll(shape.options());
+        for (int i = 0; i < jobs.size(); i++) {
+            command.addAll(jobs.get(i).options(i));
+        }
+        return command;
+    }
+}

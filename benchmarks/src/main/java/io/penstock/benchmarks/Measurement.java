@@ -1,0 +1,50 @@
+package io.penstock.benchmarks;
+
+import java.util.Arrays;
+
+/**
+ * What one run moved and how long it took.
+ *
+ * @param bytes read or written by whoever asked for them
+ * @param operations how many calls, requests or files that were
+ * @param nanos wall-clock time from the first operation's start to the last one's end; more than 0
+ * @param p50Nanos median time of one operation
+ * @param p99Nanos the time that one operation in a hundred exceeds
+ */
+record Measurement(long bytes, long operations, long nanos, long p50Nanos, long p99Nanos) {
+    private static final double MIB = 1 << 20;
+
+    Measurement {
+        if (nanos <= 0) {
+            throw new IllegalArgumentException("a run takes time, not " + nanos + " ns");
+        }
+    }
+
+    /** A run whose operations were timed one by one; sorts the times. */
+    static Measurement of(long bytes, long nanos, long[] operationNanos) {
+        Arrays.sort(operationNanos);
+        return new Measurement(
+                bytes, operationNanos.length, nanos, percentile(operationNanos, 50), percentile(operationNanos, 99));
+    }
+
+    /** The nearest rank: the smallest value that at least {@code percent} of all are not above. */
+    static long percentile(long[] sorted, int percent) {
+        if (sorted.length == 0) {
+            throw new IllegalArgumentException("a run has operations");
+        }
+        int rank = (int) Math.ceilDiv((long) percent * sorted.length, 100L);
+        return sorted[Math.max(rank, 1) - 1];
+    }
+
+    double mibPerSecond() {
+        return bytes / MIB / seconds();
+    }
+
+    double operationsPerSecond() {
+        return operations / seconds();
+    }
+
+    private double seconds() {
+        return nanos / 1e9;
+    }
+}

@@ -1,0 +1,90 @@
+package io.penstock.benchmarks;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A {@code penstock mount --foreground} of its own. {@link #close} unmounts and ends it whatever state it is in, and
+ * may be called more than once.
+ */
+final class MountProcess implements AutoCloseable {
+    private static final long START_SECONDS = 60;
+    private static final long END_SECONDS = 60;
+
+    private final Process process;
+    private final Path mountPoint;
+    private final Path log;
+
+    private MountProcess(Process process, Path mountPoint, Path log) {
+        this.process = process;
+        this.mountPoint = mountPoint;
+        this.log = log;
+    }
+
+    /**
+     * Starts it without waiting.
+     *
+     * @param penstock the launcher, bin/penstock
+     * @param source BUCKET/PREFIX
+     * @param mountPoint an existing, empty folder
+     * @param options of {@code penstock mount}
+     * @param log gets what it says
+     */
+    static MountProcess start(
+            Path penstock, String source, Path mountPoint, S3Server server, List<String> options, Path log)
+            throws IOException {
+        List<String> command =
+                new ArrayList<>(List.of(penstock.toString(), "mount", source, mountPoint.toString(), "--foreground"));
+        command.addAll(server.mountOptions());
+        command.addAll(options);
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
+        server.addKeysTo(builder.environment());
+        return new MountProcess(builder.start(), mountPoint, log);
+    }
+
+    /** The serving JVM: the launcher replaces itself with it. */
+    long pid() {
+        return process.pid();
+    }
+
+    Path path() {
+        return mountPoint;
+    }
+
+    /** Returns once files can be read. */
+    MountProcess awaitReady() throws IOException, InterruptedException, BenchException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
+        while (!Mounts.isMounted(mountPoint)) {
+            if (!process.isAlive() || System.nanoTime() > deadline) {
+                throw new BenchException("penstock does not mount:\n" + Files.readString(log, StandardCharsets.UTF_8));
+            }
+            Thread.sleep(20);
+        }
+        // The first answer comes when the session runs.
+        Files.readAttributes(mountPoint, "*");
+        return this;
+    }
+
+    @Override
+    public void close() throws IOException {
+        process.destroy();
+        try {
+            if (!process.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
+                process.destroyForcibly().waitFor();
+            }
+            if (Mounts.isMounted(mountPoint)) {
+                Mounts.detach(mountPoint);
+            }
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package io.penstock.benchmarks;
+
+import io.penstock.embeddeds3.EmbeddedS3;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/** Servers that a benchmark starts for itself where it is given none: a MinIO where there is one, else S3Proxy. */
+final class OwnServers {
+    private static final S3Server.Keys KEYS = new S3Server.Keys("penstock", "penstock-secret");
+    private static final String REGION = "us-east-1";
+    private static final long START_SECONDS = 60;
+
+    private OwnServers() {}
+
+    /**
+     * @param data an existing folder for what is stored
+     * @param resources ends it
+     */
+    static S3Server start(Path data, Resources resources) throws IOException, InterruptedException {
+        Optional<Path> minio = findMinio();
+        return minio.isPresent() ? minio(minio.get(), data, resources) : embedded(data, resources);
+    }
+
+    private static Optional<Path> findMinio() {
+        Stream<Path> named = Stream.ofNullable(System.getenv("PENSTOCK_MINIO")).map(Path::of);
+        Stream<Path> onPath = Stream.of(System.getenv("PATH").split(":")).map(folder -> Path.of(folder, "minio"));
+        Stream<Path> cached = Stream.of(Path.of(System.getProperty("user.home"), ".cache", "penstock", "bin", "minio"));
+        return Stream.of(named, onPath, cached)
+                .flatMap(paths -> paths)
+                .filter(path -> Files.isRegularFile(path) && Files.isExecutable(path))
+                .findFirst();
+    }
+
+    private static S3Server minio(Path binary, Path data, Resources resources)
+            throws IOException, InterruptedException {
+        int port = freePort();
+        Path log = data.resolveSibling("minio.log");
+        ProcessBuilder builder = new ProcessBuilder(
+                        binary.toString(), "server", "--quiet", "--address", "127.0.0.1:" + port, data.toString())
+                .redirectErrorStream(true)
+                .redirectOutput(log.toFile());
+        builder.environment().put("MINIO_ROOT_USER", KEYS.accessKeyId());
+        builder.environment().put("MINIO_ROOT_PASSWORD", KEYS.secretAccessKey());
+        builder.environment().put("MINIO_BROWSER", "off");
+        Process process = builder.start();
+        resources.add(() -> {
+            process.destroy();
+            process.waitFor();
+        });
+        awaitListening(port, process, log);
+        return own("MinIO", port);
+    }
+
+    private static S3Server embedded(Path data, Resources resources) throws IOException {
+        EmbeddedS3 server = resources.add(new EmbeddedS3(data, KEYS.accessKeyId(), KEYS.secretAccessKey()));
+        return own(
+                "S3Proxy, in the process of the raw ceilings", server.endpoint().getPort());
+    }
+
+    private static S3Server own(String name, int port) {
+        return new S3Server(name, URI.create("http://127.0.0.1:" + port), REGION, true, KEYS, true);
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private static void awaitListening(int port, Process process, Path log) throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
+        while (true) {
+            try (Socket _ = new Socket(InetAddress.getLoopbackAddress(), port)) {
+                return;
+            } catch (IOException e) {
+                if (!process.isAlive() || System.nanoTime() > deadline) {
+                    throw new IOException("MinIO does not start:\n" + Files.readString(log), e);
+                }
+            }
+            Thread.sleep(50);
+        }
+    }
+}

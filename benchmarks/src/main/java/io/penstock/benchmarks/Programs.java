@@ -1,0 +1,47 @@
+package io.penstock.benchmarks;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** Programs that are run to their end. */
+final class Programs {
+    private static final long LIMIT_MINUTES = 20;
+
+    private Programs() {}
+
+    /**
+     * Waits for the program, not longer than a limit that only something stuck reaches.
+     *
+     * @return what it printed, on standard error too
+     * @throws IOException if it cannot be started, does not end or fails
+     */
+    static String run(List<String> command) throws IOException, InterruptedException {
+        Path output = Files.createTempFile("penstock-bench-", ".out");
+        Process process = null;
+        try {
+            process = new ProcessBuilder(command)
+                    .redirectErrorStream(true)
+                    .redirectInput(Path.of("/dev/null").toFile())
+                    .redirectOutput(output.toFile())
+                    .start();
+            if (!process.waitFor(LIMIT_MINUTES, TimeUnit.MINUTES)) {
+                throw new IOException(command.getFirst() + " was still running after " + LIMIT_MINUTES + " minutes");
+            }
+            String printed = Files.readString(output, StandardCharsets.UTF_8);
+            if (process.exitValue() != 0) {
+                throw new IOException(
+                        String.join(" ", command) + " failed (" + process.exitValue() + "):\n" + printed.strip());
+            }
+            return printed;
+        } finally {
+            if (process != null) {
+                process.destroyForcibly();
+            }
+            Files.deleteIfExists(output);
+        }
+    }
+}

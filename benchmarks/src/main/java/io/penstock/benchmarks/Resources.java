@@ -1,0 +1,78 @@
+package io.penstock.benchmarks;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What has to be ended and removed, the last one first, whether the benchmark ends by itself or by a signal. What fails
+ * to end is told on standard error and does not keep the others. Thread-safe: on a signal the JVM's shutdown closes it
+ * beside the main thread.
+ */
+final class Resources implements AutoCloseable {
+    /** Guarded by this. */
+    private final Deque<AutoCloseable> open = new ArrayDeque<>();
+
+    /** Guarded by this. */
+    private boolean closed;
+
+    /** Held while things end: whoever comes second must wait for the first, or the JVM would end in the middle. */
+    private final ReentrantLock ending = new ReentrantLock();
+
+    Resources() {
+        Runtime.getRuntime().addShutdownHook(new Thread(this::close, "clean-up"));
+    }
+
+    /** Takes it over; once all have been ended, ends it and throws. */
+    <T extends AutoCloseable> T add(T resource) {
+        synchronized (this) {
+            if (!closed) {
+                open.push(resource);
+                return resource;
+            }
+        }
+        end(resource);
+        throw new IllegalStateException("the benchmark is ending");
+    }
+
+    /** Ends one before its turn. */
+    void close(AutoCloseable resource) {
+        synchronized (this) {
+            if (!open.remove(resource)) {
+                return;
+            }
+        }
+        end(resource);
+    }
+
+    @Override
+    public void close() {
+        ending.lock();
+        try {
+            for (AutoCloseable next = next(); next != null; next = next()) {
+                end(next);
+            }
+        } finally {
+            ending.unlock();
+        }
+    }
+
+    private synchronized @Nullable AutoCloseable next() {
+        closed = true;
+        return open.poll();
+    }
+
+    private void end(AutoCloseable resource) {
+        ending.lock();
+        try {
+            resource.close();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (Exception e) {
+            System.err.println("bench: not cleaned up: " + e.getMessage());
+        } finally {
+            ending.unlock();
+        }
+    }
+}

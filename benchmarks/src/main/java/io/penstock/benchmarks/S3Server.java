@@ -1,0 +1,77 @@
+package io.penstock.benchmarks;
+
+import io.penstock.objectstore.S3Config;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The server that is read from and how to speak to it, the same for the mount and for its ceilings.
+ *
+ * @param name what the report calls it
+ * @param endpoint null for AWS
+ * @param region null to ask the bucket
+ * @param pathStyle {@code http://host/bucket/key}
+ * @param keys null for what the AWS SDK finds
+ * @param own whether it runs for this benchmark alone, on this machine
+ */
+record S3Server(
+        String name,
+        @Nullable URI endpoint,
+        @Nullable String region,
+        boolean pathStyle,
+        @Nullable Keys keys,
+        boolean own) {
+
+    record Keys(String accessKeyId, String secretAccessKey) {
+        @Override
+        public String toString() {
+            return "Keys[" + accessKeyId + "]";
+        }
+    }
+
+    S3Config config(String bucket, S3Config.HttpClient httpClient) throws BenchException {
+        try {
+            return builder(bucket, httpClient).build();
+        } catch (IllegalArgumentException e) {
+            throw new BenchException(e.getMessage());
+        }
+    }
+
+    private S3Config.Builder builder(String bucket, S3Config.HttpClient httpClient) {
+        return S3Config.builder(bucket)
+                .endpoint(endpoint)
+                .region(region)
+                .pathStyle(pathStyle)
+                .credentials(
+                        keys == null
+                                ? new S3Config.Credentials.Chain(null)
+                                : new S3Config.Credentials.Static(keys.accessKeyId(), keys.secretAccessKey()))
+                .httpClient(httpClient)
+                .userAgent("penstock-bench");
+    }
+
+    /** The same as options of {@code penstock mount}. */
+    List<String> mountOptions() {
+        List<String> options = new ArrayList<>();
+        if (endpoint != null) {
+            options.add("--endpoint=" + endpoint);
+        }
+        if (region != null) {
+            options.add("--region=" + region);
+        }
+        options.add("--path-style=" + pathStyle);
+        return options;
+    }
+
+    /** What a program's environment must hold for its AWS SDK to use the keys. */
+    void addKeysTo(Map<String, String> environment) {
+        if (keys != null) {
+            environment.keySet().removeAll(List.of("AWS_SESSION_TOKEN", "AWS_PROFILE"));
+            environment.put("AWS_ACCESS_KEY_ID", keys.accessKeyId());
+            environment.put("AWS_SECRET_ACCESS_KEY", keys.secretAccessKey());
+        }
+    }
+}

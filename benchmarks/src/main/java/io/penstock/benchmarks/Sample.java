@@ -1,0 +1,25 @@
+package io.penstock.benchmarks;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One measured run.
+ *
+ * @param measurement what was moved, in what time
+ * @param cost what it cost the process that served it; null where the kernel alone did
+ */
+record Sample(Measurement measurement, @Nullable Cost cost) {
+    /**
+     * A process's share of a run.
+     *
+     * @param cpuSeconds user and system time of all its threads
+     * @param peakResidentBytes the most memory that it had resident at once during the run
+     */
+    record Cost(double cpuSeconds, long peakResidentBytes) {}
+
+    /** Work whose time is measured. */
+    @FunctionalInterface
+    interface Work {
+        Measurement run() throws Exception;
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.penstock.benchmarks;
+
+import org.jspecify.annotations.NullMarked;
