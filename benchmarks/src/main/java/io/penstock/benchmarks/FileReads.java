@@ -1,0 +1,141 @@
+package io.penstock.benchmarks;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Reads that fio has no shape for: plain read calls by plain threads. */
+final class FileReads {
+    private FileReads() {}
+
+    /**
+     * Opens, reads and closes each file once, in the given order.
+     *
+     * @param size of each file in bytes
+     */
+    static Measurement whole(List<Path> files, int size, int threads) throws Exception {
+        long[] nanos = new long[files.size()];
+        AtomicInteger next = new AtomicInteger();
+        return inThreads(threads, (long) size * nanos.length, nanos, () -> {
+            // One byte more, to see the end of a file that is as long as it should be.
+            ByteBuffer buffer = ByteBuffer.allocateDirect(size + 1);
+            for (int file; (file = next.getAndIncrement()) < nanos.length; ) {
+                long opened = System.nanoTime();
+                readWhole(files.get(file), buffer.clear(), size);
+                nanos[file] = System.nanoTime() - opened;
+            }
+            return null;
+        });
+    }
+
+    private static void readWhole(Path file, ByteBuffer buffer, int size) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            while (channel.read(buffer) >= 0) {
+                if (!buffer.hasRemaining()) {
+                    break;
+                }
+            }
+        }
+        if (buffer.position() != size) {
+            throw new IOException(file + " holds " + buffer.position() + " bytes or more instead of " + size);
+        }
+    }
+
+    /**
+     * Reads each block once, in the given order, each thread through descriptors of its own.
+     *
+     * @param length of each block in bytes
+     */
+    static Measurement blocks(List<Block> blocks, int length, int threads) throws Exception {
+        long[] nanos = new long[blocks.size()];
+        AtomicInteger next = new AtomicInteger();
+        return inThreads(threads, (long) length * nanos.length, nanos, () -> {
+            Map<Path, FileChannel> files = new HashMap<>();
+            ByteBuffer buffer = ByteBuffer.allocateDirect(length);
+            try {
+                for (int i; (i = next.getAndIncrement()) < nanos.length; ) {
+                    Block block = blocks.get(i);
+                    FileChannel file = files.get(block.file());
+                    if (file == null) {
+                        file = FileChannel.open(block.file(), StandardOpenOption.READ);
+                        files.put(block.file(), file);
+                    }
+                    long asked = System.nanoTime();
+                    readFully(file, buffer.clear(), block.offset());
+                    nanos[i] = System.nanoTime() - asked;
+                }
+            } finally {
+                for (FileChannel file : files.values()) {
+                    file.close();
+                }
+            }
+            return null;
+        });
+    }
+
+    /** A place to read at. */
+    record Block(Path file, long offset) {}
+
+    /** Times work that every one of so many threads does, and that fills in its operations' times. */
+    private static Measurement inThreads(int threads, long bytes, long[] nanos, Callable<?> work) throws Exception {
+        long start = System.nanoTime();
+        try (ExecutorService executor = Executors.newFixedThreadPool(threads)) {
+            List<Future<?>> readers = new ArrayList<>();
+            for (int i = 0; i < threads; i++) {
+                readers.add(executor.submit(work));
+            }
+            for (Future<?> reader : readers) {
+                reader.get();
+            }
+        }
+        return Measurement.of(bytes, System.nanoTime() - start, nanos);
+    }
+
+    /**
+     * Reads a file whole through one descriptor on one thread, as several sequential streams in equal parts of it that
+     * take turns.
+     *
+     * @param visit bytes that a stream reads in its turn; divides the file's size by the number of streams
+     * @param request bytes of one read call; divides {@code visit}
+     */
+    static Measurement interleaved(Path file, long size, int streams, int visit, int request) throws IOException {
+        long part = size / streams;
+        long[] nanos = new long[Math.toIntExact(size / request)];
+        int reads = 0;
+        ByteBuffer buffer = ByteBuffer.allocateDirect(request);
+        long start = System.nanoTime();
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            for (long turn = 0; turn < part; turn += visit) {
+                for (int stream = 0; stream < streams; stream++) {
+                    long position = stream * part + turn;
+                    for (long end = position + visit; position < end; position += request) {
+                        long asked = System.nanoTime();
+                        readFully(channel, buffer.clear(), position);
+                        nanos[reads++] = System.nanoTime() - asked;
+                    }
+                }
+            }
+        }
+        return Measurement.of(size, System.nanoTime() - start, nanos);
+    }
+
+    private static void readFully(FileChannel channel, ByteBuffer buffer, long position) throws IOException {
+        while (buffer.hasRemaining()) {
+            if (channel.read(buffer, position + buffer.position()) < 0) {
+                throw new EOFException("the file ends before " + (position + buffer.limit()));
+            }
+        }
+    }
+}

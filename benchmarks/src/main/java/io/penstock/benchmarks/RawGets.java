@@ -1,0 +1,81 @@
+package io.penstock.benchmarks;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.BodySink;
+import io.penstock.objectstore.ObjectStore;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** The ceiling of every cold read: what the mount's own S3 client brings when nothing is done with the bytes. */
+final class RawGets {
+    private final ObjectStore store;
+
+    RawGets(ObjectStore store) {
+        this.store = store;
+    }
+
+    record Request(ObjectVersion version, ByteRange range) {}
+
+    /** Makes all requests, in order, so many at once; an operation is a request. */
+    Measurement run(List<Request> requests, int concurrency) throws ExecutionException, InterruptedException {
+        long[] nanos = new long[requests.size()];
+        AtomicInteger next = new AtomicInteger();
+        long start = System.nanoTime();
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Future<?>> lanes = new ArrayList<>();
+            for (int lane = 0; lane < concurrency; lane++) {
+                lanes.add(threads.submit(() -> {
+                    BodySink sink = new Nowhere();
+                    for (int i; (i = next.getAndIncrement()) < nanos.length; ) {
+                        long asked = System.nanoTime();
+                        store.get(requests.get(i).version(), requests.get(i).range(), sink);
+                        nanos[i] = System.nanoTime() - asked;
+                    }
+                    return null;
+                }));
+            }
+            for (Future<?> lane : lanes) {
+                lane.get();
+            }
+        }
+        long elapsed = System.nanoTime() - start;
+        long bytes =
+                requests.stream().mapToLong(request -> request.range().length()).sum();
+        return Measurement.of(bytes, elapsed, nanos);
+    }
+
+    /** Objects whole, in ranges, one range of each object in turn as readers of all of them would cause. */
+    static List<Request> wholes(List<ObjectVersion> versions, long rangeSize) {
+        List<Request> requests = new ArrayList<>();
+        long longest = versions.stream().mapToLong(ObjectVersion::size).max().orElse(0);
+        for (long offset = 0; offset < longest; offset += rangeSize) {
+            for (ObjectVersion version : versions) {
+                if (offset < version.size()) {
+                    long length = Math.min(rangeSize, version.size() - offset);
+                    requests.add(new Request(version, new ByteRange(offset, length)));
+                }
+            }
+        }
+        return requests;
+    }
+
+    /** Overwrites what came before: the bytes go to the memory that a cache's page would be, and no further. */
+    private static final class Nowhere implements BodySink {
+        private final ByteBuffer memory = ByteBuffer.allocateDirect(1 << 20);
+
+        @Override
+        public ByteBuffer buffer() {
+            return memory.clear();
+        }
+
+        @Override
+        public void filled(int bytes) {}
+    }
+}

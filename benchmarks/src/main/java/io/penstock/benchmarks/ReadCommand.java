@@ -1,0 +1,135 @@
+package io.penstock.benchmarks;
+
+import io.penstock.objectstore.S3ObjectStore;
+import io.penstock.objectstore.StoredObject;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+@Command(
+        name = "read",
+        sortOptions = false,
+        description = {
+            "Reads through mounts of its own, cold and warm, large and small files, and sets each figure beside what"
+                    + " the same machine does without a mount.",
+            "",
+            "docs/BENCHMARKS.md tells what the rows mean."
+        })
+final class ReadCommand implements Callable<Integer> {
+    @Mixin
+    private ServerOptions servers;
+
+    @Option(
+            names = "--prefix",
+            paramLabel = "<prefix>",
+            description = "Where the objects lie in the bucket; those that are missing are uploaded and stay there."
+                    + " Default: penstock-bench, with --quick penstock-bench-quick.")
+    private @Nullable String prefix;
+
+    @Option(names = "--shard-mib", paramLabel = "<n>", description = "MiB of each of five shards. Default: 1024.")
+    private @Nullable Integer shardMib;
+
+    @Option(names = "--small-files", paramLabel = "<n>", description = "Files of 100 KiB. Default: 10000.")
+    private @Nullable Integer smallFiles;
+
+    @Option(
+            names = "--only",
+            split = ",",
+            paramLabel = "<group>",
+            description = "Groups of rows: sequential, streams, random, small, warm. Default: all.")
+    private List<Group> only = List.of(Group.values());
+
+    @Mixin
+    private RunOptions run;
+
+    /** Rows that are measured together. Those that empty the kernel's caches, and so the server's too, come last. */
+    private enum Group {
+        SEQUENTIAL,
+        STREAMS,
+        RANDOM,
+        SMALL,
+        WARM
+    }
+
+    private Scenario scenario(Group group) {
+        return switch (group) {
+            case SEQUENTIAL -> new ColdSequential();
+            case STREAMS -> new InterleavedStreams();
+            case RANDOM -> new ColdRandom();
+            case SMALL -> new SmallFiles();
+            case WARM -> new WarmReads(run.quick() ? 2 : 10);
+        };
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        Path home = Path.of(System.getProperty("penstock.home", ".")).toRealPath();
+        DataSet data = dataSet();
+        Results results = new Results(System.err::println);
+        List<Scenario> scenarios =
+                only.stream().distinct().sorted().map(this::scenario).toList();
+        String heading;
+        try (Resources resources = new Resources()) {
+            // The data is there up to three times: the server's, the cache and the bare files.
+            Scratch scratch = resources.add(run.openScratch(3 * data.totalBytes()));
+            Machine machine = Machine.current(home, scratch.root());
+            S3Server server = servers.open(scratch, resources);
+            heading = run.heading("read", machine, server, describe(data));
+            System.err.println(heading);
+            measure(scenarios, rig(home, data, server, scratch, resources, results));
+        }
+        List<Row> rows = new ArrayList<>(List.of(ReadRig.FIRST_READ));
+        scenarios.forEach(scenario -> rows.addAll(scenario.rows()));
+        run.publish(home, "read", heading, "Reads, as a part of their ceilings", new Report(results, rows));
+        return 0;
+    }
+
+    private DataSet dataSet() throws BenchException {
+        long mib = shardMib != null ? shardMib : run.quick() ? 128 : 1024;
+        int files = smallFiles != null ? smallFiles : run.quick() ? 1000 : 10_000;
+        try {
+            return new DataSet(mib << 20, files);
+        } catch (IllegalArgumentException e) {
+            throw new BenchException("--shard-mib " + mib + ", --small-files " + files + ": " + e.getMessage());
+        }
+    }
+
+    private static String describe(DataSet data) {
+        return String.format(
+                Locale.ROOT,
+                "Shards of %d MiB, %,d small files; kernel caches %s before reads from NVMe",
+                data.shardSize() >> 20,
+                data.smallFiles(),
+                KernelCaches.canBeDropped() ? "dropped" : "NOT DROPPED, for lack of root's rights,");
+    }
+
+    private ReadRig rig(Path home, DataSet data, S3Server server, Scratch scratch, Resources resources, Results results)
+            throws Exception {
+        String folder = prefix != null
+                ? prefix.replaceAll("^/+|/+$", "")
+                : run.quick() ? "penstock-bench-quick" : "penstock-bench";
+        S3ObjectStore store =
+                resources.add(S3ObjectStore.connect(server.config(servers.bucket(), run.httpClient()), folder + "/"));
+        Map<String, StoredObject> objects = new DataLoader(store, folder + "/").ensure(data, server);
+        ReadRig.MountSettings mount = new ReadRig.MountSettings(
+                home.resolve("bin/penstock"), servers.bucket() + "/" + folder, server, run.mountOptions());
+        return new ReadRig(mount, data, objects, store, scratch, resources, results);
+    }
+
+    private void measure(List<Scenario> scenarios, ReadRig rig) throws Exception {
+        for (int round = 1; round <= run.rounds(); round++) {
+            System.err.println("round " + round + " of " + run.rounds());
+            rig.warmServer();
+            for (Scenario scenario : scenarios) {
+                scenario.round(rig);
+            }
+        }
+    }
+}

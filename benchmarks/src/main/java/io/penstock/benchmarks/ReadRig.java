@@ -1,0 +1,157 @@
+package io.penstock.benchmarks;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.StoredObject;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/** What the read scenarios share: the data in the bucket and on the bare disk, mounts, and a place for results. */
+final class ReadRig {
+    /** Bytes of a GET: the default of {@code readahead.range-size}. */
+    static final int RANGE = 8 << 20;
+
+    /** Bytes of a read call of a sequential reader. */
+    static final int CALL = 1 << 20;
+
+    /** Bytes of a FUSE request of libfuse 2. */
+    static final int FUSE_REQUEST = 128 << 10;
+
+    /** Threads that read at random, and threads that read small files. */
+    static final int THREADS = 16;
+
+    static final Row FIRST_READ =
+            new Row("cold sequential, 1 file, by a process just started", ColdSequential.rawCeiling(1, 16));
+
+    private final MountSettings settings;
+    private final DataSet data;
+    private final Map<String, StoredObject> objects;
+    private final RawGets raw;
+    private final Fio fio;
+    private final Scratch scratch;
+    private final Resources resources;
+    private final Results results;
+
+    /**
+     * How to mount.
+     *
+     * @param penstock the launcher
+     * @param source BUCKET/PREFIX
+     * @param options of {@code penstock mount}, further ones
+     */
+    record MountSettings(Path penstock, String source, S3Server server, List<String> options) {}
+
+    /** @param objects the data set's objects by name */
+    ReadRig(
+            MountSettings settings,
+            DataSet data,
+            Map<String, StoredObject> objects,
+            ObjectStore store,
+            Scratch scratch,
+            Resources resources,
+            Results results)
+            throws Exception {
+        this.settings = settings;
+        this.data = data;
+        this.objects = objects;
+        this.raw = new RawGets(store);
+        this.fio = new Fio(scratch.folder("fio"));
+        this.scratch = scratch;
+        this.resources = resources;
+        this.results = results;
+    }
+
+    DataSet data() {
+        return data;
+    }
+
+    Fio fio() {
+        return fio;
+    }
+
+    ObjectVersion version(String name) {
+        return Objects.requireNonNull(objects.get(name), name).version();
+    }
+
+    List<ObjectVersion> versions(List<String> names) {
+        return names.stream().map(this::version).toList();
+    }
+
+    /**
+     * Lets the server and this JVM's client read everything once. A server on this machine then answers from memory, as
+     * one elsewhere would answer from its own disks; another's needs only the client to be warm.
+     */
+    void warmServer() throws Exception {
+        List<String> names = new ArrayList<>(List.of(data.warmUpShard()));
+        if (settings.server().own()) {
+            names.addAll(data.shards());
+            names.addAll(data.small());
+        }
+        raw.run(RawGets.wholes(versions(names), RANGE), THREADS);
+    }
+
+    /** Mounts with an empty cache, and has the warm-up shard read through the mount. */
+    MountProcess mount() throws Exception {
+        List<String> options = new ArrayList<>(List.of("--cache=" + scratch.emptyFolder("cache")));
+        options.addAll(settings.options());
+        MountProcess mount = resources.add(MountProcess.start(
+                settings.penstock(),
+                settings.source(),
+                scratch.folder("mnt"),
+                settings.server(),
+                options,
+                scratch.root().resolve("mount.log")));
+        mount.awaitReady();
+        served(FIRST_READ.name(), mount, () -> readWarmUpShard(mount));
+        return mount;
+    }
+
+    /** Reads the shard that no row reads; what the mount holds in memory is then that. */
+    Measurement readWarmUpShard(MountProcess mount) throws Exception {
+        Path file = mount.path().resolve(data.warmUpShard());
+        return fio.run(Fio.Shape.sequential(CALL), List.of(new Fio.Job(file, 0, data.shardSize())));
+    }
+
+    void unmount(MountProcess mount) throws Exception {
+        resources.close(mount);
+        if (Mounts.isMounted(mount.path())) {
+            throw new BenchException("penstock did not unmount " + mount.path());
+        }
+    }
+
+    /** Measures what a mount serves. */
+    void served(String name, MountProcess mount, Sample.Work work) throws Exception {
+        KernelCaches.sync();
+        results.add(name, ProcessUsage.measure(mount.pid(), work));
+    }
+
+    /** Measures requests that this JVM makes itself. */
+    void raw(String name, List<RawGets.Request> requests, int concurrency) throws Exception {
+        KernelCaches.sync();
+        results.add(name, ProcessUsage.measure(ProcessHandle.current().pid(), () -> raw.run(requests, concurrency)));
+    }
+
+    /** Measures what the kernel alone serves. */
+    void bare(String name, Sample.Work work) throws Exception {
+        KernelCaches.sync();
+        results.add(name, new Sample(work.run(), null));
+    }
+
+    /** The same names and sizes as plain files on the cache folder's disk. Written when first asked for. */
+    Path bareFiles() throws Exception {
+        Path folder = scratch.root().resolve("bare");
+        if (!Files.exists(folder)) {
+            System.err.println("writing the bare files");
+            for (String name : data.sizes().keySet()) {
+                if (!name.equals(data.warmUpShard())) {
+                    RandomBytes.write(folder.resolve(name), name, data.sizes().get(name));
+                }
+            }
+        }
+        return folder;
+    }
+}

@@ -1,0 +1,12 @@
+package io.penstock.benchmarks;
+
+import java.util.List;
+
+/** Rows that are measured together, with their ceilings. */
+interface Scenario {
+    /** What it adds to the report. */
+    List<Row> rows();
+
+    /** Measures each row and each ceiling once. */
+    void round(ReadRig rig) throws Exception;
+}

@@ -1,0 +1,105 @@
+package io.penstock.benchmarks;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Files that the cache holds whole, against the same reads of bare files on the same disk. Three places that bytes can
+ * come from: the disk; Penstock's side of the mount (its memory, or its files in the kernel's page cache) with the
+ * mount's own pages dropped, so that every byte passes through FUSE; and the mount's pages in the kernel.
+ */
+final class WarmReads implements Scenario {
+    private static final List<Integer> FILES = List.of(1, DataSet.SHARDS);
+    private static final List<Integer> BLOCKS = List.of(4 << 10, 256 << 10);
+
+    /** Of random reads: enough for tens of thousands, too little for most pages to be read twice. */
+    private final int randomSeconds;
+
+    WarmReads(int randomSeconds) {
+        this.randomSeconds = randomSeconds;
+    }
+
+    @Override
+    public List<Row> rows() {
+        List<Row> rows = new ArrayList<>();
+        for (int files : FILES) {
+            rows.add(new Row(
+                    sequential(files, "NVMe"),
+                    bareCeiling("disk", files, ReadRig.FUSE_REQUEST),
+                    bareCeiling("disk", files, ReadRig.CALL)));
+            rows.add(new Row(
+                    sequential(files, "memory through FUSE"), bareCeiling("page cache", files, ReadRig.FUSE_REQUEST)));
+            rows.add(new Row(sequential(files, "the page cache"), bareCeiling("page cache", files, ReadRig.CALL)));
+        }
+        for (int block : BLOCKS) {
+            rows.add(new Row(random(block), new Row.Ceiling(bareRandom(block))));
+        }
+        return rows;
+    }
+
+    private static String sequential(int files, String from) {
+        return "warm sequential, " + ColdSequential.files(files) + ", from " + from;
+    }
+
+    private static String random(int block) {
+        return "warm random " + (block >> 10) + " KiB, " + ReadRig.THREADS + " threads, from NVMe";
+    }
+
+    private static Row.Ceiling bareCeiling(String place, int files, int call) {
+        return new Row.Ceiling(bare(place, files, call));
+    }
+
+    private static String bare(String place, int files, int call) {
+        return "bare " + place + ", " + ColdSequential.files(files) + ", reads of " + (call >> 10) + " KiB";
+    }
+
+    private static String bareRandom(int block) {
+        return "bare disk, random " + (block >> 10) + " KiB, " + ReadRig.THREADS + " threads";
+    }
+
+    @Override
+    public void round(ReadRig rig) throws Exception {
+        rig.bareFiles();
+        MountProcess mount = rig.mount();
+        rig.fio().run(Fio.Shape.sequential(ReadRig.CALL), rig.data().wholeShards(mount.path(), DataSet.SHARDS));
+        for (int files : FILES) {
+            bareSequential(rig, files, ReadRig.FUSE_REQUEST);
+            mountSequential(rig, mount, files);
+            bareSequential(rig, files, ReadRig.CALL);
+        }
+        for (int block : BLOCKS) {
+            random(rig, mount, block);
+        }
+        rig.unmount(mount);
+    }
+
+    private static void bareSequential(ReadRig rig, int files, int call) throws Exception {
+        Fio.Shape shape = Fio.Shape.sequential(call);
+        List<Fio.Job> jobs = rig.data().wholeShards(rig.bareFiles(), files);
+        KernelCaches.drop();
+        rig.bare(bare("disk", files, call), () -> rig.fio().run(shape, jobs));
+        rig.bare(bare("page cache", files, call), () -> rig.fio().run(shape.withKernelPages(), jobs));
+    }
+
+    private static void mountSequential(ReadRig rig, MountProcess mount, int files) throws Exception {
+        Fio.Shape shape = Fio.Shape.sequential(ReadRig.CALL);
+        List<Fio.Job> jobs = rig.data().wholeShards(mount.path(), files);
+        rig.readWarmUpShard(mount);
+        KernelCaches.drop();
+        rig.served(sequential(files, "NVMe"), mount, () -> rig.fio().run(shape, jobs));
+        rig.served(
+                sequential(files, "memory through FUSE"), mount, () -> rig.fio().run(shape, jobs));
+        rig.served(sequential(files, "the page cache"), mount, () -> rig.fio().run(shape.withKernelPages(), jobs));
+    }
+
+    private void random(ReadRig rig, MountProcess mount, int block) throws Exception {
+        Fio.Shape shape = Fio.Shape.random(block, randomSeconds);
+        Path bare = rig.bareFiles();
+        KernelCaches.drop();
+        rig.bare(bareRandom(block), () -> rig.fio().run(shape, rig.data().parts(bare, ReadRig.THREADS)));
+        rig.readWarmUpShard(mount);
+        KernelCaches.drop();
+        rig.served(random(block), mount, () -> rig.fio().run(shape, rig.data().parts(mount.path(), ReadRig.THREADS)));
+    }
+}
