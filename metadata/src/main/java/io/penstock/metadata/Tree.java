@@ -4,6 +4,7 @@ import com.github.benmanes.caffeine.cache.AsyncCache;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import java.util.concurrent.CompletableFuture;
@@ -11,6 +12,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +33,18 @@ public final class Tree implements AutoCloseable {
     /** Listed entries that are kept at most, in all directories together: some 400 bytes each. */
     private static final int MAX_LISTED = 1_000_000;
 
+    /**
+     * After so many names of one directory were asked for one by one, it is listed behind their back: whoever opens 16
+     * samples of a folder opens the other thousands too, and a page of the listing answers for 1,000 of them.
+     */
+    static final int ASKED_BEFORE_LISTING = 16;
+
+    /** How far such a listing goes in a larger directory, in entries: 100 requests. */
+    static final int MAX_LISTED_UNASKED = 100_000;
+
+    /** Directories whose lookups are counted at most; another forgets one that was not asked in for long. */
+    private static final int MAX_ASKED = 10_000;
+
     private final ObjectStore store;
     private final Directory root;
     private final long ttlNanos;
@@ -41,6 +55,9 @@ public final class Tree implements AutoCloseable {
     private final NameProbe probe;
     private final AsyncCache<Name, Outcome> answers;
     private final Cache<Directory, Listing> listings;
+
+    /** How many names of a directory were asked for one by one lately. */
+    private final Cache<Directory, AtomicInteger> askedOneByOne;
 
     private record Name(Directory directory, String name) {}
 
@@ -73,6 +90,12 @@ public final class Tree implements AutoCloseable {
         this.listings = Caffeine.newBuilder()
                 .maximumWeight(MAX_LISTED)
                 .weigher((Directory directory, Listing listing) -> listing.size())
+                .ticker(nanoClock::getAsLong)
+                .executor(Runnable::run)
+                .expireAfterWrite(config.ttl())
+                .build();
+        this.askedOneByOne = Caffeine.newBuilder()
+                .maximumSize(MAX_ASKED)
                 .ticker(nanoClock::getAsLong)
                 .executor(Runnable::run)
                 .expireAfterWrite(config.ttl())
@@ -167,17 +190,37 @@ public final class Tree implements AutoCloseable {
         return nanoClock.getAsLong() - asOf < lifetime;
     }
 
-    private Outcome ask(Name asked) {
+    private Outcome ask(Name name) {
         long now = nanoClock.getAsLong();
         try {
-            Answer answer = probe.ask(asked.directory(), asked.name());
-            Listing listing = listings.getIfPresent(asked.directory());
+            Answer answer = probe.ask(name.directory(), name.name());
+            Listing listing = listings.getIfPresent(name.directory());
             if (listing != null) {
-                listing.correct(asked.name(), answer);
+                listing.correct(name.name(), answer);
             }
+            listWhereManyAsk(name.directory());
             return new Outcome.Dated(answer, now);
         } catch (ObjectStoreException | InterruptedException e) {
             return new Outcome.Failed(e);
+        }
+    }
+
+    private void listWhereManyAsk(Directory directory) {
+        int count = askedOneByOne.get(directory, _ -> new AtomicInteger()).incrementAndGet();
+        if (count == ASKED_BEFORE_LISTING && !executor.isShutdown()) {
+            executor.execute(() -> readListing(directory));
+        }
+    }
+
+    private void readListing(Directory directory) {
+        Listing listing = list(directory);
+        try {
+            int index = 0;
+            while (index < MAX_LISTED_UNASKED && listing.await(index)) {
+                index += ListRequest.MAX_KEYS;
+            }
+        } catch (ObjectStoreException | InterruptedException e) {
+            // Names go on being asked for one by one, which says what is wrong to whoever needs one.
         }
     }
 

@@ -338,6 +338,38 @@ class TreeTest {
     }
 
     @Test
+    void lookup_manyNamesOfOneDirectory_listsItInTheBackground() throws Exception {
+        putMany("a/", 2_500);
+        Directory directory = new Directory("a/");
+
+        for (int i = 0; i < Tree.ASKED_BEFORE_LISTING; i++) {
+            tree.lookup(directory, "%05d".formatted(i));
+        }
+        while (tree.lookupNow(directory, "02499") == null) {
+            Thread.onSpinWait(); // the test's time limit ends it
+        }
+        for (int i = 0; i < 2_500; i++) {
+            assertThat(tree.lookupNow(directory, "%05d".formatted(i))).isInstanceOf(FileEntry.class);
+        }
+
+        List<Call.List> lists = store.lists();
+        assertThat(lists).hasSize(Tree.ASKED_BEFORE_LISTING + 3);
+        assertThat(lists.stream().filter(list -> list.request().prefix().equals("a/")))
+                .hasSize(3);
+    }
+
+    @Test
+    void lookup_fewNamesOfOneDirectory_listsNothing() throws Exception {
+        putMany("a/", 100);
+
+        for (int i = 0; i < Tree.ASKED_BEFORE_LISTING - 1; i++) {
+            tree.lookup(new Directory("a/"), "%05d".formatted(i));
+        }
+
+        assertThat(store.lists()).noneMatch(list -> list.request().prefix().equals("a/"));
+    }
+
+    @Test
     void lookup_onDirectoryBucket_asksForFileAndDirectoryAtOnce() throws Exception {
         InMemoryObjectStore express =
                 new InMemoryObjectStore("fast--use1-az4--x-s3", clock, InMemoryObjectStore.Order.NONE);
