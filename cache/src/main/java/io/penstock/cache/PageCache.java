@@ -80,7 +80,7 @@ public final class PageCache implements AutoCloseable {
                 memory,
                 counters,
                 environment.pagesPerExtent(),
-                config.memoryBytes() / 2);
+                PageMemory.readaheadLimit(config.memoryBytes()));
         return new Shared(table, memory, store, counters);
     }
 

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * waits and no more than three quarters of the budget are busy.
  *
  * <p>Why this cannot deadlock: whoever waits here holds no memory, and whoever holds busy memory waits for something
- * else than memory: a fill for the object store, write-behind for the disk (and for no more than half of the budget),
+ * else than memory: a fill for the object store, write-behind for the disk (with three quarters of the budget at most),
  * a reader for its copy. So all busy memory comes back, and the first in the queue gets it. The one duty of callers: a
  * thread that must finish a {@link Fill} itself must not wait here meanwhile.
  */
@@ -121,8 +121,17 @@ final class PageMemory {
         long budget = (long) maxSlabs * PageCache.PAGE_SIZE;
         return switch (urgency) {
             case DEMAND -> budget;
-            case READAHEAD -> budget / 4 * 3;
+            case READAHEAD -> readaheadLimit(budget);
         };
+    }
+
+    /**
+     * How much of a budget may be busy before readahead gives way, in bytes. Write-behind may hold as much: so where the
+     * disk is slower than the store, readahead runs at the disk's pace, and only what readers demand beyond that is not
+     * stored.
+     */
+    static long readaheadLimit(long budget) {
+        return budget / 4 * 3;
     }
 
     void free(Piece piece) {
