@@ -12,24 +12,30 @@ final class Fstab {
 
     private Fstab() {}
 
-    /** The place of this mount point's line, {@code /etc/fstab:12}, if it is there. */
-    static Optional<String> find(Path mountPoint) {
+    /** The place of the line that mounts this there, {@code /etc/fstab:12}, if there is one. */
+    static Optional<String> find(String source, Path mountPoint) {
         try {
-            return lineOf(mountPoint, Files.readAllLines(FILE)).map(line -> FILE + ":" + line);
+            return lineOf(source, mountPoint, Files.readAllLines(FILE)).map(line -> FILE + ":" + line);
         } catch (IOException e) {
             return Optional.empty(); // Then mount(8) was called with -o and without it.
         }
     }
 
     /** Counted from 1. */
-    static Optional<Integer> lineOf(Path mountPoint, List<String> lines) {
+    static Optional<Integer> lineOf(String source, Path mountPoint, List<String> lines) {
         for (int i = 0; i < lines.size(); i++) {
             String[] fields = lines.get(i).strip().split("\\s+", -1);
             boolean ours = fields.length > 2 && !fields[0].startsWith("#") && fields[2].contains("penstock");
-            if (ours && Path.of(fields[1].replace("\\040", " ")).normalize().equals(mountPoint)) {
+            if (ours
+                    && blanks(fields[0]).equals(source)
+                    && Path.of(blanks(fields[1])).normalize().equals(mountPoint)) {
                 return Optional.of(i + 1);
             }
         }
         return Optional.empty();
+    }
+
+    private static String blanks(String field) {
+        return field.replace("\\040", " ");
     }
 }

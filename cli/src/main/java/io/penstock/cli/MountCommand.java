@@ -60,7 +60,7 @@ final class MountCommand implements Callable<Integer> {
         Target target = Target.parse(source);
         Configuration configuration =
                 arguments.resolve(target.bucket(), spec.commandLine().getParseResult(), "-o");
-        new Serving(target, Host.current().path(mountPoint), configuration).run();
+        new Serving(target, Host.current().path(mountPoint), configuration, true).run();
         return ExitCode.DONE;
     }
 }

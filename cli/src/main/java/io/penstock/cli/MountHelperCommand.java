@@ -36,8 +36,7 @@ final class MountHelperCommand implements Callable<Integer> {
     @SuppressWarnings("UnusedVariable")
     private boolean noMtab;
 
-    @Option(names = "-v", description = "Verbose.")
-    @SuppressWarnings("UnusedVariable")
+    @Option(names = "-v", description = "Verbose: tell also what went well.")
     private boolean verbose;
 
     @Option(names = "-t", description = "The type, if it has a subtype.")
@@ -51,12 +50,12 @@ final class MountHelperCommand implements Callable<Integer> {
     public Integer call() throws RefusedException, ConfigurationException, InterruptedException {
         Target target = Target.parse(source);
         Path folder = Host.current().path(mountPoint);
-        String where = Fstab.find(folder).orElse("mount of " + folder);
+        String where = Fstab.find(source, folder).orElse("mount of " + folder);
         Configuration configuration =
                 arguments.resolve(target.bucket(), spec.commandLine().getParseResult(), where);
         if (!fake) {
             try {
-                new Serving(target, folder, configuration).run();
+                new Serving(target, folder, configuration, verbose).run();
             } catch (RefusedException | MountException e) {
                 throw new RefusedException(where + ": " + e.getMessage());
             }

@@ -2,6 +2,7 @@ package io.penstock.cli;
 
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.LogLevel;
+import io.penstock.cli.config.Origin;
 import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.Settings;
 import io.penstock.fuse.Mount;
@@ -34,16 +35,18 @@ final class Serving {
             Settings.REGION,
             Settings.PATH_STYLE,
             Settings.PROXY,
-            Settings.CA_FILE,
             Settings.PROFILE,
             Settings.ANONYMOUS);
 
     private final Configuration configuration;
     private final MountPlan plan;
     private final Path logFile;
+    private final boolean verbose;
     private final StartTimes times = new StartTimes();
 
-    Serving(Target target, Path mountPoint, Configuration configuration) {
+    /** @param verbose whether to tell the user that it is mounted */
+    Serving(Target target, Path mountPoint, Configuration configuration, boolean verbose) {
+        this.verbose = verbose;
         this.configuration = configuration;
         this.plan = MountPlan.of(target, mountPoint, configuration);
         this.logFile = configuration.get(Settings.LOG_FILE);
@@ -72,6 +75,14 @@ final class Serving {
         try {
             Logging.toFile(logFile, level);
         } catch (IOException e) {
+            if (configuration.origin(Settings.LOG_FILE) instanceof Origin.Default) {
+                // A service user without a home can mount nevertheless.
+                log.warn(
+                        "There is no log: {} cannot be written ({}); name another with --log-file",
+                        logFile,
+                        Reason.of(e));
+                return;
+            }
             throw refused(
                     "log.file: " + logFile + " cannot be written (" + Reason.of(e)
                             + "); choose another with --log-file",
@@ -126,8 +137,10 @@ final class Serving {
         }
     }
 
-    private static void tellReady(RunningMount running) {
-        System.out.println(running.source() + " is mounted on " + running.mountPoint());
+    private void tellReady(RunningMount running) {
+        if (verbose) {
+            System.out.println(running.source() + " is mounted on " + running.mountPoint());
+        }
         if (Launcher.waits()) {
             Launcher.ready();
         } else {

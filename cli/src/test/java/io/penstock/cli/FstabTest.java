@@ -18,13 +18,14 @@ class FstabTest {
 
     @Test
     void lineOf_mountPointOfOurs_countedFromOne() {
-        assertThat(Fstab.lineOf(Path.of("/mnt/data"), LINES)).hasValue(4);
-        assertThat(Fstab.lineOf(Path.of("/mnt/with blank"), LINES)).hasValue(5);
+        assertThat(Fstab.lineOf("data", Path.of("/mnt/data"), LINES)).hasValue(4);
+        assertThat(Fstab.lineOf("data", Path.of("/mnt/with blank"), LINES)).hasValue(5);
     }
 
     @Test
     void lineOf_otherMountPoints_none() {
-        assertThat(Fstab.lineOf(Path.of("/"), LINES)).isEmpty();
-        assertThat(Fstab.lineOf(Path.of("/mnt/other"), LINES)).isEmpty();
+        assertThat(Fstab.lineOf("data", Path.of("/"), LINES)).isEmpty();
+        assertThat(Fstab.lineOf("data", Path.of("/mnt/other"), LINES)).isEmpty();
+        assertThat(Fstab.lineOf("other", Path.of("/mnt/data"), LINES)).isEmpty();
     }
 }
