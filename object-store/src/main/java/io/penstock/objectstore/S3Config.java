@@ -88,7 +88,7 @@ public record S3Config(
 
     /** Whom to be. */
     public sealed interface Credentials {
-        /** The SDK's chain: environment, profile files, SSO, container and instance roles; of this profile if named. */
+        /** The SDK's chain: environment, profile files, SSO, container and instance roles; or this one profile. */
         record Chain(@Nullable String profile) implements Credentials {}
 
         /** Unsigned requests, for public buckets. */

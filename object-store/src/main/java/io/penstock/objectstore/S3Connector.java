@@ -9,6 +9,7 @@ import software.amazon.awssdk.auth.credentials.AnonymousCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
+import software.amazon.awssdk.auth.credentials.ProfileCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.awscore.defaultsmode.DefaultsMode;
 import software.amazon.awssdk.awscore.retry.AwsRetryStrategy;
@@ -152,8 +153,11 @@ final class S3Connector {
             case Credentials.Anonymous() -> AnonymousCredentialsProvider.create();
             case Credentials.Static(String id, String secret) ->
                 StaticCredentialsProvider.create(AwsBasicCredentials.create(id, secret));
+            // A profile that was named is meant: the chain would take what the environment holds first.
             case Credentials.Chain(String profile) ->
-                DefaultCredentialsProvider.builder().profileName(profile).build();
+                profile == null
+                        ? DefaultCredentialsProvider.builder().build()
+                        : ProfileCredentialsProvider.create(profile);
         };
     }
 }
