@@ -7,8 +7,10 @@ import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermission;
@@ -22,7 +24,7 @@ final class CacheFolder implements AutoCloseable {
 
     static final Set<PosixFilePermission> PRIVATE_FILE = PosixFilePermissions.fromString("rw-------");
 
-    private static final String ADVICE = "; choose another cache folder (setting 'cache', option --cache)";
+    private static final String ADVICE = "; choose another cache folder (setting cache.dir, option --cache)";
 
     private final Path path;
     private final FileChannel lockFile;
@@ -50,9 +52,16 @@ final class CacheFolder implements AutoCloseable {
         } catch (AccessDeniedException e) {
             throw new IOException("no permission to write in the cache folder " + path + ADVICE, e);
         } catch (FileSystemException e) {
-            String reason = e.getReason() == null ? e.toString() : e.getReason();
-            throw new IOException("cannot use the cache folder " + path + ": " + reason + ADVICE, e);
+            throw new IOException("cannot use the cache folder " + path + ": " + reason(e) + ADVICE, e);
         }
+    }
+
+    private static String reason(FileSystemException e) {
+        return switch (e) {
+            case NoSuchFileException missing -> missing.getFile() + " cannot be made";
+            case FileAlreadyExistsException other -> other.getFile() + " is not a folder";
+            default -> e.getReason() == null ? String.valueOf(e.getMessage()) : e.getReason();
+        };
     }
 
     private static void lock(Path path, FileChannel lockFile) throws IOException {
