@@ -3,7 +3,7 @@ package io.penstock.fuse;
 import org.jspecify.annotations.Nullable;
 
 /** Why mounting or unmounting failed, in words for the user: what was found and what to do. */
-public final class MountException extends Exception {
+public class MountException extends Exception {
     private static final long serialVersionUID = 1L;
 
     public MountException(String message) {

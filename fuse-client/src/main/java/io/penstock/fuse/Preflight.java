@@ -128,7 +128,7 @@ public final class Preflight {
     }
 
     /** The program that mounts and unmounts for users other than root, if it is installed. */
-    static Optional<Path> fusermount() {
+    public static Optional<Path> fusermount() {
         // libfuse 2 tries its own folder, /bin, first, and then PATH.
         String path = System.getenv().getOrDefault("PATH", "") + File.pathSeparator + "/bin" + File.pathSeparator
                 + "/usr/bin";

@@ -1,0 +1,10 @@
+package io.penstock.fuse.kernel;
+
+/**
+ * What INIT settled.
+ *
+ * @param minor of the protocol: 7.minor
+ * @param maxRequest bytes that one request reads or writes at most
+ * @param flags the bits of FUSE_INIT_EXT and before in the lower half, flags2 in the upper
+ */
+record Agreement(int minor, int maxRequest, long flags) {}

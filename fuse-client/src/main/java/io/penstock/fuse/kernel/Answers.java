@@ -1,0 +1,154 @@
+package io.penstock.fuse.kernel;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.Attributes;
+import io.penstock.filesystem.OpenFile;
+import io.penstock.filesystem.Statfs;
+import io.penstock.fuse.kernel.Layouts.Attr;
+import io.penstock.fuse.kernel.Layouts.AttrOut;
+import io.penstock.fuse.kernel.Layouts.EntryOut;
+import io.penstock.fuse.kernel.Layouts.GetxattrOut;
+import io.penstock.fuse.kernel.Layouts.OpenOut;
+import io.penstock.fuse.kernel.Layouts.StatfsOut;
+import io.penstock.fuse.kernel.Layouts.WriteOut;
+import java.time.Duration;
+import java.time.Instant;
+
+/** Writes what the file system answers into replies. Each method returns the body's length. Immutable. */
+final class Answers {
+    /** stat(2) counts in blocks of 512 bytes, whatever st_blksize says. */
+    private static final int BLOCK = 512;
+
+    /** What programs read at a time when they ask st_blksize: more would make small reads of buffered programs slow. */
+    private static final int PREFERRED_READ = 128 << 10;
+
+    private final long validSeconds;
+    private final int validNanos;
+
+    /** @param timeout how long the kernel believes names and attributes without asking */
+    Answers(Duration timeout) {
+        this.validSeconds = timeout.toSeconds();
+        this.validNanos = timeout.toNanosPart();
+    }
+
+    int entry(Reply reply, Attributes attributes) {
+        writeEntry(reply.clear(EntryOut.SIZE), 0, attributes);
+        return EntryOut.SIZE;
+    }
+
+    /** That there is no such name: unlike ENOENT, the kernel remembers it. */
+    int noEntry(Reply reply) {
+        reply.clear(EntryOut.SIZE);
+        reply.u64(EntryOut.ENTRY_VALID, validSeconds);
+        reply.u32(EntryOut.ENTRY_VALID_NSEC, validNanos);
+        return EntryOut.SIZE;
+    }
+
+    int attributes(Reply reply, Attributes attributes) {
+        reply.clear(AttrOut.SIZE);
+        reply.u64(AttrOut.ATTR_VALID, validSeconds);
+        reply.u32(AttrOut.ATTR_VALID_NSEC, validNanos);
+        writeAttributes(reply, AttrOut.ATTR, attributes);
+        return AttrOut.SIZE;
+    }
+
+    int opened(Reply reply, OpenFile file) {
+        reply.clear(OpenOut.SIZE);
+        writeOpened(reply, 0, file);
+        return OpenOut.SIZE;
+    }
+
+    int openedDirectory(Reply reply, long handle) {
+        reply.clear(OpenOut.SIZE).u64(OpenOut.FH, handle);
+        return OpenOut.SIZE;
+    }
+
+    int created(Reply reply, Attributes attributes, OpenFile file) {
+        writeEntry(reply.clear(EntryOut.SIZE + OpenOut.SIZE), 0, attributes);
+        writeOpened(reply, EntryOut.SIZE, file);
+        return EntryOut.SIZE + OpenOut.SIZE;
+    }
+
+    int written(Reply reply, int bytes) {
+        reply.clear(WriteOut.SIZE).u32(WriteOut.SIZE_FIELD, bytes);
+        return WriteOut.SIZE;
+    }
+
+    int statfs(Reply reply, Statfs statfs) {
+        reply.clear(StatfsOut.SIZE);
+        reply.u64(StatfsOut.BLOCKS, statfs.blocks());
+        reply.u64(StatfsOut.BFREE, statfs.freeBlocks());
+        reply.u64(StatfsOut.BAVAIL, statfs.freeBlocks());
+        reply.u32(StatfsOut.BSIZE, statfs.blockSize());
+        reply.u32(StatfsOut.FRSIZE, statfs.blockSize());
+        reply.u32(StatfsOut.NAMELEN, statfs.nameMax());
+        return StatfsOut.SIZE;
+    }
+
+    /**
+     * The value of getxattr(2) and listxattr(2).
+     *
+     * @param room 0 asks for the value's length only
+     * @throws ErrnoException ERANGE if there is not enough room
+     */
+    int value(Reply reply, byte[] value, int room) throws ErrnoException {
+        if (room == 0) {
+            reply.clear(GetxattrOut.SIZE).u32(GetxattrOut.SIZE_FIELD, value.length);
+            return GetxattrOut.SIZE;
+        }
+        if (room < value.length) {
+            throw new ErrnoException(Errno.ERANGE, value.length + " bytes into " + room);
+        }
+        reply.bytes(0, value);
+        return value.length;
+    }
+
+    /** A path, without NUL. */
+    int link(Reply reply, String target) {
+        byte[] bytes = target.getBytes(UTF_8);
+        reply.bytes(0, bytes);
+        return bytes.length;
+    }
+
+    /** An entry_out of this file at the offset, where all is zero. */
+    void writeEntry(Reply reply, int offset, Attributes attributes) {
+        reply.u64(offset + EntryOut.NODEID, attributes.inode());
+        reply.u64(offset + EntryOut.ENTRY_VALID, validSeconds);
+        reply.u64(offset + EntryOut.ATTR_VALID, validSeconds);
+        reply.u32(offset + EntryOut.ENTRY_VALID_NSEC, validNanos);
+        reply.u32(offset + EntryOut.ATTR_VALID_NSEC, validNanos);
+        writeAttributes(reply, offset + EntryOut.ATTR, attributes);
+    }
+
+    private static void writeAttributes(Reply reply, int offset, Attributes attributes) {
+        Instant modified = attributes.modified();
+        reply.u64(offset + Attr.INO, attributes.inode());
+        reply.u64(offset + Attr.SIZE_FIELD, attributes.size());
+        reply.u64(offset + Attr.BLOCKS, (attributes.size() + BLOCK - 1) / BLOCK);
+        reply.u64(offset + Attr.ATIME, modified.getEpochSecond());
+        reply.u64(offset + Attr.MTIME, modified.getEpochSecond());
+        reply.u64(offset + Attr.CTIME, modified.getEpochSecond());
+        reply.u32(offset + Attr.ATIMENSEC, modified.getNano());
+        reply.u32(offset + Attr.MTIMENSEC, modified.getNano());
+        reply.u32(offset + Attr.CTIMENSEC, modified.getNano());
+        reply.u32(offset + Attr.MODE, attributes.mode());
+        reply.u32(offset + Attr.NLINK, attributes.links());
+        reply.u32(offset + Attr.UID, attributes.uid());
+        reply.u32(offset + Attr.GID, attributes.gid());
+        reply.u32(offset + Attr.BLKSIZE, PREFERRED_READ);
+    }
+
+    private static void writeOpened(Reply reply, int offset, OpenFile file) {
+        reply.u64(offset + OpenOut.FH, file.handle());
+        reply.u32(
+                offset + OpenOut.OPEN_FLAGS,
+                switch (file.pageCache()) {
+                    case KEEP -> OpenOut.FOPEN_KEEP_CACHE;
+                    case INVALIDATE -> 0;
+                    case BYPASS -> OpenOut.FOPEN_DIRECT_IO;
+                });
+    }
+}

@@ -1,0 +1,45 @@
+package io.penstock.fuse.kernel;
+
+import io.penstock.fuse.KernelMount;
+import io.penstock.fuse.Mount;
+import io.penstock.fuse.MountException;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/** A mount served over its own device. */
+final class DeviceMount implements Mount {
+    private final KernelMount kernel;
+    private final Session session;
+    private final String description;
+
+    DeviceMount(KernelMount kernel, Session session, String description) {
+        this.kernel = kernel;
+        this.session = session;
+        this.description = description;
+    }
+
+    @Override
+    public Path mountPoint() {
+        return kernel.mountPoint();
+    }
+
+    @Override
+    public String description() {
+        return description;
+    }
+
+    @Override
+    public void awaitUnmounted() throws InterruptedException {
+        session.ended().await();
+    }
+
+    @Override
+    public void unmount(Duration patience) throws MountException, InterruptedException {
+        kernel.unmount(patience, session.ended());
+    }
+
+    @Override
+    public void close() {
+        kernel.detach();
+    }
+}

@@ -1,0 +1,142 @@
+package io.penstock.fuse.kernel;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.penstock.fuse.MountException;
+import io.penstock.fuse.MountOptions;
+import io.penstock.fuse.Preflight;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/**
+ * Mounts through fusermount, which is setuid root: it sends the open device over the socket whose number is in its
+ * environment (fusermount3(1); util/fusermount.c of libfuse). Java's own Process closes all descriptors of its child, so
+ * that it is started by posix_spawn(3).
+ */
+final class Fusermount {
+    private static final String SOCKET_VARIABLE = "_FUSE_COMMFD";
+
+    // struct msghdr and struct cmsghdr of 64-bit Linux: byte offsets, recvmsg(2) and cmsg(3).
+    private static final int MSG_IOV = 16;
+    private static final int MSG_IOVLEN = 24;
+    private static final int MSG_CONTROL = 32;
+    private static final int MSG_CONTROLLEN = 40;
+    private static final int MSGHDR_SIZE = 56;
+    private static final int CMSG_LEVEL = 8;
+    private static final int CMSG_TYPE = 12;
+    private static final int CMSG_DATA = 16;
+    private static final int CMSG_SIZE = 24;
+    private static final int SOL_SOCKET = 1;
+    private static final int SCM_RIGHTS = 1;
+
+    private Fusermount() {}
+
+    static Device mount(MountOptions options, Path mountPoint) throws MountException {
+        String program = Preflight.fusermount()
+                .orElseThrow(() -> new MountException("Mounting without root needs fusermount3, and it is not"
+                        + " installed. Debian and Ubuntu: apt-get install fuse3. RHEL and Fedora: dnf install fuse3."))
+                .toString();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment pair = arena.allocate(JAVA_INT, 2);
+            if (Native.C.socketpair(Native.AF_UNIX, Native.SOCK_STREAM, 0, pair.address()) != 0) {
+                throw new MountException("No socket could be made: error number " + Native.error());
+            }
+            int ours = pair.getAtIndex(JAVA_INT, 0);
+            int theirs = pair.getAtIndex(JAVA_INT, 1);
+            Native.C.fcntl(ours, Native.F_SETFD, Native.FD_CLOEXEC);
+            try {
+                int pid;
+                try {
+                    pid = spawn(arena, command(program, options, mountPoint), theirs);
+                } finally {
+                    Native.C.close(theirs); // so that the other end sees its end
+                }
+                int fd = receive(arena, ours);
+                int status = await(arena, pid);
+                if (fd < 0) {
+                    throw new MountException(program + " did not mount " + mountPoint + " (status " + status
+                            + "); its reason is in the line above, on standard error.");
+                }
+                Native.C.fcntl(fd, Native.F_SETFD, Native.FD_CLOEXEC);
+                return new Device(fd);
+            } finally {
+                Native.C.close(ours);
+            }
+        }
+    }
+
+    static List<String> command(String program, MountOptions options, Path mountPoint) {
+        String settings = String.join(
+                ",",
+                options.readOnly() ? "ro" : "rw",
+                "nosuid,nodev,default_permissions",
+                "subtype=" + Opening.SUBTYPE,
+                "fsname=" + options.source().replace("\\", "\\\\").replace(",", "\\,"));
+        return List.of(
+                program,
+                "-o",
+                options.allowOther() ? settings + ",allow_other" : settings,
+                "--",
+                mountPoint.toString());
+    }
+
+    private static int spawn(Arena arena, List<String> command, int socket) throws MountException {
+        Map<String, String> environment = System.getenv();
+        Stream<String> variables = Stream.concat(
+                environment.entrySet().stream()
+                        .filter(variable -> !variable.getKey().equals(SOCKET_VARIABLE))
+                        .map(variable -> variable.getKey() + "=" + variable.getValue()),
+                Stream.of(SOCKET_VARIABLE + "=" + socket));
+        MemorySegment pid = arena.allocate(JAVA_INT);
+        int error = Native.C.posix_spawn(
+                pid.address(),
+                command.getFirst(),
+                0,
+                0,
+                strings(arena, command).address(),
+                strings(arena, variables.toList()).address());
+        if (error != 0) {
+            throw new MountException("Cannot run " + command.getFirst() + ": error number " + error);
+        }
+        return pid.get(JAVA_INT, 0);
+    }
+
+    /** An array of them that ends with NULL. */
+    private static MemorySegment strings(Arena arena, List<String> strings) {
+        MemorySegment array = arena.allocate(ADDRESS, strings.size() + 1L);
+        for (int i = 0; i < strings.size(); i++) {
+            array.setAtIndex(ADDRESS, i, arena.allocateFrom(strings.get(i)));
+        }
+        return array;
+    }
+
+    /** @return the descriptor that was sent, or -1 if none was */
+    private static int receive(Arena arena, int socket) {
+        MemorySegment oneByte = arena.allocate(1);
+        MemorySegment vector = arena.allocate(JAVA_LONG, 2);
+        vector.setAtIndex(JAVA_LONG, 0, oneByte.address());
+        vector.setAtIndex(JAVA_LONG, 1, 1);
+        MemorySegment control = arena.allocate(CMSG_SIZE, Long.BYTES);
+        MemorySegment message = arena.allocate(MSGHDR_SIZE, Long.BYTES);
+        message.set(JAVA_LONG, MSG_IOV, vector.address());
+        message.set(JAVA_LONG, MSG_IOVLEN, 1);
+        message.set(JAVA_LONG, MSG_CONTROL, control.address());
+        message.set(JAVA_LONG, MSG_CONTROLLEN, CMSG_SIZE);
+        boolean sent = Native.C.recvmsg(socket, message.address(), 0) > 0
+                && control.get(JAVA_INT, CMSG_LEVEL) == SOL_SOCKET
+                && control.get(JAVA_INT, CMSG_TYPE) == SCM_RIGHTS;
+        return sent ? control.get(JAVA_INT, CMSG_DATA) : -1;
+    }
+
+    private static int await(Arena arena, int pid) {
+        MemorySegment status = arena.allocate(JAVA_INT);
+        Native.C.waitpid(pid, status.address(), 0);
+        return status.get(JAVA_INT, 0) >> 8 & 0xff; // WEXITSTATUS
+    }
+}

@@ -1,0 +1,153 @@
+package io.penstock.fuse.kernel;
+
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+import io.penstock.fuse.MountException;
+import io.penstock.fuse.UnsupportedKernelException;
+import io.penstock.fuse.kernel.Layouts.InitIn;
+import io.penstock.fuse.kernel.Layouts.InitOut;
+
+/** INIT, the first request: agrees with the kernel on the protocol's version, on what both can do and on limits. */
+final class Handshake {
+    static final int MAJOR = 7;
+
+    /** Linux 5.4. Before it, answers had other sizes. */
+    static final int OLDEST_MINOR = 31;
+
+    /** The newest that was looked at: a newer kernel speaks this one with us. */
+    static final int NEWEST_MINOR = 45;
+
+    // Bits of init_in.flags, with those of flags2 from bit 32 on.
+    private static final long ASYNC_READ = 1;
+    private static final long ATOMIC_O_TRUNC = 1 << 3;
+    private static final long BIG_WRITES = 1 << 5;
+    private static final long AUTO_INVAL_DATA = 1 << 12;
+    private static final long DO_READDIRPLUS = 1 << 13;
+    private static final long READDIRPLUS_AUTO = 1 << 14;
+    private static final long ASYNC_DIO = 1 << 15;
+    private static final long PARALLEL_DIROPS = 1 << 18;
+    private static final long ABORT_ERROR = 1 << 21;
+    static final long MAX_PAGES = 1 << 22;
+    private static final long CACHE_SYMLINKS = 1 << 23;
+    private static final long HANDLE_KILLPRIV_V2 = 1 << 28;
+    static final long INIT_EXT = 1 << 30;
+
+    /**
+     * What is used where the kernel offers it. Pages are dropped when size or time change (AUTO_INVAL_DATA), beside what
+     * each open says of them. Locks are left to the kernel, as is splicing, which gains nothing here.
+     */
+    private static final long WANTED = ASYNC_READ
+            | ATOMIC_O_TRUNC
+            | BIG_WRITES
+            | AUTO_INVAL_DATA
+            | DO_READDIRPLUS
+            | READDIRPLUS_AUTO
+            | ASYNC_DIO
+            | PARALLEL_DIROPS
+            | ABORT_ERROR
+            | MAX_PAGES
+            | CACHE_SYMLINKS
+            | HANDLE_KILLPRIV_V2
+            | INIT_EXT;
+
+    /** Readahead and writeback requests that the kernel sends ahead of their answers: 12 by default, too few for S3. */
+    private static final int MAX_BACKGROUND = 64;
+
+    /** Above this many the kernel skips readahead: 3/4, the proportion of its own default (9 of 12). */
+    private static final int CONGESTION_THRESHOLD = MAX_BACKGROUND * 3 / 4;
+
+    private static final int PAGE = 4096;
+
+    /** Without MAX_PAGES: FUSE_DEFAULT_MAX_PAGES_PER_REQ in fs/fuse/fuse_i.h. */
+    private static final int DEFAULT_PAGES = 32;
+
+    /** Until INIT is answered the kernel asks for no more room: FUSE_MIN_READ_BUFFER. */
+    private static final int FIRST_REQUEST = 8192;
+
+    private final Device device;
+    private final int maxRequest;
+
+    /** @param maxRequest bytes that one request may read or write, whole pages; the kernel's own limit may be lower */
+    Handshake(Device device, int maxRequest) {
+        this.device = device;
+        this.maxRequest = maxRequest;
+    }
+
+    /** Waits for INIT and answers it. From then on every call on the mount is served. */
+    Agreement agree() throws MountException {
+        Request request = new Request(Reply.aligned(FIRST_REQUEST));
+        Reply reply = new Reply(InitOut.SIZE);
+        while (true) {
+            int received = device.read(request.address(), request.capacity());
+            if (received < 0) {
+                throw new MountException("The kernel ended the mount before its first request (error number "
+                        + -received + "): was it unmounted?");
+            }
+            if (!request.received(received) || request.opcode() != Opcode.INIT) {
+                throw new MountException("The kernel did not greet the mount, but sent " + received
+                        + " bytes of something else. Was the descriptor used by another process before?");
+            }
+            try {
+                int major = request.u32(InitIn.MAJOR);
+                int minor = request.u32(InitIn.MINOR);
+                if (major > MAJOR) { // it asks again in the version that it is answered
+                    send(request, reply, version(reply, NEWEST_MINOR));
+                } else if (major < MAJOR || minor < OLDEST_MINOR) {
+                    send(request, reply, -Errno.EINVAL.number());
+                    throw new UnsupportedKernelException("This kernel speaks version " + major + "." + minor
+                            + " of the FUSE protocol; the kernel binding needs " + MAJOR + "." + OLDEST_MINOR
+                            + " (Linux 5.4) or newer. Mount with: --binding jnr");
+                } else {
+                    Agreement agreement = settle(request, minor);
+                    send(request, reply, answer(request, reply, agreement));
+                    return agreement;
+                }
+            } catch (ErrnoException e) {
+                throw new MountException("The kernel's greeting was not understood: " + e.getMessage(), e);
+            }
+        }
+    }
+
+    private Agreement settle(Request request, int minor) throws ErrnoException {
+        long offered = Integer.toUnsignedLong(request.u32(InitIn.FLAGS));
+        if ((offered & INIT_EXT) != 0) {
+            offered |= Integer.toUnsignedLong(request.u32(InitIn.FLAGS2)) << Integer.SIZE;
+        }
+        long flags = WANTED & offered;
+        int pages = (flags & MAX_PAGES) == 0 ? DEFAULT_PAGES : KernelLimits.maxPages();
+        return new Agreement(Math.min(minor, NEWEST_MINOR), Math.min(maxRequest, pages * PAGE), flags);
+    }
+
+    private static int answer(Request request, Reply reply, Agreement agreement) throws ErrnoException {
+        version(reply, agreement.minor());
+        // Can only lower what the kernel has: see KernelMount.readahead.
+        reply.u32(InitOut.MAX_READAHEAD, request.u32(InitIn.MAX_READAHEAD));
+        reply.u32(InitOut.FLAGS, (int) agreement.flags());
+        reply.u32(InitOut.FLAGS2, (int) (agreement.flags() >>> Integer.SIZE));
+        reply.u16(InitOut.MAX_BACKGROUND, MAX_BACKGROUND);
+        reply.u16(InitOut.CONGESTION_THRESHOLD, CONGESTION_THRESHOLD);
+        reply.u32(InitOut.MAX_WRITE, agreement.maxRequest());
+        reply.u16(InitOut.MAX_PAGES, agreement.maxRequest() / PAGE);
+        reply.u32(InitOut.TIME_GRAN, 1);
+        return InitOut.SIZE;
+    }
+
+    private static int version(Reply reply, int minor) {
+        reply.clear(InitOut.SIZE);
+        reply.u32(InitOut.MAJOR, MAJOR);
+        reply.u32(InitOut.MINOR, minor);
+        return InitOut.SIZE;
+    }
+
+    private void send(Request request, Reply reply, int result) throws MountException {
+        int error = device.write(reply.address(), reply.seal(request.unique(), result));
+        if (error < 0 && result >= 0) {
+            throw new MountException("The kernel did not take the answer to its greeting: error number " + -error);
+        }
+    }
+
+    /** The memory that a request needs: its bytes, and a page for header and struct. */
+    static int requestMemory(int maxRequest) {
+        return maxRequest + PAGE;
+    }
+}

@@ -1,0 +1,50 @@
+package io.penstock.fuse.kernel;
+
+import io.penstock.fuse.KernelMount;
+import io.penstock.fuse.MountException;
+import io.penstock.fuse.MountOptions;
+import io.penstock.fuse.Preflight;
+import java.nio.file.Path;
+
+/** Mounts by speaking the kernel's own protocol: on Linux 5.4 and newer, with and without root. */
+public final class KernelBinding {
+    /** Bytes of one request at most, where the kernel allows it: what it allows as it comes, 256 pages. */
+    private static final int MAX_REQUEST = 1 << 20;
+
+    /** Two suffice for large reads; more than four wait for each other at the device's one queue. */
+    private static final int FEWEST_READERS = 2;
+
+    private static final int MOST_READERS = 4;
+
+    private static final int BYTES_PER_KIB = 1024;
+
+    private KernelBinding() {}
+
+    /**
+     * Mounts what the operations answer.
+     *
+     * @throws MountException if it cannot be mounted; nothing is mounted then
+     */
+    static DeviceMount mount(Operations operations, MountOptions options) throws MountException {
+        Path mountPoint = Preflight.check(options);
+        int readers = Math.clamp(Runtime.getRuntime().availableProcessors(), FEWEST_READERS, MOST_READERS);
+        Device device = Opening.mount(options, mountPoint);
+        KernelMount kernel = KernelMount.at(mountPoint);
+        boolean answers = false;
+        try {
+            Agreement agreement = new Handshake(device, MAX_REQUEST).agree();
+            long readahead = kernel.readahead(options.readaheadBytes());
+            String description = "the kernel's protocol " + Handshake.MAJOR + "." + agreement.minor()
+                    + " over /dev/fuse, requests up to " + agreement.maxRequest() / BYTES_PER_KIB
+                    + " KiB, kernel readahead " + readahead / BYTES_PER_KIB + " KiB, " + readers + " readers";
+            Session session = Session.start(device, operations, agreement.maxRequest(), readers, mountPoint);
+            answers = true;
+            return new DeviceMount(kernel, session, description);
+        } finally {
+            if (!answers) {
+                kernel.detach();
+                device.close();
+            }
+        }
+    }
+}

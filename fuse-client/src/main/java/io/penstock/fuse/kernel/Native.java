@@ -1,0 +1,82 @@
+package io.penstock.fuse.kernel;
+
+import jnr.ffi.LastError;
+import jnr.ffi.LibraryLoader;
+import jnr.ffi.Runtime;
+import jnr.ffi.types.intptr_t;
+import jnr.ffi.types.size_t;
+import jnr.ffi.types.ssize_t;
+import jnr.ffi.types.u_int64_t;
+
+/**
+ * The calls of libc by which a device is opened, mounted and served. Memory is passed by its address, so that a call
+ * makes no object.
+ */
+final class Native {
+    static final Calls C = LibraryLoader.create(Calls.class).load("c");
+
+    private static final Runtime RUNTIME = Runtime.getRuntime(C);
+
+    static final int O_RDWR = 2;
+    static final int O_CLOEXEC = 02000000;
+
+    // mount(2): include/uapi/linux/mount.h.
+    static final int MS_RDONLY = 1;
+    static final int MS_NOSUID = 2;
+    static final int MS_NODEV = 4;
+
+    static final int AF_UNIX = 1;
+    static final int SOCK_STREAM = 1;
+
+    /** fcntl(2). */
+    static final int F_SETFD = 2;
+
+    /** fcntl(2): the descriptor is closed in programs that this one starts. */
+    static final int FD_CLOEXEC = 1;
+
+    /** jnr-ffi implements it. */
+    public interface Calls {
+        int open(String path, int flags);
+
+        int close(int fd);
+
+        @ssize_t
+        long read(int fd, @intptr_t long buffer, @size_t long size);
+
+        @ssize_t
+        long write(int fd, @intptr_t long buffer, @size_t long size);
+
+        int ioctl(int fd, @u_int64_t long request, @intptr_t long argument);
+
+        int fcntl(int fd, int command, int argument);
+
+        int mount(String source, String target, String type, @u_int64_t long flags, String data);
+
+        int geteuid();
+
+        int getegid();
+
+        int socketpair(int domain, int type, int protocol, @intptr_t long descriptors);
+
+        @ssize_t
+        long recvmsg(int socket, @intptr_t long message, int flags);
+
+        /** @return 0, or the error number */
+        int posix_spawn(
+                @intptr_t long pid,
+                String path,
+                @intptr_t long actions,
+                @intptr_t long attributes,
+                @intptr_t long arguments,
+                @intptr_t long environment);
+
+        int waitpid(int pid, @intptr_t long status, int options);
+    }
+
+    private Native() {}
+
+    /** What a call on this thread that returned -1 failed with: an error number. */
+    static int error() {
+        return LastError.getLastError(RUNTIME);
+    }
+}

@@ -1,0 +1,71 @@
+package io.penstock.fuse.kernel;
+
+import org.jspecify.annotations.Nullable;
+
+/** The requests that are served: enum fuse_opcode of include/uapi/linux/fuse.h. Any other is answered ENOSYS. */
+enum Opcode {
+    LOOKUP(1),
+    FORGET(2),
+    GETATTR(3),
+    SETATTR(4),
+    READLINK(5),
+    SYMLINK(6),
+    MKNOD(8),
+    MKDIR(9),
+    UNLINK(10),
+    RMDIR(11),
+    RENAME(12),
+    LINK(13),
+    OPEN(14),
+    READ(15),
+    WRITE(16),
+    STATFS(17),
+    RELEASE(18),
+    SETXATTR(21),
+    GETXATTR(22),
+    LISTXATTR(23),
+    REMOVEXATTR(24),
+    INIT(26),
+    OPENDIR(27),
+    READDIR(28),
+    RELEASEDIR(29),
+    ACCESS(34),
+    CREATE(35),
+    INTERRUPT(36),
+    DESTROY(38),
+    BATCH_FORGET(42),
+    FALLOCATE(43),
+    READDIRPLUS(44),
+    RENAME2(45);
+
+    // FLUSH, FSYNC, FSYNCDIR, LSEEK, COPY_FILE_RANGE and locks are left out: while nothing can be written, the kernel's
+    // own way is right, which it takes for good after the first ENOSYS.
+
+    private static final @Nullable Opcode[] BY_NUMBER = new @Nullable Opcode[64];
+
+    static {
+        for (Opcode opcode : values()) {
+            BY_NUMBER[opcode.number] = opcode;
+        }
+    }
+
+    private final int number;
+
+    Opcode(int number) {
+        this.number = number;
+    }
+
+    int number() {
+        return number;
+    }
+
+    /** @return null if it is not served */
+    static @Nullable Opcode of(int number) {
+        return number >= 0 && number < BY_NUMBER.length ? BY_NUMBER[number] : null;
+    }
+
+    /** Whether the kernel waits for an answer: fuse_queue_forget in fs/fuse/dev.c sends those for which it does not. */
+    boolean isAnswered() {
+        return this != FORGET && this != BATCH_FORGET;
+    }
+}

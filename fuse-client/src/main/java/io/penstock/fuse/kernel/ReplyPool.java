@@ -1,0 +1,79 @@
+package io.penstock.fuse.kernel;
+
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Semaphore;
+
+/**
+ * The replies of requests that wait, kept for reuse. There are as many of each size as may be in use at a time; who
+ * comes after them waits until one is given back. Replies never wait for each other, so that one always is.
+ */
+final class ReplyPool {
+    private static final int SMALL = 4 << 10;
+    private static final int MEDIUM = 128 << 10;
+
+    /** Replies of one size. */
+    private static final class Shelf {
+        final int capacity;
+        final Semaphore free;
+        final Queue<Reply> made = new ConcurrentLinkedQueue<>();
+
+        Shelf(int capacity, int count) {
+            this.capacity = capacity;
+            this.free = new Semaphore(count);
+        }
+    }
+
+    /** The smallest size first. */
+    private final Shelf[] shelves;
+
+    /**
+     * @param largest bytes of the longest body
+     * @param budget about how many bytes may be taken in all
+     */
+    ReplyPool(int largest, long budget) {
+        // The large ones are what readahead asks for; the others are many and cheap.
+        shelves = new Shelf[] {
+            new Shelf(SMALL, (int) Math.max(1, budget / 8 / SMALL)),
+            new Shelf(MEDIUM, (int) Math.max(1, budget / 8 / MEDIUM)),
+            new Shelf(largest, (int) Math.max(1, budget * 3 / 4 / largest))
+        };
+    }
+
+    /** Takes a reply whose body may be this long; {@link #giveBack} must follow. */
+    Reply take(int bytes) throws InterruptedException {
+        Shelf shelf = shelf(bytes);
+        shelf.free.acquire();
+        try {
+            Reply reply = shelf.made.poll();
+            return reply != null ? reply : new Reply(shelf.capacity);
+        } catch (OutOfMemoryError e) {
+            shelf.free.release();
+            throw e;
+        }
+    }
+
+    void giveBack(Reply reply) {
+        Shelf shelf = shelf(reply.capacity());
+        shelf.made.add(reply);
+        shelf.free.release();
+    }
+
+    /** How many more could be taken, for leak checks. */
+    int free() {
+        int free = 0;
+        for (Shelf shelf : shelves) {
+            free += shelf.free.availablePermits();
+        }
+        return free;
+    }
+
+    private Shelf shelf(int bytes) {
+        for (Shelf shelf : shelves) {
+            if (bytes <= shelf.capacity) {
+                return shelf;
+            }
+        }
+        throw new IllegalArgumentException("no reply has a body of " + bytes + " bytes");
+    }
+}

@@ -1,0 +1,235 @@
+package io.penstock.fuse.kernel;
+
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+import io.penstock.fuse.kernel.Layouts.InterruptIn;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Serves the requests of one mount. A few reader threads take them from the device and answer what can be answered at
+ * once; what has to wait goes to a virtual thread, so that a reader never does. Each request is answered exactly once,
+ * whatever happens while it is handled.
+ *
+ * <pre>
+ *   serving ──unmounted or aborted, by whomever──▶ draining ──last waiting request answered──▶ ended
+ * </pre>
+ *
+ * The last reader closes the device: nobody else could know that no thread uses it any more.
+ */
+final class Session {
+    private static final Logger log = LoggerFactory.getLogger(Session.class);
+
+    /** What a read of the device fails with once the connection was aborted by hand: errno.h. */
+    private static final int ECONNABORTED = 103;
+
+    /** How long requests that ignore their interrupt are waited for at the end; their answers reach nobody. */
+    private static final Duration LAST_ANSWERS = Duration.ofSeconds(10);
+
+    /** Bytes of replies in the making, beside those of the readers. */
+    private static final long REPLY_BUDGET = 128 << 20;
+
+    /** Large requests that wait: these carry what programs write. */
+    private static final int LARGE_REQUESTS = 32;
+
+    private final Device device;
+    private final Operations operations;
+    private final int maxRequest;
+    private final Waiting waiting = new Waiting();
+    private final ReplyPool replies;
+    private final RequestPool requests;
+
+    /** For errors where there was no reply to be had. Guarded by itself. */
+    private final Reply errorReply = new Reply(0);
+
+    private final AtomicInteger readersInside;
+    private final CountDownLatch ended = new CountDownLatch(1);
+
+    /** The first error that a reader ended with. Written by the readers. */
+    private volatile int endedBy;
+
+    private Session(Device device, Operations operations, int maxRequest, int readers) {
+        this.device = device;
+        this.operations = operations;
+        this.maxRequest = maxRequest;
+        this.replies = new ReplyPool(maxRequest, REPLY_BUDGET);
+        this.requests = new RequestPool(Handshake.requestMemory(maxRequest), LARGE_REQUESTS);
+        this.readersInside = new AtomicInteger(readers);
+    }
+
+    /**
+     * Starts the readers.
+     *
+     * @param device after its handshake; closed at the end of the session
+     */
+    static Session start(Device device, Operations operations, int maxRequest, int readers, Path mountPoint) {
+        Session session = new Session(device, operations, maxRequest, readers);
+        for (int i = 0; i < readers; i++) {
+            // Platform threads: one that waits in read(2) would hold a virtual thread's carrier.
+            Thread.ofPlatform()
+                    .daemon()
+                    .name("fuse " + mountPoint.getFileName() + " " + i)
+                    .start(session::read);
+        }
+        return session;
+    }
+
+    /** Counted down when nothing of this session runs any more. */
+    CountDownLatch ended() {
+        return ended;
+    }
+
+    /** Whether the connection was cut while the mount stood: it still stands, and answers ENOTCONN. */
+    boolean wasAborted() {
+        return endedBy == ECONNABORTED;
+    }
+
+    /** Requests that wait at this moment. */
+    int waiting() {
+        return waiting.count();
+    }
+
+    private void read() {
+        try {
+            Request request = new Request(Reply.aligned(Handshake.requestMemory(maxRequest)));
+            Reply reply = new Reply(maxRequest);
+            while (true) {
+                int received = device.read(request.address(), request.capacity());
+                if (received < 0) {
+                    endedBy = -received;
+                    break;
+                }
+                if (request.received(received)) {
+                    take(request, reply);
+                } else {
+                    log.error("The kernel sent {} bytes that are no request; ignored", received);
+                }
+            }
+        } finally {
+            leave();
+        }
+    }
+
+    private void take(Request request, Reply reply) {
+        long unique = request.unique();
+        int result = answerNow(request, reply);
+        if (result == Operations.WOULD_WAIT) {
+            result = startWaiting(request);
+        }
+        if (result != Operations.NO_ANSWER) {
+            send(unique, result, reply);
+        }
+    }
+
+    @SuppressWarnings("CatchThrowable") // as in failure()
+    private int answerNow(Request request, Reply reply) {
+        Opcode opcode = request.opcode();
+        try {
+            return switch (opcode) {
+                case null -> -Errno.ENOSYS.number();
+                case INTERRUPT -> interrupt(request);
+                default -> operations.answerNow(request, reply);
+            };
+        } catch (Throwable e) {
+            return opcode != null && opcode.isAnswered() ? failure(request, e) : Operations.NO_ANSWER;
+        }
+    }
+
+    /**
+     * The request may not have got this far yet, on another reader: EAGAIN lets the kernel ask again. It ignores the
+     * answer if the request is answered meanwhile (fuse_dev_do_write in fs/fuse/dev.c).
+     */
+    private int interrupt(Request request) throws ErrnoException {
+        return waiting.interrupt(request.u64(InterruptIn.UNIQUE)) ? Operations.NO_ANSWER : -Errno.EAGAIN.number();
+    }
+
+    /** @return NO_ANSWER, as it will be given later; an error if it cannot wait */
+    @SuppressWarnings("CatchThrowable") // as in failure()
+    private int startWaiting(Request request) {
+        Request detached = request.detach(requests);
+        try {
+            waiting.start(detached.unique(), () -> answerLater(detached));
+            return Operations.NO_ANSWER;
+        } catch (Throwable e) {
+            int result = failure(detached, e);
+            detached.giveBack(requests);
+            return result;
+        }
+    }
+
+    @SuppressWarnings("CatchThrowable") // as in failure()
+    private void answerLater(Request request) {
+        Reply reply = null;
+        int result;
+        try {
+            reply = replies.take(operations.bodyLimit(request));
+            result = operations.answer(request, reply);
+        } catch (Throwable e) {
+            result = failure(request, e);
+        }
+        if (reply != null) {
+            send(request.unique(), result, reply);
+            replies.giveBack(reply);
+        } else {
+            synchronized (errorReply) {
+                send(request.unique(), result, errorReply);
+            }
+        }
+        request.giveBack(requests);
+    }
+
+    /** Everything that goes wrong passes here: a request without an answer would hang its program for good. */
+    private static int failure(Request request, Throwable e) {
+        return switch (e) {
+            case ErrnoException known -> {
+                if (known.errno() == Errno.EIO) {
+                    log.warn("{} failed: {}", name(request), known.getMessage());
+                } else {
+                    log.debug("{}: {}", name(request), known.getMessage());
+                }
+                yield -known.errno().number();
+            }
+            case InterruptedException _ -> -Errno.EINTR.number();
+            default -> {
+                log.error("{} failed, answered EIO", name(request), e);
+                yield -Errno.EIO.number();
+            }
+        };
+    }
+
+    private static Object name(Request request) {
+        Opcode opcode = request.opcode();
+        return opcode == null ? request.opcodeNumber() : opcode;
+    }
+
+    private void send(long unique, int result, Reply reply) {
+        int error = device.write(reply.address(), reply.seal(unique, result));
+        if (error == 0 || error == -Errno.ENOENT.number() || error == -Errno.ENODEV.number()) {
+            return; // sent, or nobody waits for it any more
+        }
+        log.error("The kernel refused an answer with result {}: error number {}", result, -error);
+        device.write(reply.address(), reply.seal(unique, -Errno.EIO.number()));
+    }
+
+    private void leave() {
+        if (readersInside.decrementAndGet() > 0) {
+            return;
+        }
+        try {
+            if (waiting.end(LAST_ANSWERS)) {
+                device.close();
+            } else {
+                // Their answers must not go to whoever gets the descriptor's number next.
+                log.warn("{} requests did not end with the mount; the device stays open", waiting.count());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            ended.countDown();
+        }
+    }
+}

@@ -1,0 +1,19 @@
+package io.penstock.fuse.kernel;
+
+import io.penstock.fuse.MountOptions;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/** Serves the file {@code f} of 8 GiB at the mount point that is given, until it is unmounted: for measuring. */
+final class MemoryMount {
+    private MemoryMount() {}
+
+    public static void main(String[] arguments) throws Exception {
+        MountOptions options =
+                new MountOptions(Path.of(arguments[0]), "memory", true, false, Duration.ofSeconds(1), 1 << 20, 1);
+        try (DeviceMount mount = KernelBinding.mount(new MemoryOperations(8L << 30), options)) {
+            System.out.println(mount.description());
+            mount.awaitUnmounted();
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package io.penstock.fuse.kernel;
+
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.Attributes;
+import io.penstock.filesystem.OpenFile;
+import io.penstock.filesystem.OpenFile.PageCachePolicy;
+import io.penstock.fuse.kernel.Layouts.ReadIn;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.time.Instant;
+
+/**
+ * One file {@code f} answered from memory: the binding without a file system behind it. What the C reference of the
+ * ceiling serves too.
+ */
+final class MemoryOperations implements Operations {
+    private static final long FILE = 2;
+    private static final int PERIOD = 1 << 20;
+
+    private final Answers answers = new Answers(Duration.ofSeconds(1));
+    private final ByteBuffer content = Reply.aligned(2 * PERIOD);
+    private final Attributes root = new Attributes(1, Attributes.S_IFDIR | 0755, 2, 0, 0, 4096, Instant.EPOCH);
+    private final Attributes file;
+
+    MemoryOperations(long size) {
+        file = new Attributes(FILE, Attributes.S_IFREG | 0444, 1, 0, 0, size, Instant.EPOCH);
+        for (int i = 0; i < content.capacity(); i++) {
+            content.put(i, byteAt(i));
+        }
+    }
+
+    static byte byteAt(long position) {
+        long within = position % PERIOD;
+        return (byte) (within * 31 + (within >> 8) * 7);
+    }
+
+    @Override
+    public int answerNow(Request request, Reply reply) throws ErrnoException {
+        return switch (request.opcode()) {
+            case LOOKUP -> "f".equals(request.string(0)) ? answers.entry(reply, file) : answers.noEntry(reply);
+            case GETATTR -> answers.attributes(reply, request.node() == FILE ? file : root);
+            case OPEN -> answers.opened(reply, new OpenFile(1, PageCachePolicy.KEEP));
+            case OPENDIR -> answers.openedDirectory(reply, 1);
+            case RELEASE, RELEASEDIR -> 0;
+            case READ -> read(request, reply);
+            case FORGET, BATCH_FORGET -> NO_ANSWER;
+            case null, default -> -Errno.ENOSYS.number();
+        };
+    }
+
+    private int read(Request request, Reply reply) throws ErrnoException {
+        long offset = request.u64(ReadIn.OFFSET);
+        int length = Math.clamp(file.size() - offset, 0, request.size(ReadIn.SIZE_FIELD));
+        ByteBuffer body = reply.body(length);
+        body.put(body.position(), content, (int) (offset % PERIOD), length);
+        return length;
+    }
+
+    @Override
+    public int answer(Request request, Reply reply) {
+        throw new AssertionError("nothing waits here");
+    }
+
+    @Override
+    public int bodyLimit(Request request) {
+        return 0;
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.penstock.fuse.kernel;
+
+import org.jspecify.annotations.NullMarked;
