@@ -28,6 +28,7 @@ public enum Errno {
     ENOSYS(38),
     ENOTEMPTY(39),
     ENODATA(61),
+    EILSEQ(84),
     EOPNOTSUPP(95),
     ETIMEDOUT(110),
     ESTALE(116),

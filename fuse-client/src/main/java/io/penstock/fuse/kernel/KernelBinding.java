@@ -1,5 +1,6 @@
 package io.penstock.fuse.kernel;
 
+import io.penstock.filesystem.FileSystem;
 import io.penstock.fuse.KernelMount;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.MountOptions;
@@ -19,6 +20,16 @@ public final class KernelBinding {
     private static final int BYTES_PER_KIB = 1024;
 
     private KernelBinding() {}
+
+    /**
+     * Mounts. When this returns, the mount answers.
+     *
+     * @param fileSystem not closed with the mount
+     * @throws MountException if it cannot be mounted; nothing is mounted then
+     */
+    public static Mount mount(FileSystem fileSystem, MountOptions options) throws MountException {
+        return mount(new FileSystemOperations(fileSystem, options.attributeTimeout()), options);
+    }
 
     /**
      * Mounts what the operations answer.

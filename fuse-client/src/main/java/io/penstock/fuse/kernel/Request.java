@@ -136,9 +136,9 @@ final class Request {
     /**
      * The string that starts here in the body.
      *
-     * @return null if its bytes are not UTF-8
+     * @throws ErrnoException EINVAL if it does not end in the body; EILSEQ if its bytes are not UTF-8, as object keys
+     *     are: nothing can have such a name
      */
-    @Nullable
     String string(int offset) throws ErrnoException {
         int length = endOfString(offset) - offset;
         try {
@@ -146,7 +146,7 @@ final class Request {
                     .decode(memory.slice(InHeader.SIZE + offset, length))
                     .toString();
         } catch (CharacterCodingException e) {
-            return null;
+            throw new ErrnoException(Errno.EILSEQ, "a name that is not UTF-8", e);
         }
     }
 

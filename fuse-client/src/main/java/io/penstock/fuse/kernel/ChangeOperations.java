@@ -1,0 +1,134 @@
+package io.penstock.fuse.kernel;
+
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.AttributeChange;
+import io.penstock.filesystem.CreatedFile;
+import io.penstock.filesystem.FileSystem;
+import io.penstock.fuse.kernel.Layouts.CreateIn;
+import io.penstock.fuse.kernel.Layouts.FallocateIn;
+import io.penstock.fuse.kernel.Layouts.LinkIn;
+import io.penstock.fuse.kernel.Layouts.MkdirIn;
+import io.penstock.fuse.kernel.Layouts.MknodIn;
+import io.penstock.fuse.kernel.Layouts.Rename2In;
+import io.penstock.fuse.kernel.Layouts.RenameIn;
+import io.penstock.fuse.kernel.Layouts.SetattrIn;
+import io.penstock.fuse.kernel.Layouts.SetxattrIn;
+import io.penstock.fuse.kernel.Layouts.WriteIn;
+import java.nio.ByteBuffer;
+import java.time.DateTimeException;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** Hands requests that change something to the file system. */
+final class ChangeOperations {
+    private final FileSystem fileSystem;
+    private final Answers answers;
+
+    ChangeOperations(FileSystem fileSystem, Answers answers) {
+        this.fileSystem = fileSystem;
+        this.answers = answers;
+    }
+
+    /** As {@link Operations#answer}. */
+    int answer(Request request, Reply reply) throws ErrnoException {
+        long node = request.node();
+        return switch (request.opcode()) {
+            case SETATTR -> answers.attributes(reply, fileSystem.setattr(node, change(request)));
+            case WRITE -> {
+                ByteBuffer bytes = request.bytes(WriteIn.SIZE, request.size(WriteIn.SIZE_FIELD));
+                yield answers.written(
+                        reply, fileSystem.write(request.u64(WriteIn.FH), request.u64(WriteIn.OFFSET), bytes));
+            }
+            case CREATE -> {
+                CreatedFile created = fileSystem.create(
+                        node,
+                        request.string(CreateIn.SIZE),
+                        request.u32(CreateIn.MODE),
+                        request.u32(CreateIn.FLAGS));
+                yield answers.created(reply, created.attributes(), created.open());
+            }
+            case MKNOD ->
+                answers.entry(
+                        reply, fileSystem.mknod(node, request.string(MknodIn.SIZE), request.u32(MknodIn.MODE)));
+            case MKDIR ->
+                answers.entry(
+                        reply, fileSystem.mkdir(node, request.string(MkdirIn.SIZE), request.u32(MkdirIn.MODE)));
+            case UNLINK -> {
+                fileSystem.unlink(node, request.string(0));
+                yield 0;
+            }
+            case RMDIR -> {
+                fileSystem.rmdir(node, request.string(0));
+                yield 0;
+            }
+            case RENAME -> rename(request, RenameIn.SIZE, request.u64(RenameIn.NEWDIR), 0);
+            case RENAME2 ->
+                rename(request, Rename2In.SIZE, request.u64(Rename2In.NEWDIR), request.u32(Rename2In.FLAGS));
+            case SYMLINK -> {
+                String name = request.string(0);
+                String target = request.string(request.endOfString(0) + 1);
+                yield answers.entry(reply, fileSystem.symlink(target, node, name));
+            }
+            case LINK ->
+                answers.entry(
+                        reply, fileSystem.link(request.u64(LinkIn.OLDNODEID), node, request.string(LinkIn.SIZE)));
+            case SETXATTR -> {
+                String name = request.string(SetxattrIn.SIZE);
+                int start = request.endOfString(SetxattrIn.SIZE) + 1;
+                ByteBuffer bytes = request.bytes(start, request.size(SetxattrIn.SIZE_FIELD));
+                byte[] value = new byte[bytes.remaining()];
+                bytes.get(value);
+                fileSystem.setxattr(node, name, value, request.u32(SetxattrIn.FLAGS));
+                yield 0;
+            }
+            case REMOVEXATTR -> {
+                fileSystem.removexattr(node, request.string(0));
+                yield 0;
+            }
+            case FALLOCATE -> {
+                fileSystem.fallocate(
+                        request.u64(FallocateIn.FH),
+                        request.u32(FallocateIn.MODE),
+                        request.u64(FallocateIn.OFFSET),
+                        request.u64(FallocateIn.LENGTH));
+                yield 0;
+            }
+            case null, default -> -Errno.ENOSYS.number();
+        };
+    }
+
+    private int rename(Request request, int names, long newParent, int flags) throws ErrnoException {
+        String newName = request.string(request.endOfString(names) + 1);
+        fileSystem.rename(request.node(), request.string(names), newParent, newName, flags);
+        return 0;
+    }
+
+    private static AttributeChange change(Request request) throws ErrnoException {
+        int valid = request.u32(SetattrIn.VALID);
+        return new AttributeChange(
+                (valid & SetattrIn.FATTR_MODE) == 0 ? null : request.u32(SetattrIn.MODE),
+                (valid & SetattrIn.FATTR_UID) == 0 ? null : request.u32(SetattrIn.UID),
+                (valid & SetattrIn.FATTR_GID) == 0 ? null : request.u32(SetattrIn.GID),
+                (valid & SetattrIn.FATTR_SIZE) == 0 ? null : request.u64(SetattrIn.SIZE_FIELD),
+                time(request, valid, SetattrIn.FATTR_ATIME, SetattrIn.FATTR_ATIME_NOW, SetattrIn.ATIME),
+                time(request, valid, SetattrIn.FATTR_MTIME, SetattrIn.FATTR_MTIME_NOW, SetattrIn.MTIME));
+    }
+
+    /** @param seconds ATIME or MTIME: where its seconds are */
+    private static @Nullable Instant time(Request request, int valid, int given, int now, int seconds)
+            throws ErrnoException {
+        if ((valid & now) != 0) {
+            return Instant.now();
+        }
+        if ((valid & given) == 0) {
+            return null;
+        }
+        int nanos = seconds == SetattrIn.ATIME ? SetattrIn.ATIMENSEC : SetattrIn.MTIMENSEC;
+        try {
+            return Instant.ofEpochSecond(request.u64(seconds), Integer.toUnsignedLong(request.u32(nanos)));
+        } catch (DateTimeException e) {
+            throw new ErrnoException(Errno.EINVAL, "a time that Java cannot express", e);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+package io.penstock.fuse.kernel;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.Attributes;
+import io.penstock.filesystem.FileSystem;
+import io.penstock.fuse.kernel.Layouts.AccessIn;
+import io.penstock.fuse.kernel.Layouts.BatchForgetIn;
+import io.penstock.fuse.kernel.Layouts.ForgetIn;
+import io.penstock.fuse.kernel.Layouts.ForgetOne;
+import io.penstock.fuse.kernel.Layouts.GetxattrIn;
+import io.penstock.fuse.kernel.Layouts.OpenIn;
+import io.penstock.fuse.kernel.Layouts.ReadIn;
+import io.penstock.fuse.kernel.Layouts.ReleaseIn;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.stream.Collectors;
+
+/** Hands requests to the file system and its answers to the kernel. It decides nothing else. */
+final class FileSystemOperations implements Operations {
+    /** Room for every answer whose length the request does not name: a path and its structs. */
+    private static final int SHORT_BODY = 4096;
+
+    /** open(2)'s access mode, of which 0 is reading: include/uapi/asm-generic/fcntl.h. */
+    private static final int O_ACCMODE = 3;
+
+    private final FileSystem fileSystem;
+    private final Answers answers;
+    private final ChangeOperations changes;
+
+    /** @param timeout how long the kernel believes names and attributes without asking */
+    FileSystemOperations(FileSystem fileSystem, Duration timeout) {
+        this.fileSystem = fileSystem;
+        this.answers = new Answers(timeout);
+        this.changes = new ChangeOperations(fileSystem, answers);
+    }
+
+    @Override
+    public int answerNow(Request request, Reply reply) throws ErrnoException {
+        return switch (request.opcode()) {
+            case LOOKUP -> lookupNow(request, reply);
+            case GETATTR -> {
+                Attributes known = fileSystem.getattrNow(request.node());
+                yield known == null ? WOULD_WAIT : answers.attributes(reply, known);
+            }
+            case READ -> {
+                int bytes = fileSystem.readNow(handle(request), request.u64(ReadIn.OFFSET), body(request, reply));
+                yield bytes == FileSystem.WOULD_WAIT ? WOULD_WAIT : bytes;
+            }
+            // With its attributes known there is nothing left that these would wait for.
+            case OPEN -> isRead(request) && isKnown(request) ? answer(request, reply) : WOULD_WAIT;
+            case OPENDIR, GETXATTR, LISTXATTR -> isKnown(request) ? answer(request, reply) : WOULD_WAIT;
+            case FORGET, BATCH_FORGET, RELEASE, RELEASEDIR, STATFS, DESTROY -> answer(request, reply);
+            case null, default -> WOULD_WAIT;
+        };
+    }
+
+    @Override
+    public int answer(Request request, Reply reply) throws ErrnoException {
+        return switch (request.opcode()) {
+            case LOOKUP -> lookup(request, reply);
+            case GETATTR -> answers.attributes(reply, fileSystem.getattr(request.node()));
+            case READ -> fileSystem.read(handle(request), request.u64(ReadIn.OFFSET), body(request, reply));
+            case OPEN -> answers.opened(reply, fileSystem.open(request.node(), request.u32(OpenIn.FLAGS)));
+            case RELEASE -> {
+                fileSystem.release(request.u64(ReleaseIn.FH));
+                yield 0;
+            }
+            case OPENDIR -> answers.openedDirectory(reply, fileSystem.opendir(request.node()));
+            case READDIR -> {
+                var entries = new DirectoryWriter(answers, reply, room(request, reply), false);
+                fileSystem.readdir(handle(request), request.u64(ReadIn.OFFSET), entries);
+                yield entries.length();
+            }
+            case READDIRPLUS -> {
+                var entries = new DirectoryWriter(answers, reply, room(request, reply), true);
+                fileSystem.readdirplus(handle(request), request.u64(ReadIn.OFFSET), entries);
+                yield entries.length();
+            }
+            case RELEASEDIR -> {
+                fileSystem.releasedir(request.u64(ReleaseIn.FH));
+                yield 0;
+            }
+            case FORGET -> {
+                fileSystem.forget(request.node(), request.u64(ForgetIn.NLOOKUP));
+                yield NO_ANSWER;
+            }
+            case BATCH_FORGET -> batchForget(request);
+            case STATFS -> answers.statfs(reply, fileSystem.statfs());
+            case ACCESS -> {
+                fileSystem.access(request.node(), request.u32(AccessIn.MASK), request.uid(), request.gid());
+                yield 0;
+            }
+            case GETXATTR -> {
+                byte[] value = fileSystem.getxattr(request.node(), request.string(GetxattrIn.SIZE));
+                yield answers.value(reply, value, request.size(GetxattrIn.SIZE_FIELD));
+            }
+            case LISTXATTR -> {
+                String names = fileSystem.listxattr(request.node()).stream()
+                        .map(name -> name + '\0')
+                        .collect(Collectors.joining());
+                yield answers.value(reply, names.getBytes(UTF_8), request.size(GetxattrIn.SIZE_FIELD));
+            }
+            case READLINK -> answers.link(reply, fileSystem.readlink(request.node()));
+            case DESTROY -> 0; // unmounted: the session ends with the device
+            case null, default -> changes.answer(request, reply);
+        };
+    }
+
+    @Override
+    public int bodyLimit(Request request) throws ErrnoException {
+        return switch (request.opcode()) {
+            case READ, READDIR, READDIRPLUS -> request.size(ReadIn.SIZE_FIELD);
+            case GETXATTR, LISTXATTR -> Math.max(SHORT_BODY, request.size(GetxattrIn.SIZE_FIELD));
+            case null, default -> SHORT_BODY;
+        };
+    }
+
+    private int lookupNow(Request request, Reply reply) throws ErrnoException {
+        try {
+            Attributes known = fileSystem.lookupNow(request.node(), request.string(0));
+            return known == null ? WOULD_WAIT : answers.entry(reply, known);
+        } catch (ErrnoException e) {
+            return absent(e, reply);
+        }
+    }
+
+    private int lookup(Request request, Reply reply) throws ErrnoException {
+        try {
+            return answers.entry(reply, fileSystem.lookup(request.node(), request.string(0)));
+        } catch (ErrnoException e) {
+            return absent(e, reply);
+        }
+    }
+
+    /** So that the kernel remembers it. */
+    private int absent(ErrnoException e, Reply reply) throws ErrnoException {
+        if (e.errno() == Errno.ENOENT) {
+            return answers.noEntry(reply);
+        }
+        throw e;
+    }
+
+    private int batchForget(Request request) throws ErrnoException {
+        int count = request.size(BatchForgetIn.COUNT);
+        for (int i = 0, at = BatchForgetIn.SIZE; i < count; i++, at += ForgetOne.SIZE) {
+            fileSystem.forget(request.u64(at + ForgetOne.NODEID), request.u64(at + ForgetOne.NLOOKUP));
+        }
+        return NO_ANSWER;
+    }
+
+    private boolean isKnown(Request request) throws ErrnoException {
+        return fileSystem.getattrNow(request.node()) != null;
+    }
+
+    private static boolean isRead(Request request) throws ErrnoException {
+        return (request.u32(OpenIn.FLAGS) & O_ACCMODE) == 0;
+    }
+
+    private static long handle(Request request) throws ErrnoException {
+        return request.u64(ReadIn.FH);
+    }
+
+    private static ByteBuffer body(Request request, Reply reply) throws ErrnoException {
+        return reply.body(room(request, reply));
+    }
+
+    private static int room(Request request, Reply reply) throws ErrnoException {
+        int size = request.size(ReadIn.SIZE_FIELD);
+        if (size > reply.capacity()) {
+            throw new ErrnoException(Errno.EINVAL, "more was asked for than INIT allows: " + size + " bytes");
+        }
+        return size;
+    }
+}
