@@ -42,18 +42,13 @@ final class ChangeOperations {
             }
             case CREATE -> {
                 CreatedFile created = fileSystem.create(
-                        node,
-                        request.string(CreateIn.SIZE),
-                        request.u32(CreateIn.MODE),
-                        request.u32(CreateIn.FLAGS));
+                        node, request.string(CreateIn.SIZE), request.u32(CreateIn.MODE), request.u32(CreateIn.FLAGS));
                 yield answers.created(reply, created.attributes(), created.open());
             }
             case MKNOD ->
-                answers.entry(
-                        reply, fileSystem.mknod(node, request.string(MknodIn.SIZE), request.u32(MknodIn.MODE)));
+                answers.entry(reply, fileSystem.mknod(node, request.string(MknodIn.SIZE), request.u32(MknodIn.MODE)));
             case MKDIR ->
-                answers.entry(
-                        reply, fileSystem.mkdir(node, request.string(MkdirIn.SIZE), request.u32(MkdirIn.MODE)));
+                answers.entry(reply, fileSystem.mkdir(node, request.string(MkdirIn.SIZE), request.u32(MkdirIn.MODE)));
             case UNLINK -> {
                 fileSystem.unlink(node, request.string(0));
                 yield 0;
@@ -71,8 +66,7 @@ final class ChangeOperations {
                 yield answers.entry(reply, fileSystem.symlink(target, node, name));
             }
             case LINK ->
-                answers.entry(
-                        reply, fileSystem.link(request.u64(LinkIn.OLDNODEID), node, request.string(LinkIn.SIZE)));
+                answers.entry(reply, fileSystem.link(request.u64(LinkIn.OLDNODEID), node, request.string(LinkIn.SIZE)));
             case SETXATTR -> {
                 String name = request.string(SetxattrIn.SIZE);
                 int start = request.endOfString(SetxattrIn.SIZE) + 1;

@@ -2,6 +2,7 @@ package io.penstock.fuse.kernel;
 
 import io.penstock.filesystem.FileSystem;
 import io.penstock.fuse.KernelMount;
+import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.MountOptions;
 import io.penstock.fuse.Preflight;

@@ -1,5 +1,6 @@
 package io.penstock.fuse.kernel;
 
+import java.util.Arrays;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
@@ -15,11 +16,13 @@ final class ReplyPool {
     /** Replies of one size. */
     private static final class Shelf {
         final int capacity;
+        final int count;
         final Semaphore free;
         final Queue<Reply> made = new ConcurrentLinkedQueue<>();
 
         Shelf(int capacity, int count) {
             this.capacity = capacity;
+            this.count = count;
             this.free = new Semaphore(count);
         }
     }
@@ -59,13 +62,11 @@ final class ReplyPool {
         shelf.free.release();
     }
 
-    /** How many more could be taken, for leak checks. */
-    int free() {
-        int free = 0;
-        for (Shelf shelf : shelves) {
-            free += shelf.free.availablePermits();
-        }
-        return free;
+    /** For leak checks. */
+    int inUse() {
+        return Arrays.stream(shelves)
+                .mapToInt(shelf -> shelf.count - shelf.free.availablePermits())
+                .sum();
     }
 
     private Shelf shelf(int bytes) {

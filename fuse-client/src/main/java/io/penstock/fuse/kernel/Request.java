@@ -40,7 +40,12 @@ final class Request {
         this.address = MemorySegment.ofBuffer(memory).address();
     }
 
-    /** Where the next request is to be read to. */
+    /** Where the next request is to be read to, and where this one is. */
+    ByteBuffer memory() {
+        return memory;
+    }
+
+    /** {@link #memory}'s start. */
     long address() {
         return address;
     }

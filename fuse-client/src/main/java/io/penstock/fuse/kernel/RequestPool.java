@@ -31,4 +31,9 @@ final class RequestPool {
         made.add(memory);
         free.release();
     }
+
+    /** How many more could be taken, for leak checks. */
+    int free() {
+        return free.availablePermits();
+    }
 }

@@ -93,13 +93,18 @@ final class Session {
         return waiting.count();
     }
 
+    /** For leak checks. */
+    int repliesInUse() {
+        return replies.inUse();
+    }
+
     private void read() {
         try {
             Request request = new Request(Reply.aligned(Handshake.requestMemory(maxRequest)));
             Reply reply = new Reply(maxRequest);
             while (true) {
                 int received = device.read(request.address(), request.capacity());
-                if (received < 0) {
+                if (received <= 0) { // 0: the device never says so, a socket in its place does
                     endedBy = -received;
                     break;
                 }

@@ -1,0 +1,112 @@
+package io.penstock.fuse.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.core.Errno;
+import io.penstock.fuse.MountException;
+import io.penstock.fuse.UnsupportedKernelException;
+import io.penstock.fuse.kernel.FakeKernel.Answer;
+import io.penstock.fuse.kernel.Layouts.InitIn;
+import io.penstock.fuse.kernel.Layouts.InitOut;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(10)
+class HandshakeTest {
+    private static final long ALL = 0xffff_ffffL;
+
+    private final FakeKernel kernel = new FakeKernel();
+    private final Handshake handshake = new Handshake(kernel.device(), 1 << 20);
+
+    @AfterEach
+    void close() {
+        kernel.close();
+        kernel.device().close();
+    }
+
+    @Test
+    void agree_newerKernel_speaksOurVersion() throws MountException {
+        greet(InitIn.SIZE, 7, 99, ALL);
+
+        assertThat(handshake.agree().minor()).isEqualTo(Handshake.NEWEST_MINOR);
+        assertThat(kernel.receive().body().getInt(InitOut.MINOR)).isEqualTo(Handshake.NEWEST_MINOR);
+    }
+
+    @Test
+    void agree_oldestKernel_isSpokenTo() throws MountException {
+        greet(InitIn.SHORT_SIZE, 7, Handshake.OLDEST_MINOR, ALL & ~Handshake.INIT_EXT);
+
+        assertThat(handshake.agree().minor()).isEqualTo(Handshake.OLDEST_MINOR);
+        Answer answer = kernel.receive();
+        assertThat(answer.error()).isZero();
+        assertThat(answer.body().capacity()).isEqualTo(InitOut.SIZE);
+    }
+
+    @Test
+    void agree_olderKernel_isRefusedWithWhatToDo() {
+        greet(InitIn.SHORT_SIZE, 7, Handshake.OLDEST_MINOR - 1, ALL);
+
+        assertThatThrownBy(handshake::agree)
+                .isInstanceOf(UnsupportedKernelException.class)
+                .hasMessageContainingAll("7.30", "7.31", "--binding jnr");
+        assertThat(kernel.receive().error()).isEqualTo(Errno.EINVAL.number());
+    }
+
+    @Test
+    void agree_newerMajor_isAskedAgain() throws MountException {
+        greet(InitIn.SIZE, 8, 1, ALL);
+        greet(InitIn.SIZE, 7, 45, ALL);
+
+        assertThat(handshake.agree().minor()).isEqualTo(45);
+        assertThat(kernel.receive().body().getInt(InitOut.MAJOR)).isEqualTo(7);
+    }
+
+    @Test
+    void agree_flagsThatAreNotOffered_areNotAnswered() throws MountException {
+        greet(InitIn.SIZE, 7, 45, Handshake.INIT_EXT);
+
+        Agreement agreement = handshake.agree();
+
+        assertThat(agreement.flags()).isEqualTo(Handshake.INIT_EXT);
+        assertThat(agreement.maxRequest()).as("without MAX_PAGES").isEqualTo(128 << 10);
+        assertThat(kernel.receive().body().getInt(InitOut.FLAGS)).isEqualTo((int) Handshake.INIT_EXT);
+    }
+
+    @Test
+    void agree_everythingOffered_asksForLargeRequests() throws MountException {
+        greet(InitIn.SIZE, 7, 45, ALL);
+
+        Agreement agreement = handshake.agree();
+
+        ByteBuffer answer = kernel.receive().body();
+        assertThat(answer.getInt(InitOut.FLAGS) & (int) Handshake.MAX_PAGES).isNotZero();
+        assertThat(answer.getInt(InitOut.MAX_WRITE)).isEqualTo(agreement.maxRequest());
+        assertThat(answer.getShort(InitOut.MAX_PAGES) * 4096).isEqualTo(agreement.maxRequest());
+    }
+
+    @Test
+    void agree_truncatedGreeting_isRefused() {
+        greet(8, 7, 45, ALL);
+
+        assertThatThrownBy(handshake::agree).isInstanceOf(MountException.class).hasMessageContaining("not understood");
+    }
+
+    @Test
+    void agree_somethingElse_isRefused() {
+        kernel.send(Opcode.GETATTR, 2, 0, 0);
+
+        assertThatThrownBy(handshake::agree).isInstanceOf(MountException.class).hasMessageContaining("did not greet");
+    }
+
+    private void greet(int size, int major, int minor, long flags) {
+        ByteBuffer greeting = ByteBuffer.allocate(InitIn.SIZE).order(ByteOrder.nativeOrder());
+        greeting.putInt(InitIn.MAJOR, major);
+        greeting.putInt(InitIn.MINOR, minor);
+        greeting.putInt(InitIn.FLAGS, (int) flags);
+        kernel.send(Opcode.INIT.number(), 2, 0, greeting.limit(size));
+    }
+}

@@ -1,0 +1,217 @@
+package io.penstock.fuse.kernel;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+import io.penstock.fuse.kernel.FakeKernel.Answer;
+import io.penstock.testing.Seeded;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class SessionTest {
+    private static final int MAX_REQUEST = 32 << 10;
+
+    private static final List<Fate> RANDOM = List.copyOf(EnumSet.complementOf(EnumSet.of(Fate.STALLED)));
+
+    private final FakeKernel kernel = new FakeKernel();
+    private final Scripted operations = new Scripted();
+    private final Session session = Session.start(kernel.device(), operations, MAX_REQUEST, 2, Path.of("/mnt/test"));
+
+    /** What becomes of a request, and the error number that it must be answered with. */
+    private enum Fate {
+        ANSWERED_NOW(0),
+        ANSWERED_LATER(0),
+        ERRNO_NOW(Errno.ESTALE.number()),
+        ERRNO_LATER(Errno.ESTALE.number()),
+        UNFORESEEN_NOW(Errno.EIO.number()),
+        UNFORESEEN_LATER(Errno.EIO.number()),
+        REFUSED_BY_THE_KERNEL(Errno.EIO.number()),
+        WITHOUT_REPLY(Errno.EIO.number()),
+        STALLED(0);
+
+        final int error;
+
+        Fate(int error) {
+            this.error = error;
+        }
+    }
+
+    /** Does what the request's name says: a {@link Fate}. */
+    private static final class Scripted implements Operations {
+        final CountDownLatch stalled = new CountDownLatch(1);
+        final Semaphore gate = new Semaphore(0);
+
+        @Override
+        public int answerNow(Request request, Reply reply) throws ErrnoException {
+            return switch (fate(request)) {
+                case ANSWERED_NOW -> answered(request, reply);
+                case ERRNO_NOW -> throw new ErrnoException(Errno.ESTALE, "on purpose");
+                case UNFORESEEN_NOW -> throw new IllegalStateException("on purpose");
+                case REFUSED_BY_THE_KERNEL -> 512 << 10; // more than the socket takes
+                case ANSWERED_LATER, ERRNO_LATER, UNFORESEEN_LATER, WITHOUT_REPLY, STALLED -> WOULD_WAIT;
+            };
+        }
+
+        @Override
+        public int answer(Request request, Reply reply) throws ErrnoException {
+            return switch (fate(request)) {
+                case ANSWERED_LATER -> answered(request, reply);
+                case ERRNO_LATER -> throw new ErrnoException(Errno.ESTALE, "on purpose");
+                case UNFORESEEN_LATER -> throw new StackOverflowError("on purpose");
+                case STALLED -> {
+                    stalled.countDown();
+                    try {
+                        gate.acquire();
+                    } catch (InterruptedException e) {
+                        Thread.currentThread().interrupt();
+                        throw new ErrnoException(Errno.EINTR, "on purpose", e);
+                    }
+                    yield answered(request, reply);
+                }
+                case ANSWERED_NOW, ERRNO_NOW, UNFORESEEN_NOW, REFUSED_BY_THE_KERNEL, WITHOUT_REPLY ->
+                    throw new AssertionError("not asked");
+            };
+        }
+
+        @Override
+        public int bodyLimit(Request request) throws ErrnoException {
+            return fate(request) == Fate.WITHOUT_REPLY ? MAX_REQUEST + 1 : Long.BYTES;
+        }
+
+        private static Fate fate(Request request) throws ErrnoException {
+            return Fate.valueOf(request.string(0));
+        }
+
+        private static int answered(Request request, Reply reply) {
+            reply.u64(0, request.unique());
+            return Long.BYTES;
+        }
+    }
+
+    @AfterEach
+    void nothingIsLeft() throws InterruptedException {
+        kernel.close();
+        assertThat(session.ended().await(20, TimeUnit.SECONDS))
+                .as("session ends with the device")
+                .isTrue();
+        assertThat(session.waiting()).as("requests that wait").isZero();
+        assertThat(session.repliesInUse()).as("replies in use").isZero();
+    }
+
+    @Test
+    void answer_ofUnknownOpcode_isEnosys() {
+        kernel.send(63, 2, 1, ByteBuffer.allocate(8));
+
+        assertThat(kernel.receive()).isEqualTo(new Answer(2, Errno.ENOSYS.number(), ByteBuffer.allocate(0)));
+    }
+
+    @Test
+    void answer_ofTruncatedRequest_isEinval() {
+        kernel.send(Opcode.READ, 2);
+
+        assertThat(kernel.receive().error()).isEqualTo(Errno.EINVAL.number());
+    }
+
+    @Test
+    void requests_thatFailAtRandom_areEachAnsweredOnce() {
+        Seeded.check(5, random -> {
+            Map<Long, Fate> asked = new HashMap<>();
+            Set<Long> answered = new HashSet<>();
+            for (long unique = 2; unique < 2_000; unique += 2) {
+                Fate fate = RANDOM.get(random.nextInt(RANDOM.size()));
+                asked.put(unique, fate);
+                ask(Opcode.GETATTR, unique, fate);
+                if (asked.size() - answered.size() == 20) { // as many as are on their way at a time
+                    check(kernel.receive(), asked, answered);
+                }
+            }
+            while (answered.size() < asked.size()) {
+                check(kernel.receive(), asked, answered);
+            }
+        });
+    }
+
+    private void ask(Opcode opcode, long unique, Fate fate) {
+        kernel.send(opcode.number(), unique, 1, ByteBuffer.wrap((fate.name() + '\0').getBytes(US_ASCII)));
+    }
+
+    private static void check(Answer answer, Map<Long, Fate> asked, Set<Long> answered) {
+        assertThat(answered.add(answer.unique()))
+                .as("first answer to %s", answer)
+                .isTrue();
+        Fate fate = asked.get(answer.unique());
+        assertThat(fate).isNotNull();
+        assertThat(answer.error()).as("%s", fate).isEqualTo(fate.error);
+        if (answer.error() == 0) {
+            assertThat(answer.body().getLong(0)).isEqualTo(answer.unique());
+        }
+    }
+
+    @Test
+    void forget_thatFails_isNotAnswered() {
+        ask(Opcode.FORGET, 2, Fate.UNFORESEEN_NOW);
+        ask(Opcode.BATCH_FORGET, 4, Fate.ERRNO_NOW);
+        ask(Opcode.GETATTR, 6, Fate.ANSWERED_NOW);
+
+        assertThat(kernel.receive().unique()).isEqualTo(6);
+    }
+
+    @Test
+    void interrupt_ofWaitingRequest_endsItWithEintr() throws InterruptedException {
+        ask(Opcode.READ, 2, Fate.STALLED);
+        operations.stalled.await();
+
+        kernel.send(Opcode.INTERRUPT, 3, 2);
+
+        Answer answer = kernel.receive();
+        assertThat(answer.unique()).isEqualTo(2);
+        assertThat(answer.error()).isEqualTo(Errno.EINTR.number());
+    }
+
+    @Test
+    void interrupt_ofUnknownRequest_asksToTryAgain() {
+        kernel.send(Opcode.INTERRUPT, 3, 2);
+
+        Answer answer = kernel.receive();
+        assertThat(answer.unique()).isEqualTo(3);
+        assertThat(answer.error()).isEqualTo(Errno.EAGAIN.number());
+    }
+
+    @Test
+    void waitingRequests_manyMoreThanReaders_holdNoReader() {
+        int stalled = 200;
+        for (long unique = 2; unique < 2 + 2 * stalled; unique += 2) {
+            ask(Opcode.READ, unique, Fate.STALLED);
+        }
+        ask(Opcode.GETATTR, 1_000, Fate.ANSWERED_NOW);
+        assertThat(kernel.receive().unique()).isEqualTo(1_000);
+
+        operations.gate.release(stalled);
+        Set<Long> answered = new HashSet<>();
+        while (answered.size() < stalled) {
+            assertThat(answered.add(kernel.receive().unique())).isTrue();
+        }
+    }
+
+    @Test
+    void end_withRequestsWaiting_interruptsThem() throws InterruptedException {
+        ask(Opcode.READ, 2, Fate.STALLED);
+        operations.stalled.await();
+        // The rest is nothingIsLeft's.
+    }
+}
