@@ -5,9 +5,17 @@ import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A mount served over its own device. */
 final class DeviceMount implements Mount {
+    private static final Logger log = LoggerFactory.getLogger(DeviceMount.class);
+
+    /** How often an unmount that waits is helped. */
+    private static final Duration GIVE_UP = Duration.ofMillis(100);
+
     private final KernelMount kernel;
     private final Session session;
     private final String description;
@@ -16,6 +24,11 @@ final class DeviceMount implements Mount {
         this.kernel = kernel;
         this.session = session;
         this.description = description;
+    }
+
+    /** For tests. */
+    Session session() {
+        return session;
     }
 
     @Override
@@ -35,7 +48,30 @@ final class DeviceMount implements Mount {
 
     @Override
     public void unmount(Duration patience) throws MountException, InterruptedException {
-        kernel.unmount(patience, session.ended());
+        Thread giver = Thread.startVirtualThread(this::giveUpReadahead);
+        try {
+            kernel.unmount(patience, session.ended());
+        } finally {
+            giver.interrupt();
+        }
+    }
+
+    /**
+     * Once no program uses the mount the kernel lets go of its pages, and waits for those that are being read ahead,
+     * though nobody wants them any more.
+     */
+    private void giveUpReadahead() {
+        try {
+            while (!session.ended().await(GIVE_UP.toMillis(), TimeUnit.MILLISECONDS)) {
+                if (!kernel.isAttached()) {
+                    session.interruptWaiting();
+                }
+            }
+        } catch (MountException e) {
+            log.warn("{}", e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // unmounting has failed or is done
+        }
     }
 
     @Override

@@ -39,8 +39,13 @@ public final class KernelBinding {
      */
     static DeviceMount mount(Operations operations, MountOptions options) throws MountException {
         Path mountPoint = Preflight.check(options);
+        return serve(Opening.mount(options, mountPoint), operations, options, mountPoint);
+    }
+
+    /** @param device mounted at this point, before its handshake; closed with the mount, or if this fails */
+    static DeviceMount serve(Device device, Operations operations, MountOptions options, Path mountPoint)
+            throws MountException {
         int readers = Math.clamp(Runtime.getRuntime().availableProcessors(), FEWEST_READERS, MOST_READERS);
-        Device device = Opening.mount(options, mountPoint);
         KernelMount kernel = KernelMount.at(mountPoint);
         boolean answers = false;
         try {
@@ -49,7 +54,7 @@ public final class KernelBinding {
             String description = "the kernel's protocol " + Handshake.MAJOR + "." + agreement.minor()
                     + " over /dev/fuse, requests up to " + agreement.maxRequest() / BYTES_PER_KIB
                     + " KiB, kernel readahead " + readahead / BYTES_PER_KIB + " KiB, " + readers + " readers";
-            Session session = Session.start(device, operations, agreement.maxRequest(), readers, mountPoint);
+            Session session = Session.start(device, operations, agreement.maxRequest(), readers, kernel::detach);
             answers = true;
             return new DeviceMount(kernel, session, description);
         } finally {

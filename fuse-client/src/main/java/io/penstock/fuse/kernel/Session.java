@@ -3,7 +3,6 @@ package io.penstock.fuse.kernel;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.fuse.kernel.Layouts.InterruptIn;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -24,9 +23,6 @@ import org.slf4j.LoggerFactory;
 final class Session {
     private static final Logger log = LoggerFactory.getLogger(Session.class);
 
-    /** What a read of the device fails with once the connection was aborted by hand: errno.h. */
-    private static final int ECONNABORTED = 103;
-
     /** How long requests that ignore their interrupt are waited for at the end; their answers reach nobody. */
     private static final Duration LAST_ANSWERS = Duration.ofSeconds(10);
 
@@ -38,7 +34,7 @@ final class Session {
 
     private final Device device;
     private final Operations operations;
-    private final int maxRequest;
+    private final Runnable atEnd;
     private final Waiting waiting = new Waiting();
     private final ReplyPool replies;
     private final RequestPool requests;
@@ -49,13 +45,10 @@ final class Session {
     private final AtomicInteger readersInside;
     private final CountDownLatch ended = new CountDownLatch(1);
 
-    /** The first error that a reader ended with. Written by the readers. */
-    private volatile int endedBy;
-
-    private Session(Device device, Operations operations, int maxRequest, int readers) {
+    private Session(Device device, Operations operations, int maxRequest, int readers, Runnable atEnd) {
         this.device = device;
         this.operations = operations;
-        this.maxRequest = maxRequest;
+        this.atEnd = atEnd;
         this.replies = new ReplyPool(maxRequest, REPLY_BUDGET);
         this.requests = new RequestPool(Handshake.requestMemory(maxRequest), LARGE_REQUESTS);
         this.readersInside = new AtomicInteger(readers);
@@ -65,15 +58,15 @@ final class Session {
      * Starts the readers.
      *
      * @param device after its handshake; closed at the end of the session
+     * @param atEnd done before the device is closed: takes the mount away if it still stands, as after an abort
      */
-    static Session start(Device device, Operations operations, int maxRequest, int readers, Path mountPoint) {
-        Session session = new Session(device, operations, maxRequest, readers);
+    static Session start(Device device, Operations operations, int maxRequest, int readers, Runnable atEnd) {
+        Session session = new Session(device, operations, maxRequest, readers, atEnd);
         for (int i = 0; i < readers; i++) {
+            Request request = new Request(Reply.aligned(Handshake.requestMemory(maxRequest)));
+            Reply reply = new Reply(maxRequest);
             // Platform threads: one that waits in read(2) would hold a virtual thread's carrier.
-            Thread.ofPlatform()
-                    .daemon()
-                    .name("fuse " + mountPoint.getFileName() + " " + i)
-                    .start(session::read);
+            Thread.ofPlatform().daemon().name("fuse reader ", i).start(() -> session.read(request, reply));
         }
         return session;
     }
@@ -83,14 +76,14 @@ final class Session {
         return ended;
     }
 
-    /** Whether the connection was cut while the mount stood: it still stands, and answers ENOTCONN. */
-    boolean wasAborted() {
-        return endedBy == ECONNABORTED;
-    }
-
     /** Requests that wait at this moment. */
     int waiting() {
         return waiting.count();
+    }
+
+    /** Ends what waits with EINTR. */
+    void interruptWaiting() {
+        waiting.interruptAll();
     }
 
     /** For leak checks. */
@@ -98,14 +91,11 @@ final class Session {
         return replies.inUse();
     }
 
-    private void read() {
+    private void read(Request request, Reply reply) {
         try {
-            Request request = new Request(Reply.aligned(Handshake.requestMemory(maxRequest)));
-            Reply reply = new Reply(maxRequest);
             while (true) {
                 int received = device.read(request.address(), request.capacity());
                 if (received <= 0) { // 0: the device never says so, a socket in its place does
-                    endedBy = -received;
                     break;
                 }
                 if (request.received(received)) {
@@ -225,6 +215,7 @@ final class Session {
             return;
         }
         try {
+            atEnd.run();
             if (waiting.end(LAST_ANSWERS)) {
                 device.close();
             } else {

@@ -32,6 +32,10 @@ final class Waiting {
         return true;
     }
 
+    void interruptAll() {
+        threads.values().forEach(Thread::interrupt);
+    }
+
     int count() {
         return threads.size();
     }
@@ -43,7 +47,7 @@ final class Waiting {
      */
     boolean end(Duration patience) throws InterruptedException {
         long deadline = System.nanoTime() + patience.toNanos();
-        threads.values().forEach(Thread::interrupt);
+        interruptAll();
         for (Thread thread : threads.values()) {
             thread.join(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
         }

@@ -9,10 +9,12 @@ import io.penstock.fuse.kernel.Layouts.ReadIn;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.CountDownLatch;
 
 /**
  * One file {@code f} answered from memory: the binding without a file system behind it. What the C reference of the
- * ceiling serves too.
+ * ceiling serves too. Reads of its end can be made to wait for ever,
+ * and the name {@code stalled} always does.
  */
 final class MemoryOperations implements Operations {
     private static final long FILE = 2;
@@ -23,7 +25,11 @@ final class MemoryOperations implements Operations {
     private final Attributes root = new Attributes(1, Attributes.S_IFDIR | 0755, 2, 0, 0, 4096, Instant.EPOCH);
     private final Attributes file;
 
-    MemoryOperations(long size) {
+    /** Where reads begin to wait. */
+    private final long stalledFrom;
+
+    MemoryOperations(long size, long stalledFrom) {
+        this.stalledFrom = stalledFrom;
         file = new Attributes(FILE, Attributes.S_IFREG | 0444, 1, 0, 0, size, Instant.EPOCH);
         for (int i = 0; i < content.capacity(); i++) {
             content.put(i, byteAt(i));
@@ -38,12 +44,17 @@ final class MemoryOperations implements Operations {
     @Override
     public int answerNow(Request request, Reply reply) throws ErrnoException {
         return switch (request.opcode()) {
-            case LOOKUP -> "f".equals(request.string(0)) ? answers.entry(reply, file) : answers.noEntry(reply);
+            case LOOKUP ->
+                switch (request.string(0)) {
+                    case "f" -> answers.entry(reply, file);
+                    case "stalled" -> WOULD_WAIT;
+                    default -> answers.noEntry(reply);
+                };
             case GETATTR -> answers.attributes(reply, request.node() == FILE ? file : root);
             case OPEN -> answers.opened(reply, new OpenFile(1, PageCachePolicy.KEEP));
             case OPENDIR -> answers.openedDirectory(reply, 1);
             case RELEASE, RELEASEDIR -> 0;
-            case READ -> read(request, reply);
+            case READ -> request.u64(ReadIn.OFFSET) < stalledFrom ? read(request, reply) : WOULD_WAIT;
             case FORGET, BATCH_FORGET -> NO_ANSWER;
             case null, default -> -Errno.ENOSYS.number();
         };
@@ -58,12 +69,18 @@ final class MemoryOperations implements Operations {
     }
 
     @Override
-    public int answer(Request request, Reply reply) {
-        throw new AssertionError("nothing waits here");
+    public int answer(Request request, Reply reply) throws ErrnoException {
+        try {
+            new CountDownLatch(1).await();
+            throw new AssertionError("not reached");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ErrnoException(Errno.EINTR, "on purpose", e);
+        }
     }
 
     @Override
-    public int bodyLimit(Request request) {
-        return 0;
+    public int bodyLimit(Request request) throws ErrnoException {
+        return request.opcode() == Opcode.READ ? request.size(ReadIn.SIZE_FIELD) : 0;
     }
 }

@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.fuse.kernel.Layouts.GetxattrIn;
 import io.penstock.fuse.kernel.Layouts.InHeader;
+import io.penstock.fuse.kernel.Layouts.OpenIn;
 import io.penstock.fuse.kernel.Layouts.ReadIn;
 import io.penstock.testing.Seeded;
 import java.nio.ByteBuffer;
@@ -21,18 +23,55 @@ class RequestTest {
 
     private final Request request = new Request(Reply.aligned(CAPACITY));
 
+    // Recorded with strace from a libfuse 3 server on Linux 6.18.
+
+    @Test
+    void received_recordedLookup_isDecoded() throws ErrnoException {
+        receive("""
+            2a000000 01000000 0400000000000000 0100000000000000 00000000 00000000 cb590000 0000 0000\
+            6600\
+            """);
+
+        assertThat(request.opcode()).isEqualTo(Opcode.LOOKUP);
+        assertThat(request.unique()).isEqualTo(4);
+        assertThat(request.node()).isOne();
+        assertThat(request.string(0)).isEqualTo("f");
+    }
+
+    @Test
+    void received_recordedGetxattr_isDecoded() throws ErrnoException {
+        receive("""
+            41000000 16000000 0600000000000000 0200000000000000 00000000 00000000 cb590000 0000 0000\
+            ff000000 00000000 73656375726974792e73656c696e757800\
+            """);
+
+        assertThat(request.opcode()).isEqualTo(Opcode.GETXATTR);
+        assertThat(request.size(GetxattrIn.SIZE_FIELD)).isEqualTo(255);
+        assertThat(request.string(GetxattrIn.SIZE)).isEqualTo("security.selinux");
+    }
+
+    @Test
+    void received_recordedOpen_isDecoded() throws ErrnoException {
+        receive("""
+            30000000 0e000000 0800000000000000 0200000000000000 00000000 00000000 cc590000 0000 0000\
+            00800000 00000000\
+            """);
+
+        assertThat(request.opcode()).isEqualTo(Opcode.OPEN);
+        assertThat(request.u32(OpenIn.FLAGS)).as("O_LARGEFILE").isEqualTo(0100000);
+    }
+
     @Test
     void received_recordedRead_isDecoded() throws ErrnoException {
-        // Recorded on Linux 6.18: pread of 131072 bytes at 1 MiB.
         receive("""
-            50000000 0f000000 1200000000000000 0200000000000000 00000000 00000000 1f060000 0000 0000\
-            2a00000000000000 0000100000000000 00000200 00000000 0000000000000000 00800000 00000000\
+            50000000 0f000000 0a00000000000000 0200000000000000 00000000 00000000 cc590000 0000 0000\
+            0000000000000000 0000100000000000 00000200 00000000 0000000000000000 00800000 00000000\
             """);
 
         assertThat(request.opcode()).isEqualTo(Opcode.READ);
-        assertThat(request.unique()).isEqualTo(0x12);
+        assertThat(request.unique()).isEqualTo(10);
         assertThat(request.node()).isEqualTo(2);
-        assertThat(request.u64(ReadIn.FH)).isEqualTo(42);
+        assertThat(request.u64(ReadIn.FH)).isZero();
         assertThat(request.u64(ReadIn.OFFSET)).isEqualTo(1 << 20);
         assertThat(request.size(ReadIn.SIZE_FIELD)).isEqualTo(128 << 10);
     }

@@ -8,7 +8,6 @@ import io.penstock.core.ErrnoException;
 import io.penstock.fuse.kernel.FakeKernel.Answer;
 import io.penstock.testing.Seeded;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -30,7 +29,8 @@ class SessionTest {
 
     private final FakeKernel kernel = new FakeKernel();
     private final Scripted operations = new Scripted();
-    private final Session session = Session.start(kernel.device(), operations, MAX_REQUEST, 2, Path.of("/mnt/test"));
+    private final CountDownLatch atEnd = new CountDownLatch(1);
+    private final Session session = Session.start(kernel.device(), operations, MAX_REQUEST, 2, atEnd::countDown);
 
     /** What becomes of a request, and the error number that it must be answered with. */
     private enum Fate {
@@ -109,6 +109,7 @@ class SessionTest {
         assertThat(session.ended().await(20, TimeUnit.SECONDS))
                 .as("session ends with the device")
                 .isTrue();
+        assertThat(atEnd.getCount()).as("whether the mount is not taken away").isZero();
         assertThat(session.waiting()).as("requests that wait").isZero();
         assertThat(session.repliesInUse()).as("replies in use").isZero();
     }
