@@ -42,6 +42,11 @@ final class DeviceMount implements Mount {
     }
 
     @Override
+    public long requests() {
+        return session.requests();
+    }
+
+    @Override
     public void awaitUnmounted() throws InterruptedException {
         session.ended().await();
     }

@@ -6,6 +6,7 @@ import io.penstock.fuse.kernel.Layouts.InterruptIn;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,6 +39,7 @@ final class Session {
     private final Waiting waiting = new Waiting();
     private final ReplyPool replies;
     private final RequestPool requests;
+    private final LongAdder taken = new LongAdder();
 
     /** For errors where there was no reply to be had. Guarded by itself. */
     private final Reply errorReply = new Reply(0);
@@ -76,6 +78,11 @@ final class Session {
         return ended;
     }
 
+    /** Requests taken so far. */
+    long requests() {
+        return taken.sum();
+    }
+
     /** Requests that wait at this moment. */
     int waiting() {
         return waiting.count();
@@ -110,6 +117,7 @@ final class Session {
     }
 
     private void take(Request request, Reply reply) {
+        taken.increment();
         long unique = request.unique();
         int result = answerNow(request, reply);
         if (result == Operations.WOULD_WAIT) {
