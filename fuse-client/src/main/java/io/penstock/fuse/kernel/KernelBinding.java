@@ -13,10 +13,11 @@ public final class KernelBinding {
     /** Bytes of one request at most, where the kernel allows it: what it allows as it comes, 256 pages. */
     private static final int MAX_REQUEST = 1 << 20;
 
-    /** Two suffice for large reads; more than four wait for each other at the device's one queue. */
-    private static final int FEWEST_READERS = 2;
-
-    private static final int MOST_READERS = 4;
+    /**
+     * Threads that read the device. Two keep up where nothing else runs; four also get their share of a busy machine,
+     * and more would only wait for each other at the device's one queue. FUSE_DEV_IOC_CLONE does not split that queue.
+     */
+    private static final int READERS = 4;
 
     private static final int BYTES_PER_KIB = 1024;
 
@@ -26,6 +27,7 @@ public final class KernelBinding {
      * Mounts. When this returns, the mount answers.
      *
      * @param fileSystem not closed with the mount
+     * @param options the mount point may be {@code /dev/fd/N}: a device that a privileged parent has opened and mounted
      * @throws MountException if it cannot be mounted; nothing is mounted then
      */
     public static Mount mount(FileSystem fileSystem, MountOptions options) throws MountException {
@@ -38,6 +40,10 @@ public final class KernelBinding {
      * @throws MountException if it cannot be mounted; nothing is mounted then
      */
     static DeviceMount mount(Operations operations, MountOptions options) throws MountException {
+        Integer handedOver = HandedOver.descriptor(options.mountPoint());
+        if (handedOver != null) {
+            return serve(new Device(handedOver), operations, options, HandedOver.mountPoint(handedOver));
+        }
         Path mountPoint = Preflight.check(options);
         return serve(Opening.mount(options, mountPoint), operations, options, mountPoint);
     }
@@ -45,7 +51,6 @@ public final class KernelBinding {
     /** @param device mounted at this point, before its handshake; closed with the mount, or if this fails */
     static DeviceMount serve(Device device, Operations operations, MountOptions options, Path mountPoint)
             throws MountException {
-        int readers = Math.clamp(Runtime.getRuntime().availableProcessors(), FEWEST_READERS, MOST_READERS);
         KernelMount kernel = KernelMount.at(mountPoint);
         boolean answers = false;
         try {
@@ -53,8 +58,8 @@ public final class KernelBinding {
             long readahead = kernel.readahead(options.readaheadBytes());
             String description = "the kernel's protocol " + Handshake.MAJOR + "." + agreement.minor()
                     + " over /dev/fuse, requests up to " + agreement.maxRequest() / BYTES_PER_KIB
-                    + " KiB, kernel readahead " + readahead / BYTES_PER_KIB + " KiB, " + readers + " readers";
-            Session session = Session.start(device, operations, agreement.maxRequest(), readers, kernel::detach);
+                    + " KiB, kernel readahead " + readahead / BYTES_PER_KIB + " KiB, " + READERS + " readers";
+            Session session = Session.start(device, operations, agreement.maxRequest(), READERS, kernel::detach);
             answers = true;
             return new DeviceMount(kernel, session, description);
         } finally {

@@ -210,6 +210,28 @@ class RealMountTest {
     }
 
     @Test
+    void mount_ofAnOpenDevice_servesWhereItIsMounted() throws Exception {
+        Device device = Opening.mount(options(), mountPoint);
+        Path name = Path.of("/dev/fd/" + device.fd());
+        MountOptions handedOver = new MountOptions(name, "", true, false, Duration.ofSeconds(1), 0, 1);
+        try (DeviceMount mount = KernelBinding.mount(operations(), handedOver)) {
+            assertThat(mount.mountPoint()).isEqualTo(mountPoint);
+            assertThat(run("stat", "-c", "%s", file())).isEqualTo(Long.toString(SIZE));
+            mount.unmount(Duration.ofSeconds(10));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/dev/fd/0", "/dev/fd/987654"})
+    void mount_ofWhatIsNoDevice_isRefused(String name) {
+        MountOptions options = new MountOptions(Path.of(name), "", true, false, Duration.ofSeconds(1), 0, 1);
+
+        assertThatThrownBy(() -> KernelBinding.mount(operations(), options))
+                .isInstanceOf(MountException.class)
+                .hasMessageContaining(name);
+    }
+
+    @Test
     void mount_overADeadMount_isRefusedWithWhatToDo() throws Exception {
         Device device = Opening.mount(options(), mountPoint);
         device.close(); // as the kernel does for a process that is killed

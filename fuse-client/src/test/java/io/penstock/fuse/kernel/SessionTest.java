@@ -7,6 +7,7 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.fuse.kernel.FakeKernel.Answer;
 import io.penstock.testing.Seeded;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.util.EnumSet;
 import java.util.HashMap;
@@ -23,6 +24,9 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(30)
 class SessionTest {
+    /** Requests of this inode are answered at once, whatever they say. */
+    private static final long NOW_NODE = 7;
+
     private static final int MAX_REQUEST = 32 << 10;
 
     private static final List<Fate> RANDOM = List.copyOf(EnumSet.complementOf(EnumSet.of(Fate.STALLED)));
@@ -58,6 +62,9 @@ class SessionTest {
 
         @Override
         public int answerNow(Request request, Reply reply) throws ErrnoException {
+            if (request.node() == NOW_NODE) { // nothing to decode, which makes objects
+                return answered(request, reply);
+            }
             return switch (fate(request)) {
                 case ANSWERED_NOW -> answered(request, reply);
                 case ERRNO_NOW -> throw new ErrnoException(Errno.ESTALE, "on purpose");
@@ -191,6 +198,33 @@ class SessionTest {
         Answer answer = kernel.receive();
         assertThat(answer.unique()).isEqualTo(3);
         assertThat(answer.error()).isEqualTo(Errno.EAGAIN.number());
+    }
+
+    @Test
+    void requestsAnsweredAtOnce_makeNoObjects() {
+        answerMany(); // compiles what is measured
+        long before = allocated();
+
+        int requests = answerMany();
+
+        assertThat((allocated() - before) / requests).as("bytes a request").isZero();
+    }
+
+    private int answerMany() {
+        int requests = 20_000;
+        for (long unique = 2; unique <= 2L * requests; unique += 2) {
+            kernel.send(Opcode.READ.number(), unique, NOW_NODE, ByteBuffer.allocate(0));
+            kernel.receive();
+        }
+        return requests;
+    }
+
+    private static long allocated() {
+        var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("fuse reader"))
+                .mapToLong(thread -> threads.getThreadAllocatedBytes(thread.threadId()))
+                .sum();
     }
 
     @Test

@@ -1,0 +1,50 @@
+package io.penstock.fuse.kernel;
+
+import io.penstock.fuse.MountException;
+import io.penstock.fuse.MountTable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A device that a privileged parent has opened and mounted: named {@code /dev/fd/N} instead of a mount point, as
+ * mount.fuse3(8) does for a server that it runs without privileges.
+ */
+final class HandedOver {
+    private static final Pattern NAME = Pattern.compile("/dev/fd/(\\d{1,9})");
+
+    /** The minor number of the mount's device, whose major is 0: fuse_dev_show_fdinfo in fs/fuse/dev.c. */
+    private static final String CONNECTION = "fuse_connection:";
+
+    private HandedOver() {}
+
+    /** @return null if it is an ordinary mount point */
+    static @Nullable Integer descriptor(Path mountPoint) {
+        Matcher name = NAME.matcher(mountPoint.toString());
+        return name.matches() ? Integer.valueOf(name.group(1)) : null;
+    }
+
+    /** Where the device is mounted. */
+    static Path mountPoint(int fd) throws MountException {
+        Path info = Path.of("/proc/self/fdinfo", Integer.toString(fd));
+        try (Stream<String> lines = Files.lines(info)) {
+            String device = lines.filter(line -> line.startsWith(CONNECTION))
+                    .map(line -> "0:" + line.substring(CONNECTION.length()).strip())
+                    .findFirst()
+                    .orElseThrow(() -> new MountException("/dev/fd/" + fd + " is no /dev/fuse with a mount behind it."
+                            + " Who starts this program must open and mount it first."));
+            return MountTable.read().entries().stream()
+                    .filter(entry -> entry.device().equals(device))
+                    .map(MountTable.Entry::mountPoint)
+                    .findFirst()
+                    .orElseThrow(() -> new MountException("The mount of /dev/fd/" + fd + " (device " + device
+                            + ") is not in this process's mount namespace, or is unmounted already."));
+        } catch (IOException e) {
+            throw new MountException("/dev/fd/" + fd + " is not open: who starts this program must hand it over.", e);
+        }
+    }
+}
