@@ -293,12 +293,12 @@ public final class FileSystem implements AutoCloseable {
     }
 
     /** For leak checks. */
-    int openHandles() {
+    public int openHandles() {
         return handles.size();
     }
 
     /** For leak checks: the root not counted. */
-    int inodesInUse() {
+    public int inodesInUse() {
         return inodes.size();
     }
 

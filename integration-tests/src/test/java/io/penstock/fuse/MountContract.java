@@ -48,8 +48,8 @@ abstract class MountContract {
     @TempDir
     private Path folder;
 
-    private MountedBucket bucket;
-    private Path mountPoint;
+    MountedBucket bucket;
+    Path mountPoint;
 
     abstract Mount mount(io.penstock.filesystem.FileSystem fileSystem, MountOptions options)
             throws MountException, InterruptedException;
@@ -382,7 +382,7 @@ abstract class MountContract {
                 .hasMessageContaining("Read-only file system");
     }
 
-    private static String run(String... command) throws IOException, InterruptedException {
+    static String run(String... command) throws IOException, InterruptedException {
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         try (var output = process.getInputStream()) {
             return new String(output.readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);

@@ -100,6 +100,10 @@ final class MountedBucket implements AutoCloseable {
         store.broken = false;
     }
 
+    FileSystem fileSystem() {
+        return fileSystem;
+    }
+
     @Override
     public void close() {
         if (closed) {
