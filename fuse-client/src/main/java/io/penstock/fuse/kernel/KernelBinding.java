@@ -13,10 +13,7 @@ public final class KernelBinding {
     /** Bytes of one request at most, where the kernel allows it: what it allows as it comes, 256 pages. */
     private static final int MAX_REQUEST = 1 << 20;
 
-    /**
-     * Threads that read the device. Two keep up where nothing else runs; four also get their share of a busy machine,
-     * and more would only wait for each other at the device's one queue. FUSE_DEV_IOC_CLONE does not split that queue.
-     */
+    /** Threads that read the device: docs/adr/0006-kernel-binding.md has what other numbers gave. */
     private static final int READERS = 4;
 
     private static final int BYTES_PER_KIB = 1024;
