@@ -4,6 +4,7 @@ import io.penstock.cache.CacheConfig;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Settings;
 import io.penstock.filesystem.FileSystemConfig;
+import io.penstock.fuse.Binding;
 import io.penstock.fuse.MountOptions;
 import io.penstock.metadata.MetadataConfig;
 import io.penstock.objectstore.S3Config;
@@ -19,7 +20,8 @@ record MountPlan(
         ReadaheadConfig readahead,
         MetadataConfig metadata,
         FileSystemConfig files,
-        MountOptions mount) {
+        MountOptions mount,
+        Binding binding) {
 
     static MountPlan of(Target target, Path mountPoint, Configuration configuration) {
         return of(target, mountPoint, configuration, credentials(configuration));
@@ -53,7 +55,8 @@ record MountPlan(
                         configuration.get(Settings.ALLOW_OTHER),
                         configuration.get(Settings.ATTRIBUTE_TIMEOUT),
                         configuration.get(Settings.KERNEL_READAHEAD),
-                        configuration.get(Settings.THREADS)));
+                        configuration.get(Settings.THREADS)),
+                configuration.get(Settings.BINDING));
     }
 
     /** What keeps this bucket's pages apart from those of a bucket of the same name elsewhere. */

@@ -7,6 +7,7 @@ import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.Preflight;
 import io.penstock.fuse.jnr.JnrBinding;
+import io.penstock.fuse.kernel.KernelBinding;
 import io.penstock.metadata.Tree;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
@@ -56,7 +57,8 @@ final class MountedBucket implements AutoCloseable {
             closers.push(tree::close);
             FileSystem files = new FileSystem(tree, fetcher, plan.files(), Instant.now());
             closers.push(files::close);
-            Mount mount = JnrBinding.mount(files, plan.mount());
+            Mount mount = plan.binding()
+                    .mount(() -> KernelBinding.mount(files, plan.mount()), () -> JnrBinding.mount(files, plan.mount()));
             closers.push(mount::close);
             times.done("mount");
             return new MountedBucket(cache, fetcher, mount, closers);

@@ -11,6 +11,7 @@ import static io.penstock.cli.config.ValueType.server;
 import static io.penstock.cli.config.ValueType.size;
 import static io.penstock.cli.config.ValueType.word;
 
+import io.penstock.fuse.Binding;
 import io.penstock.objectstore.S3Config.Checksums;
 import io.penstock.objectstore.S3Config.HttpClient;
 import java.net.URI;
@@ -190,6 +191,14 @@ public final class Settings {
     public static final Setting<Integer> DIR_MODE =
             Setting.of("dir-mode", mode(), "Permission bits of folders.").withDefault("0755");
 
+    public static final Setting<Binding> BINDING = Setting.of(
+                    "fuse.binding",
+                    choice(Binding.class),
+                    "How the kernel is spoken to: kernel, its own protocol; jnr, libfuse 2 through jnr-fuse; auto, the"
+                            + " first where it works.")
+            .alias("binding")
+            .withDefault("jnr");
+
     public static final Setting<Boolean> ALLOW_OTHER = Setting.of(
                     "fuse.allow-other",
                     flag(),
@@ -238,7 +247,7 @@ public final class Settings {
             new Group("Readahead", List.of(MAX_WINDOW, RANGE_SIZE, READ_CONCURRENCY, SMALL_FILE, KERNEL_READAHEAD)),
             new Group(
                     "Connections and requests",
-                    List.of(HTTP_CLIENT, CONNECTIONS, CONNECT_TIMEOUT, READ_TIMEOUT, RETRY_DEADLINE, THREADS)),
+                    List.of(HTTP_CLIENT, CONNECTIONS, CONNECT_TIMEOUT, READ_TIMEOUT, RETRY_DEADLINE, BINDING, THREADS)),
             new Group("Log", List.of(LOG_FILE, LOG_LEVEL)));
 
     /** All of them. */
