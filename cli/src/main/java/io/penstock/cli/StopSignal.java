@@ -12,7 +12,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * SIGTERM, SIGHUP and Ctrl-C: they unmount, and the process ends when this is closed. A mount that is busy is detached:
- * it stays for those who have files open, but they get errors from then on, since the process ends.
+ * it stays for those who have files open, but they get errors from then on, since the process ends. A mount that is
+ * still being made is given up, or unmounted as soon as it stands: it is never left without its process.
  */
 final class StopSignal implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(StopSignal.class);
@@ -26,7 +27,14 @@ final class StopSignal implements AutoCloseable {
     /** How long who holds a detached mount has to let go of it. */
     private static final Duration DETACHED_PATIENCE = Duration.ofSeconds(2);
 
+    /** Who makes the mount. */
+    private final Thread starting = Thread.currentThread();
+
     private final AtomicReference<@Nullable Mount> mount = new AtomicReference<>();
+
+    /** Counted down when there is something to unmount, or never will be. */
+    private final CountDownLatch settled = new CountDownLatch(1);
+
     private final CountDownLatch closed = new CountDownLatch(1);
 
     StopSignal() {
@@ -36,16 +44,22 @@ final class StopSignal implements AutoCloseable {
     /** What a signal unmounts from now on. */
     void unmounts(Mount target) {
         mount.set(target);
+        settled.countDown();
     }
 
     /** Everything is unmounted and closed: the process may end. */
     @Override
     public void close() {
+        settled.countDown();
         closed.countDown();
     }
 
     /** Runs when the JVM has been told to end, which it does when this returns; on an ordinary exit as well. */
     private void stop() {
+        if (settled.getCount() > 0) {
+            starting.interrupt();
+            await(settled, CLOSE_PATIENCE);
+        }
         Mount target = mount.get();
         if (target == null || closed.getCount() == 0) {
             return;
@@ -61,8 +75,12 @@ final class StopSignal implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+        await(closed, patience);
+    }
+
+    private static void await(CountDownLatch latch, Duration patience) {
         try {
-            if (!closed.await(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+            if (!latch.await(patience.toMillis(), TimeUnit.MILLISECONDS)) {
                 log.warn("Not all was closed after {} s", patience.toSeconds());
             }
         } catch (InterruptedException e) {

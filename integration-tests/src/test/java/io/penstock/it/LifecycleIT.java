@@ -91,6 +91,17 @@ final class LifecycleIT {
         }
     }
 
+    @Test
+    void sigterm_whileStarting_leavesNothing() throws Exception {
+        for (int millis = 100; millis <= 1_500; millis += 200) {
+            try (MountedBucket mount = MountedBucket.start(SERVER, bucket.name(), scratch)) {
+                Thread.sleep(millis);
+                mount.terminate();
+                assertNothingLeft(mount);
+            }
+        }
+    }
+
     private static void assertNothingLeft(MountedBucket mount) throws IOException {
         assertThat(MountedBucket.isMounted(mount.path())).isFalse();
         try (Stream<Path> left = Files.list(mount.path())) {

@@ -10,12 +10,16 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A bucket mounted by a process of its own, as a user's command would: unmounted and ended by {@link #close}, which
  * works whatever state a test left it in.
  */
 final class MountedBucket implements AutoCloseable {
+    /** The binding that the mounts are to use, where one is wanted: {@code jnr} or {@code kernel}. */
+    private static final @Nullable String BINDING = System.getenv("PENSTOCK_TEST_BINDING");
+
     private static final int READY_SECONDS = 30;
     private static final int END_SECONDS = 30;
 
@@ -35,6 +39,18 @@ final class MountedBucket implements AutoCloseable {
      * @param options further options of {@code penstock mount}
      */
     static MountedBucket mount(S3Server server, String bucket, Path scratch, String... options) throws Exception {
+        MountedBucket mounted = start(server, bucket, scratch, options);
+        try {
+            mounted.awaitReady();
+        } catch (Throwable e) {
+            mounted.close();
+            throw e;
+        }
+        return mounted;
+    }
+
+    /** {@link #mount}, but returns as soon as the process has been started. */
+    static MountedBucket start(S3Server server, String bucket, Path scratch, String... options) throws IOException {
         Path mountPoint = Files.createDirectories(scratch.resolve("mnt"));
         Path log = scratch.resolve("mount.log");
         List<String> command = new ArrayList<>(penstock());
@@ -43,20 +59,16 @@ final class MountedBucket implements AutoCloseable {
         if (Arrays.stream(options).noneMatch("--cache"::equals)) {
             command.addAll(List.of("--cache", scratch.resolve("cache").toString()));
         }
+        if (BINDING != null) {
+            command.addAll(List.of("--binding", BINDING));
+        }
         command.addAll(List.of(options));
         ProcessBuilder builder = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
         builder.environment().put("AWS_ACCESS_KEY_ID", server.accessKey());
         builder.environment().put("AWS_SECRET_ACCESS_KEY", server.secretKey());
-        MountedBucket mounted = new MountedBucket(mountPoint, log, builder.start());
-        try {
-            mounted.awaitReady();
-        } catch (Throwable e) {
-            mounted.close();
-            throw e;
-        }
-        return mounted;
+        return new MountedBucket(mountPoint, log, builder.start());
     }
 
     /** The command line of this build's penstock: this JVM's, so that no launcher or installation is needed. */
