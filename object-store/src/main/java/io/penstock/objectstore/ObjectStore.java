@@ -2,6 +2,7 @@ package io.penstock.objectstore;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import java.util.List;
 
 /**
  * One bucket of an object store.
@@ -35,6 +36,99 @@ public interface ObjectStore extends AutoCloseable {
 
     /** One page of a listing (ListObjectsV2). An empty page with a next token is possible and must be followed. */
     ListPage list(ListRequest request) throws ObjectStoreException, InterruptedException;
+
+    /**
+     * Stores a whole object: what small files are written with.
+     *
+     * @return the version that is there now. Its time is that of the answer, which the store's own may differ from by
+     *     the duration of the call
+     * @throws ObjectStoreException.PreconditionFailed if the condition does not hold, by the store or because an earlier
+     *     attempt of this very call has succeeded and another writer came in between
+     */
+    default ObjectVersion put(String key, UploadBody body, WriteCondition condition)
+            throws ObjectStoreException, InterruptedException {
+        throw new UnsupportedOperationException();
+    }
+
+    /** Starts a multipart upload; whoever does must complete or abort it, or it costs its bytes for ever. */
+    default MultipartUpload createUpload(String key) throws ObjectStoreException, InterruptedException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Sends a part, in place of one that has this number already.
+     *
+     * @throws ObjectStoreException.NotFound if the upload is gone
+     * @throws ObjectStoreException.Corrupt if what arrived is not what was sent, by its checksum
+     */
+    default UploadedPart uploadPart(MultipartUpload upload, int number, UploadBody body)
+            throws ObjectStoreException, InterruptedException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Makes a part of a range of exactly this version, copied by the store itself.
+     *
+     * @param range at most {@link UploadedPart#MAX_SIZE}
+     * @throws ObjectStoreException.PreconditionFailed if the source is no longer this version
+     */
+    default UploadedPart copyPart(MultipartUpload upload, int number, ObjectVersion source, ByteRange range)
+            throws ObjectStoreException, InterruptedException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Makes the object visible. An attempt whose answer was lost is recognised as done: the next finds the upload gone
+     * and the object there.
+     *
+     * @param parts in the order of their numbers, at least one
+     * @return the version that is there now, its time as {@link #put} has it
+     * @throws ObjectStoreException.PreconditionFailed if the condition does not hold; the upload is still there
+     * @throws ObjectStoreException.NotFound if the upload is gone and the object is not what its parts make
+     */
+    default ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, WriteCondition condition)
+            throws ObjectStoreException, InterruptedException {
+        throw new UnsupportedOperationException();
+    }
+
+    /** Gives an upload up with its parts; one that is gone already is no error. */
+    default void abort(MultipartUpload upload) throws ObjectStoreException, InterruptedException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * The parts that an upload has, in the order of their numbers.
+     *
+     * @throws ObjectStoreException.NotFound if the upload is gone
+     */
+    default List<UploadedPart> parts(MultipartUpload upload) throws ObjectStoreException, InterruptedException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Copies exactly this version to another key, within the store, whatever its size.
+     *
+     * @throws ObjectStoreException.PreconditionFailed if the source is no longer this version, or the condition on the
+     *     target does not hold
+     */
+    default ObjectVersion copy(ObjectVersion source, String key, WriteCondition condition)
+            throws ObjectStoreException, InterruptedException {
+        throw new UnsupportedOperationException();
+    }
+
+    /** Removes the object; one that is gone already is no error. */
+    default void delete(String key) throws ObjectStoreException, InterruptedException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Whether the store honours {@link WriteCondition}s. Asked of the store once, with a key of its own below {@code
+     * prefix} that is removed again where the store has made it; logged where the answer is no. Conditions are then
+     * left out of writes.
+     */
+    default boolean honoursConditions(String prefix) throws ObjectStoreException, InterruptedException {
+        throw new UnsupportedOperationException();
+    }
 
     /** Ends requests in flight with an error and frees the connections. */
     @Override

@@ -88,6 +88,7 @@ public final class InMemoryObjectStore implements ObjectStore {
     }
 
     /** Removes the object, if there is one. */
+    @Override
     public void delete(String key) {
         entries.remove(key);
     }

@@ -1,0 +1,15 @@
+package io.penstock.writeback;
+
+import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.UploadedPart;
+
+/** Where a {@link FileUpload} notes what a later run needs to go on with it. Failing to is not its failure. */
+interface UploadJournal {
+    void created(MultipartUpload upload, PartLayout layout);
+
+    /** @param crc32c of the part's bytes, by which a later run knows whether they are still the same */
+    void uploaded(UploadedPart part, int crc32c);
+
+    /** The upload was aborted or is given up. */
+    void abandoned();
+}

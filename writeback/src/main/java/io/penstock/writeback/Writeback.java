@@ -1,0 +1,86 @@
+package io.penstock.writeback;
+
+import io.penstock.cache.PageCache;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectStore;
+import java.io.IOException;
+import java.util.List;
+
+/** The files of one mount that are written or were and are not yet committed. Safe for use by any number of threads. */
+public final class Writeback implements AutoCloseable {
+    /** Bytes of a logical block, the unit that is staged and of which parts are made. */
+    public static final int BLOCK_SIZE = 4 << 20;
+
+    private Writeback() {}
+
+    /** Told of what becomes visible: called by the thread that has committed, before whoever waits for it goes on. */
+    public interface Listener {
+        void committed(WrittenFile file, ObjectVersion version);
+    }
+
+    /**
+     * Opens the staging folder and takes over what earlier runs left in it.
+     *
+     * @param prefix what is mounted, for what the store has to be asked with a key of its own
+     * @throws IOException with a message fit for the user if the folder cannot be read or made. One that cannot be
+     *     written is no error: writing goes on in memory, and says so once
+     */
+    public static Writeback open(
+            ObjectStore store,
+            String prefix,
+            PageCache cache,
+            String namespace,
+            BaseContent base,
+            WritebackConfig config,
+            Listener listener)
+            throws IOException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * What earlier runs had closed or fsynced and not committed: the current content of those files. Their uploads go on
+     * by themselves once {@link #resume} is called.
+     */
+    public List<WrittenFile> recovered() {
+        throw new UnsupportedOperationException();
+    }
+
+    /** Goes on with what {@link #recovered} lists. */
+    public void resume() {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * A new, empty file, whether there is an object of this key or not.
+     *
+     * @param replaced the object that it replaces (O_TRUNC): its commit is a conflict if that has changed; null if there
+     *     is none: a conflict if there is one by then
+     */
+    public WrittenFile create(String key, @org.jspecify.annotations.Nullable ObjectVersion replaced) {
+        throw new UnsupportedOperationException();
+    }
+
+    /** A file with the content of this version, to be changed. */
+    public WrittenFile open(ObjectVersion base) {
+        throw new UnsupportedOperationException();
+    }
+
+    public WritebackLimits limits() {
+        throw new UnsupportedOperationException();
+    }
+
+    public WritebackStatistics statistics() {
+        throw new UnsupportedOperationException();
+    }
+
+    /** Waits until nothing is left to upload but what has failed for good. */
+    public void drain() throws InterruptedException {
+        throw new UnsupportedOperationException();
+    }
+
+    /** Ends what is in flight. What is staged and closed or fsynced is found again by the next {@link #open}. */
+    @Override
+    public void close() {
+        throw new UnsupportedOperationException();
+    }
+}

@@ -1,0 +1,46 @@
+package io.penstock.writeback;
+
+import java.nio.file.Path;
+
+/**
+ * How files are written.
+ *
+ * @param staging folder for what is written and not yet committed; made with mode 0700 if it is not there. One process
+ *     at a time uses it: the cache folder's lock sees to that
+ * @param close when close(2) returns
+ * @param fsync what fsync(2) waits for
+ * @param conflict what becomes of a commit onto an object that somebody else has changed meanwhile
+ * @param largestObjectBytes the largest object that the store takes: 5 TiB on most, 50 TB on S3 itself
+ * @param limits at the start; they may be changed while mounted
+ */
+public record WritebackConfig(
+        Path staging,
+        Close close,
+        Fsync fsync,
+        Conflict conflict,
+        long largestObjectBytes,
+        WritebackLimits.Values limits) {
+    /** When close(2) returns. */
+    public enum Close {
+        /** Once the object is visible to whoever opens it next, here or elsewhere. */
+        VISIBLE,
+        /** Once its content would survive a crash of the node; it is uploaded behind. */
+        STAGED
+    }
+
+    /** What fsync(2) waits for. */
+    public enum Fsync {
+        /** The content would survive a crash of the node: it is staged with its journal, both fdatasynced. */
+        STAGED,
+        /** The object is visible. */
+        VISIBLE
+    }
+
+    /** What becomes of a commit onto an object that somebody else has changed since it was opened. */
+    public enum Conflict {
+        /** It fails with ESTALE; what was written is kept for {@code penstock recover}. */
+        KEEP_BOTH,
+        /** The last writer wins. */
+        OVERWRITE
+    }
+}
