@@ -9,6 +9,7 @@ public enum Errno {
     ENOENT(2),
     EINTR(4),
     EIO(5),
+    ENXIO(6),
     EBADF(9),
     EAGAIN(11),
     ENOMEM(12),

@@ -51,6 +51,10 @@ public final class FileSystem implements AutoCloseable {
     private static final int O_CREAT = 0100;
     private static final int O_TRUNC = 01000;
 
+    // lseek(2)'s whence, from include/uapi/linux/fs.h.
+    private static final int SEEK_DATA = 3;
+    private static final int SEEK_HOLE = 4;
+
     /** A pebibyte, all of it free: a bucket has no bounds, and programs look for room before they write. */
     private static final Statfs STATFS = new Statfs(4096, 1L << 38, 1L << 38, Names.MAX_NAME_BYTES);
 
@@ -209,6 +213,55 @@ public final class FileSystem implements AutoCloseable {
         inodes.release(open.inode(), 1);
     }
 
+    /**
+     * The inode that a handle is of.
+     *
+     * @throws ErrnoException EBADF
+     */
+    public long inodeOf(long handle) throws ErrnoException {
+        return handles.get(handle).inode().number();
+    }
+
+    /**
+     * lseek(2) to data or to a hole: an object is data from its first byte to its last.
+     *
+     * @param whence SEEK_DATA 3 or SEEK_HOLE 4
+     * @throws ErrnoException EBADF, EINVAL; ENXIO beyond the end
+     */
+    public long lseek(long handle, long offset, int whence) throws ErrnoException {
+        long size = handles.object(handle).version().size();
+        if (whence != SEEK_DATA && whence != SEEK_HOLE) {
+            throw new ErrnoException(Errno.EINVAL, "no such whence: " + whence);
+        }
+        if (offset < 0 || offset >= size) {
+            throw new ErrnoException(Errno.ENXIO, "offset %d of a file of %d bytes".formatted(offset, size));
+        }
+        return whence == SEEK_DATA ? offset : size;
+    }
+
+    /**
+     * Called at each close(2): several times for a handle whose descriptor was duplicated.
+     *
+     * @param lockOwner the kernel's name for who closes it
+     * @throws ErrnoException EBADF
+     */
+    public void flush(long handle, long lockOwner) throws ErrnoException {
+        handles.object(handle);
+    }
+
+    /**
+     * @param dataOnly fdatasync(2)
+     * @throws ErrnoException EBADF
+     */
+    public void fsync(long handle, boolean dataOnly) throws ErrnoException {
+        handles.object(handle);
+    }
+
+    /** {@link #fsync} of a directory. */
+    public void fsyncdir(long handle, boolean dataOnly) throws ErrnoException {
+        handles.directory(handle);
+    }
+
     public Statfs statfs() {
         return STATFS;
     }
@@ -263,7 +316,8 @@ public final class FileSystem implements AutoCloseable {
         throw new ErrnoException(Errno.EINVAL, "inode " + inode + " is not a symbolic link");
     }
 
-    public Attributes setattr(long inode, AttributeChange change) throws ErrnoException {
+    /** @param handle through which it is asked, as by ftruncate(2); null if by name */
+    public Attributes setattr(long inode, @Nullable Long handle, AttributeChange change) throws ErrnoException {
         throw Errnos.readOnly();
     }
 
@@ -278,6 +332,16 @@ public final class FileSystem implements AutoCloseable {
 
     /** @return bytes written: all that the buffer held */
     public int write(long handle, long position, ByteBuffer from) throws ErrnoException {
+        throw Errnos.readOnly();
+    }
+
+    /**
+     * copy_file_range(2): positions and length are in bytes.
+     *
+     * @return bytes copied; fewer than asked for is no error
+     */
+    public long copyFileRange(long from, long fromPosition, long to, long toPosition, long length)
+            throws ErrnoException {
         throw Errnos.readOnly();
     }
 

@@ -19,6 +19,14 @@ final class HandleTable {
         return number;
     }
 
+    OpenHandle get(long number) throws ErrnoException {
+        OpenHandle handle = open.get(number);
+        if (handle == null) {
+            throw new ErrnoException(Errno.EBADF, "handle " + number + " is not open");
+        }
+        return handle;
+    }
+
     OpenHandle.OpenObject object(long number) throws ErrnoException {
         if (open.get(number) instanceof OpenHandle.OpenObject object) {
             return object;

@@ -31,6 +31,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** open, read and release, and what happens when objects change under them. */
 @Timeout(60)
 class FilesTest {
+    // lseek(2).
+    private static final int SEEK_DATA = 3;
+    private static final int SEEK_HOLE = 4;
+
     private static final int MIB = 1 << 20;
 
     @TempDir
@@ -267,14 +271,60 @@ class FilesTest {
                 () -> m.fs.rename(root, "a", root, "b", 0),
                 () -> m.fs.link(a, root, "b"),
                 () -> m.fs.symlink("a", root, "b"),
-                () -> m.fs.setattr(a, truncate),
+                () -> m.fs.setattr(a, null, truncate),
                 () -> m.fs.setxattr(a, "user.x", new byte[0], 0),
                 () -> m.fs.removexattr(a, "user.x"),
                 () -> m.fs.write(1, 0, ByteBuffer.allocate(1)),
+                () -> m.fs.copyFileRange(1, 0, 2, 0, 1),
                 () -> m.fs.fallocate(1, 0, 0, 1));
 
         assertThat(changes).allSatisfy(change -> assertErrno(Errno.EROFS, change));
         assertErrno(Errno.EINVAL, () -> m.fs.readlink(a));
+    }
+
+    @Test
+    void lseek_anyOffset_isDataUpToTheEnd() throws Exception {
+        m.bucket.put("a", "12345");
+        long a = m.open("a").handle();
+
+        assertThat(m.fs.lseek(a, 2, SEEK_DATA)).isEqualTo(2);
+        assertThat(m.fs.lseek(a, 2, SEEK_HOLE)).isEqualTo(5);
+        assertErrno(Errno.ENXIO, () -> m.fs.lseek(a, 5, SEEK_DATA));
+        assertErrno(Errno.ENXIO, () -> m.fs.lseek(a, 5, SEEK_HOLE));
+        assertErrno(Errno.ENXIO, () -> m.fs.lseek(a, -1, SEEK_DATA));
+        assertErrno(Errno.EINVAL, () -> m.fs.lseek(a, 0, 0));
+        m.fs.release(a);
+    }
+
+    @Test
+    void flushAndFsync_openToRead_succeed() throws Exception {
+        m.bucket.put("a", "1");
+        long a = m.open("a").handle();
+        long root = m.fs.opendir(FileSystem.ROOT);
+
+        m.fs.flush(a, 7);
+        m.fs.fsync(a, true);
+        m.fs.fsyncdir(root, false);
+
+        assertThat(m.fs.inodeOf(a)).isEqualTo(m.lookup("a").inode());
+        assertThat(m.fs.inodeOf(root)).isEqualTo(FileSystem.ROOT);
+        m.fs.release(a);
+        m.fs.releasedir(root);
+    }
+
+    @Test
+    void anything_onAHandleThatIsNotOpen_isEbadf() throws Exception {
+        long root = m.fs.opendir(FileSystem.ROOT);
+
+        assertThat(List.<ThrowingCallable>of(
+                        () -> m.fs.read(99, 0, ByteBuffer.allocate(1)),
+                        () -> m.fs.lseek(root, 0, SEEK_DATA),
+                        () -> m.fs.flush(99, 0),
+                        () -> m.fs.fsync(root, false),
+                        () -> m.fs.fsyncdir(99, false),
+                        () -> m.fs.inodeOf(99)))
+                .allSatisfy(call -> assertErrno(Errno.EBADF, call));
+        m.fs.releasedir(root);
     }
 
     @Test

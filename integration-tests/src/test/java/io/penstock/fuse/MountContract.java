@@ -217,6 +217,24 @@ abstract class MountContract {
     }
 
     @Test
+    void fsyncAndSeek_openToRead_succeed() throws Exception {
+        bucket.put("dir/object", 1_000, 0);
+
+        String said = run("python3", "-c", """
+            import os, sys
+            directory = os.open(sys.argv[1], os.O_RDONLY)
+            os.fsync(directory)
+            file = os.open("object", os.O_RDONLY, dir_fd=directory)
+            os.fsync(file)
+            os.fdatasync(file)
+            print(os.lseek(file, 10, os.SEEK_DATA), os.lseek(file, 10, os.SEEK_HOLE), os.fstat(file).st_size)
+            os.close(file)
+            """, bucket.path("dir").toString());
+
+        assertThat(said.strip()).isEqualTo("10 1000 1000");
+    }
+
+    @Test
     void store_failingAsNoneShould_isAnInputOutputErrorAndPasses() throws IOException {
         bucket.put("object", MIB, 0);
         Files.size(bucket.path("object"));

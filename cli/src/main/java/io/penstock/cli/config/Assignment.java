@@ -10,6 +10,10 @@ record Assignment<T>(Setting<T> setting, T value, Origin origin) {
         return value == null ? null : new Assignment<>(setting, value, origin);
     }
 
+    Assignment<T> forBucket(String bucket) {
+        return new Assignment<>(setting, setting.type().forBucket(value, bucket), origin);
+    }
+
     String print() {
         return setting.type().print(value);
     }

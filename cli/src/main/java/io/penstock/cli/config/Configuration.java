@@ -38,8 +38,8 @@ public final class Configuration {
         problems.addAll(file.problems());
         Map<Setting<?>, Assignment<?>> assigned = new HashMap<>();
         List.of(options.assignments(), mountOptions.assignments(), file.bucket(bucket), file.defaults())
-                .forEach(
-                        source -> source.forEach(assignment -> assigned.putIfAbsent(assignment.setting(), assignment)));
+                .forEach(source -> source.forEach(
+                        assignment -> assigned.putIfAbsent(assignment.setting(), assignment.forBucket(bucket))));
         Configuration configuration = new Configuration(host, bucket, Map.copyOf(assigned));
         configuration.addContradictions(problems);
         throwIfAny(problems);

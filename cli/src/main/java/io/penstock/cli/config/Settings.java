@@ -115,7 +115,8 @@ public final class Settings {
     public static final Setting<Path> CACHE_DIR = Setting.of(
                     "cache.dir",
                     path(),
-                    "The folder that keeps what was read; best on a local NVMe disk. One mount at a time can use it.")
+                    "The folder that keeps what was read; best on a local NVMe disk. One mount at a time can use it:"
+                            + " put {bucket} into it where it is set for several.")
             .alias("cache")
             .withDefault(
                     "/var/cache/penstock/BUCKET for root, ~/.cache/penstock/BUCKET for others",

@@ -23,6 +23,7 @@ public final class SettingsPage {
         ```yaml
         defaults:
           cache:
+            dir: /nvme/penstock/{bucket}
             size: 64GiB
           memory: 1GiB
         buckets:
@@ -30,7 +31,7 @@ public final class SettingsPage {
             s3:
               endpoint: http://minio.local:9000
             cache:
-              dir: /nvme/penstock/my-bucket
+              dir: /nvme2/penstock
               size: 2TiB
         ```
 

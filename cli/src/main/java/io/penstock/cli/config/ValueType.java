@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
@@ -26,6 +27,7 @@ public final class ValueType<T> {
     private final boolean flag;
     private final Function<String, @Nullable T> parser;
     private final Function<T, String> printer;
+    private final BiFunction<T, String, T> forBucket;
 
     private ValueType(
             String label,
@@ -33,11 +35,22 @@ public final class ValueType<T> {
             boolean flag,
             Function<String, @Nullable T> parser,
             Function<T, String> printer) {
+        this(label, allowed, flag, parser, printer, (value, bucket) -> value);
+    }
+
+    private ValueType(
+            String label,
+            String allowed,
+            boolean flag,
+            Function<String, @Nullable T> parser,
+            Function<T, String> printer,
+            BiFunction<T, String, T> forBucket) {
         this.label = label;
         this.allowed = allowed;
         this.flag = flag;
         this.parser = parser;
         this.printer = printer;
+        this.forBucket = forBucket;
     }
 
     /** A number of bytes from {@code least} to {@code most}. */
@@ -139,7 +152,7 @@ public final class ValueType<T> {
     static ValueType<Path> path() {
         return new ValueType<>(
                 "<path>",
-                "the path of a file or folder",
+                "a path; {bucket} in it stands for the bucket's name",
                 false,
                 text -> {
                     try {
@@ -148,7 +161,8 @@ public final class ValueType<T> {
                         return null;
                     }
                 },
-                Path::toString);
+                Path::toString,
+                (path, bucket) -> Path.of(path.toString().replace("{bucket}", bucket)));
     }
 
     /** A word that matches the pattern. */
@@ -180,6 +194,11 @@ public final class ValueType<T> {
     /** As a user would write it: {@link #parse} gives the value back. */
     public String print(T value) {
         return printer.apply(value);
+    }
+
+    /** What a value means for one bucket. */
+    T forBucket(T value, String bucket) {
+        return forBucket.apply(value, bucket);
     }
 
     private static <T> Function<String, @Nullable T> checked(

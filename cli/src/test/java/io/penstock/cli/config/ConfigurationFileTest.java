@@ -82,7 +82,7 @@ class ConfigurationFileTest {
                 .containsExactly(
                         "2: cahce: no such setting; did you mean cache?",
                         "5: cache.sise: no such setting; did you mean cache.size?",
-                        "7: cache.dir: found a list, allowed is the path of a file or folder",
+                        "7: cache.dir: found a list, allowed is a path; {bucket} in it stands for the bucket's name",
                         "8: readahead: found '8MiB', allowed is a mapping of max-window, range-size, concurrency,"
                                 + " small-file",
                         "9: memory: found nothing, allowed is a size with its unit such as 512MiB, 64GiB or 1.5TiB,"

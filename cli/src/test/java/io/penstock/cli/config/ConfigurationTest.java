@@ -32,6 +32,19 @@ class ConfigurationTest {
     }
 
     @Test
+    void get_pathWithBucket_isThisBucketsFromEverySource() throws Exception {
+        ConfigurationFile file = file("""
+            defaults:
+              cache: {dir: "/nvme/{bucket}/cache"}
+            """);
+        assertThat(resolve(Map.of(), "log.file=/logs/{bucket}.log", file)).satisfies(configuration -> {
+            assertThat(configuration.get(Settings.CACHE_DIR)).isEqualTo(Path.of("/nvme/data/cache"));
+            assertThat(configuration.show(Settings.CACHE_DIR)).isEqualTo("/nvme/data/cache");
+            assertThat(configuration.get(Settings.LOG_FILE)).isEqualTo(Path.of("/logs/data.log"));
+        });
+    }
+
+    @Test
     void get_root_foldersOfTheMachine() throws ConfigurationException {
         Configuration configuration =
                 Configuration.of(Hosts.ROOT, "data", SettingSource.EMPTY, SettingSource.EMPTY, ConfigurationFile.NONE);

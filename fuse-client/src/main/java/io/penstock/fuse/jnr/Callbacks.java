@@ -8,7 +8,7 @@ import jnr.ffi.types.size_t;
 
 /**
  * Callbacks that jnr-fuse's own declarations do not serve: a path as its address, because as a string a name that is not
- * UTF-8 has become another one, and read without an object for each of its arguments.
+ * UTF-8 has become another one, read without an object for each of its arguments, and fsyncdir with all of them.
  */
 final class Callbacks {
     private Callbacks() {}
@@ -26,5 +26,12 @@ final class Callbacks {
         @Delegate
         int read(
                 @intptr_t long path, @intptr_t long buffer, @size_t long size, @off_t long offset, @intptr_t long file);
+    }
+
+    /** {@code int fsyncdir(const char *, int dataOnly, struct fuse_file_info *directory)}. */
+    @FunctionalInterface
+    public interface FsyncDir {
+        @Delegate
+        int fsyncdir(@intptr_t long path, int dataOnly, @intptr_t long directory);
     }
 }

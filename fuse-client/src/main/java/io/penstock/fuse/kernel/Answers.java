@@ -11,6 +11,7 @@ import io.penstock.fuse.kernel.Layouts.Attr;
 import io.penstock.fuse.kernel.Layouts.AttrOut;
 import io.penstock.fuse.kernel.Layouts.EntryOut;
 import io.penstock.fuse.kernel.Layouts.GetxattrOut;
+import io.penstock.fuse.kernel.Layouts.LseekOut;
 import io.penstock.fuse.kernel.Layouts.OpenOut;
 import io.penstock.fuse.kernel.Layouts.StatfsOut;
 import io.penstock.fuse.kernel.Layouts.WriteOut;
@@ -55,9 +56,10 @@ final class Answers {
         return AttrOut.SIZE;
     }
 
-    int opened(Reply reply, OpenFile file) {
+    /** @param readOnly whether nothing can be written through the handle, so that no close has to flush anything */
+    int opened(Reply reply, OpenFile file, boolean readOnly) {
         reply.clear(OpenOut.SIZE);
-        writeOpened(reply, 0, file);
+        writeOpened(reply, 0, file, readOnly);
         return OpenOut.SIZE;
     }
 
@@ -68,8 +70,13 @@ final class Answers {
 
     int created(Reply reply, Attributes attributes, OpenFile file) {
         writeEntry(reply.clear(EntryOut.SIZE + OpenOut.SIZE), 0, attributes);
-        writeOpened(reply, EntryOut.SIZE, file);
+        writeOpened(reply, EntryOut.SIZE, file, false);
         return EntryOut.SIZE + OpenOut.SIZE;
+    }
+
+    int position(Reply reply, long offset) {
+        reply.u64(LseekOut.OFFSET, offset);
+        return LseekOut.SIZE;
     }
 
     int written(Reply reply, int bytes) {
@@ -141,14 +148,13 @@ final class Answers {
         reply.u32(offset + Attr.BLKSIZE, PREFERRED_READ);
     }
 
-    private static void writeOpened(Reply reply, int offset, OpenFile file) {
+    private static void writeOpened(Reply reply, int offset, OpenFile file, boolean readOnly) {
+        int flags = switch (file.pageCache()) {
+            case KEEP -> OpenOut.FOPEN_KEEP_CACHE;
+            case INVALIDATE -> 0;
+            case BYPASS -> OpenOut.FOPEN_DIRECT_IO;
+        };
         reply.u64(offset + OpenOut.FH, file.handle());
-        reply.u32(
-                offset + OpenOut.OPEN_FLAGS,
-                switch (file.pageCache()) {
-                    case KEEP -> OpenOut.FOPEN_KEEP_CACHE;
-                    case INVALIDATE -> 0;
-                    case BYPASS -> OpenOut.FOPEN_DIRECT_IO;
-                });
+        reply.u32(offset + OpenOut.OPEN_FLAGS, readOnly ? flags | OpenOut.FOPEN_NOFLUSH : flags);
     }
 }

@@ -5,8 +5,11 @@ import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.AttributeChange;
 import io.penstock.filesystem.CreatedFile;
 import io.penstock.filesystem.FileSystem;
+import io.penstock.fuse.kernel.Layouts.CopyFileRangeIn;
 import io.penstock.fuse.kernel.Layouts.CreateIn;
 import io.penstock.fuse.kernel.Layouts.FallocateIn;
+import io.penstock.fuse.kernel.Layouts.FlushIn;
+import io.penstock.fuse.kernel.Layouts.FsyncIn;
 import io.penstock.fuse.kernel.Layouts.LinkIn;
 import io.penstock.fuse.kernel.Layouts.MkdirIn;
 import io.penstock.fuse.kernel.Layouts.MknodIn;
@@ -20,8 +23,11 @@ import java.time.DateTimeException;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** Hands requests that change something to the file system. */
+/** Hands requests that change something, or make changes durable, to the file system. */
 final class ChangeOperations {
+    /** Bytes that one COPY_FILE_RANGE copies at most, a number of 32 bits. */
+    private static final long LONGEST_COPY = 1L << 30;
+
     private final FileSystem fileSystem;
     private final Answers answers;
 
@@ -34,7 +40,11 @@ final class ChangeOperations {
     int answer(Request request, Reply reply) throws ErrnoException {
         long node = request.node();
         return switch (request.opcode()) {
-            case SETATTR -> answers.attributes(reply, fileSystem.setattr(node, change(request)));
+            case SETATTR -> {
+                boolean open = (request.u32(SetattrIn.VALID) & SetattrIn.FATTR_FH) != 0;
+                Long handle = open ? request.u64(SetattrIn.FH) : null;
+                yield answers.attributes(reply, fileSystem.setattr(node, handle, change(request)));
+            }
             case WRITE -> {
                 ByteBuffer bytes = request.bytes(WriteIn.SIZE, request.size(WriteIn.SIZE_FIELD));
                 yield answers.written(
@@ -88,6 +98,19 @@ final class ChangeOperations {
                         request.u64(FallocateIn.LENGTH));
                 yield 0;
             }
+            case COPY_FILE_RANGE -> copyFileRange(request, reply);
+            case FLUSH -> {
+                fileSystem.flush(request.u64(FlushIn.FH), request.u64(FlushIn.LOCK_OWNER));
+                yield 0;
+            }
+            case FSYNC -> {
+                fileSystem.fsync(request.u64(FsyncIn.FH), isDataOnly(request));
+                yield 0;
+            }
+            case FSYNCDIR -> {
+                fileSystem.fsyncdir(request.u64(FsyncIn.FH), isDataOnly(request));
+                yield 0;
+            }
             case null, default -> -Errno.ENOSYS.number();
         };
     }
@@ -96,6 +119,24 @@ final class ChangeOperations {
         String newName = request.string(request.endOfString(names) + 1);
         fileSystem.rename(request.node(), request.string(names), newParent, newName, flags);
         return 0;
+    }
+
+    private int copyFileRange(Request request, Reply reply) throws ErrnoException {
+        if (request.u64(CopyFileRangeIn.FLAGS) != 0) { // none are defined
+            throw new ErrnoException(Errno.EINVAL, "unknown flags of copy_file_range");
+        }
+        long copied = fileSystem.copyFileRange(
+                request.u64(CopyFileRangeIn.FH_IN),
+                request.u64(CopyFileRangeIn.OFF_IN),
+                request.u64(CopyFileRangeIn.FH_OUT),
+                request.u64(CopyFileRangeIn.OFF_OUT),
+                // Who copies goes on with the rest.
+                Math.min(request.u64(CopyFileRangeIn.LEN), LONGEST_COPY));
+        return answers.written(reply, (int) copied);
+    }
+
+    private static boolean isDataOnly(Request request) throws ErrnoException {
+        return (request.u32(FsyncIn.FLAGS) & FsyncIn.FDATASYNC) != 0;
     }
 
     private static AttributeChange change(Request request) throws ErrnoException {

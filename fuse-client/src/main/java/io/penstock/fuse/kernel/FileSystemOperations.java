@@ -11,6 +11,7 @@ import io.penstock.fuse.kernel.Layouts.BatchForgetIn;
 import io.penstock.fuse.kernel.Layouts.ForgetIn;
 import io.penstock.fuse.kernel.Layouts.ForgetOne;
 import io.penstock.fuse.kernel.Layouts.GetxattrIn;
+import io.penstock.fuse.kernel.Layouts.LseekIn;
 import io.penstock.fuse.kernel.Layouts.OpenIn;
 import io.penstock.fuse.kernel.Layouts.ReadIn;
 import io.penstock.fuse.kernel.Layouts.ReleaseIn;
@@ -63,7 +64,8 @@ final class FileSystemOperations implements Operations {
             case LOOKUP -> lookup(request, reply);
             case GETATTR -> answers.attributes(reply, fileSystem.getattr(request.node()));
             case READ -> fileSystem.read(handle(request), request.u64(ReadIn.OFFSET), body(request, reply));
-            case OPEN -> answers.opened(reply, fileSystem.open(request.node(), request.u32(OpenIn.FLAGS)));
+            case OPEN ->
+                answers.opened(reply, fileSystem.open(request.node(), request.u32(OpenIn.FLAGS)), isRead(request));
             case RELEASE -> {
                 fileSystem.release(request.u64(ReleaseIn.FH));
                 yield 0;
@@ -102,6 +104,11 @@ final class FileSystemOperations implements Operations {
                         .map(name -> name + '\0')
                         .collect(Collectors.joining());
                 yield answers.value(reply, names.getBytes(UTF_8), request.size(GetxattrIn.SIZE_FIELD));
+            }
+            case LSEEK -> {
+                long found = fileSystem.lseek(
+                        request.u64(LseekIn.FH), request.u64(LseekIn.OFFSET), request.u32(LseekIn.WHENCE));
+                yield answers.position(reply, found);
             }
             case READLINK -> answers.link(reply, fileSystem.readlink(request.node()));
             case DESTROY -> 0; // unmounted: the session ends with the device

@@ -106,6 +106,9 @@ final class Layouts {
 
     static final class SetattrIn {
         static final int VALID = 0;
+        /** Only if FATTR_FH is set. */
+        static final int FH = 8;
+
         static final int SIZE_FIELD = 16;
         static final int ATIME = 32;
         static final int MTIME = 40;
@@ -123,6 +126,7 @@ final class Layouts {
         static final int FATTR_SIZE = 1 << 3;
         static final int FATTR_ATIME = 1 << 4;
         static final int FATTR_MTIME = 1 << 5;
+        static final int FATTR_FH = 1 << 6;
         static final int FATTR_ATIME_NOW = 1 << 7;
         static final int FATTR_MTIME_NOW = 1 << 8;
     }
@@ -164,6 +168,8 @@ final class Layouts {
         // Bits of OPEN_FLAGS.
         static final int FOPEN_DIRECT_IO = 1;
         static final int FOPEN_KEEP_CACHE = 1 << 1;
+        /** No FLUSH at close. Since Linux 5.16; before, it is ignored. */
+        static final int FOPEN_NOFLUSH = 1 << 5;
     }
 
     /** A name follows. The answer is entry_out and open_out. */
@@ -198,6 +204,45 @@ final class Layouts {
     static final class ReleaseIn {
         static final int FH = 0;
         static final int SIZE = 24;
+    }
+
+    static final class FlushIn {
+        static final int FH = 0;
+        static final int LOCK_OWNER = 16;
+        static final int SIZE = 24;
+    }
+
+    /** Also of FSYNCDIR. */
+    static final class FsyncIn {
+        static final int FH = 0;
+        static final int FLAGS = 8;
+        static final int SIZE = 16;
+
+        /** A bit of FLAGS: fdatasync(2). */
+        static final int FDATASYNC = 1;
+    }
+
+    static final class LseekIn {
+        static final int FH = 0;
+        static final int OFFSET = 8;
+        static final int WHENCE = 16;
+        static final int SIZE = 24;
+    }
+
+    static final class LseekOut {
+        static final int OFFSET = 0;
+        static final int SIZE = 8;
+    }
+
+    /** The answer is write_out. */
+    static final class CopyFileRangeIn {
+        static final int FH_IN = 0;
+        static final int OFF_IN = 8;
+        static final int FH_OUT = 24;
+        static final int OFF_OUT = 32;
+        static final int LEN = 40;
+        static final int FLAGS = 48;
+        static final int SIZE = 56;
     }
 
     /** The name follows, and zeros up to a multiple of 8. */

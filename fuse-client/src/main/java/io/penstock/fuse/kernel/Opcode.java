@@ -21,14 +21,17 @@ enum Opcode {
     WRITE(16),
     STATFS(17),
     RELEASE(18),
+    FSYNC(20),
     SETXATTR(21),
     GETXATTR(22),
     LISTXATTR(23),
     REMOVEXATTR(24),
+    FLUSH(25),
     INIT(26),
     OPENDIR(27),
     READDIR(28),
     RELEASEDIR(29),
+    FSYNCDIR(30),
     ACCESS(34),
     CREATE(35),
     INTERRUPT(36),
@@ -36,10 +39,11 @@ enum Opcode {
     BATCH_FORGET(42),
     FALLOCATE(43),
     READDIRPLUS(44),
-    RENAME2(45);
+    RENAME2(45),
+    LSEEK(46),
+    COPY_FILE_RANGE(47);
 
-    // FLUSH, FSYNC, FSYNCDIR, LSEEK, COPY_FILE_RANGE and locks are left out: while nothing can be written, the kernel's
-    // own way is right, which it takes for good after the first ENOSYS.
+    // GETLK, SETLK and SETLKW do not come: INIT leaves locks to the kernel.
 
     private static final @Nullable Opcode[] BY_NUMBER = new @Nullable Opcode[64];
 

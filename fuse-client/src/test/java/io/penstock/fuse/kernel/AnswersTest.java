@@ -76,6 +76,11 @@ class AnswersTest {
     }
 
     @Test
+    void opened_readOnly_isNotFlushedAtItsClose() {
+        assertThat(openFlags(PageCachePolicy.KEEP, true)).isEqualTo(OpenOut.FOPEN_KEEP_CACHE | OpenOut.FOPEN_NOFLUSH);
+    }
+
+    @Test
     void value_withoutRoom_isItsLength() throws ErrnoException {
         assertThat(answers.value(reply, new byte[300], 0)).isEqualTo(8);
         assertThat(reply.body(8).slice().order(ByteOrder.nativeOrder()).getInt(0))
@@ -148,7 +153,11 @@ class AnswersTest {
     }
 
     private int openFlags(PageCachePolicy policy) {
-        return reply.body(answers.opened(reply, new OpenFile(7, policy)))
+        return openFlags(policy, false);
+    }
+
+    private int openFlags(PageCachePolicy policy, boolean readOnly) {
+        return reply.body(answers.opened(reply, new OpenFile(7, policy), readOnly))
                 .slice()
                 .order(ByteOrder.nativeOrder())
                 .getInt(OpenOut.OPEN_FLAGS);

@@ -1,0 +1,180 @@
+package io.penstock.fuse.jnr;
+
+import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.AttributeChange;
+import io.penstock.filesystem.CreatedFile;
+import io.penstock.filesystem.FileSystem;
+import io.penstock.fuse.jnr.Paths.Place;
+import jnr.ffi.Pointer;
+import ru.serce.jnrfuse.FuseStubFS;
+import ru.serce.jnrfuse.struct.FuseFileInfo;
+import ru.serce.jnrfuse.struct.Timespec;
+
+/** The upcalls that change something, or make changes durable, handed to the file system. */
+abstract class ChangeUpcalls extends FuseStubFS {
+    final FileSystem fileSystem;
+    final Paths paths;
+
+    ChangeUpcalls(FileSystem fileSystem) {
+        this.fileSystem = fileSystem;
+        this.paths = new Paths(fileSystem);
+    }
+
+    @Override
+    public int create(String path, long mode, FuseFileInfo file) {
+        return Guard.call("create", () -> {
+            Place place = paths.place(path);
+            CreatedFile created = fileSystem.create(place.directory(), place.name(), (int) mode, file.flags.intValue());
+            paths.held(created.attributes());
+            FileInfo.opened(file, created.open());
+            return 0;
+        });
+    }
+
+    @Override
+    public int mknod(String path, long mode, long device) {
+        return Guard.call("mknod", () -> {
+            Place place = paths.place(path);
+            paths.held(fileSystem.mknod(place.directory(), place.name(), (int) mode));
+            return 0;
+        });
+    }
+
+    @Override
+    public int mkdir(String path, long mode) {
+        return Guard.call("mkdir", () -> {
+            Place place = paths.place(path);
+            paths.held(fileSystem.mkdir(place.directory(), place.name(), (int) mode));
+            return 0;
+        });
+    }
+
+    @Override
+    public int unlink(String path) {
+        return Guard.call("unlink", () -> {
+            Place place = paths.place(path);
+            fileSystem.unlink(place.directory(), place.name());
+            return 0;
+        });
+    }
+
+    @Override
+    public int rmdir(String path) {
+        return Guard.call("rmdir", () -> {
+            Place place = paths.place(path);
+            fileSystem.rmdir(place.directory(), place.name());
+            return 0;
+        });
+    }
+
+    @Override
+    public int rename(String from, String to) {
+        return Guard.call("rename", () -> {
+            Place source = paths.place(from);
+            Place target = paths.place(to);
+            fileSystem.rename(source.directory(), source.name(), target.directory(), target.name(), 0);
+            return 0;
+        });
+    }
+
+    @Override
+    public int link(String existing, String added) {
+        return Guard.call("link", () -> {
+            Place place = paths.place(added);
+            paths.held(fileSystem.link(paths.inode(existing), place.directory(), place.name()));
+            return 0;
+        });
+    }
+
+    @Override
+    public int symlink(String target, String path) {
+        return Guard.call("symlink", () -> {
+            Place place = paths.place(path);
+            paths.held(fileSystem.symlink(target, place.directory(), place.name()));
+            return 0;
+        });
+    }
+
+    @Override
+    public int chmod(String path, long mode) {
+        return Guard.call("chmod", () -> change(path, Changes.mode(mode)));
+    }
+
+    @Override
+    public int chown(String path, long uid, long gid) {
+        return Guard.call("chown", () -> change(path, Changes.owner(uid, gid)));
+    }
+
+    @Override
+    public int truncate(String path, long size) {
+        return Guard.call("truncate", () -> change(path, Changes.size(size)));
+    }
+
+    @Override
+    public int utimens(String path, Timespec[] accessedAndModified) {
+        return Guard.call("utimens", () -> change(path, Changes.times(accessedAndModified[0], accessedAndModified[1])));
+    }
+
+    private int change(String path, AttributeChange change) throws ErrnoException {
+        fileSystem.setattr(paths.inode(path), null, change);
+        return 0;
+    }
+
+    /** Comes without a path. */
+    @Override
+    public int ftruncate(String path, long size, FuseFileInfo file) {
+        return Guard.call("ftruncate", () -> {
+            long handle = file.fh.get();
+            fileSystem.setattr(fileSystem.inodeOf(handle), handle, Changes.size(size));
+            return 0;
+        });
+    }
+
+    @Override
+    public int flush(String path, FuseFileInfo file) {
+        return Guard.call("flush", () -> {
+            fileSystem.flush(file.fh.get(), file.lock_owner.get());
+            return 0;
+        });
+    }
+
+    @Override
+    public int fsync(String path, int dataOnly, FuseFileInfo file) {
+        return Guard.call("fsync", () -> {
+            fileSystem.fsync(file.fh.get(), dataOnly != 0);
+            return 0;
+        });
+    }
+
+    @Override
+    public int write(String path, Pointer from, long size, long offset, FuseFileInfo file) {
+        return Guard.call(
+                "write", () -> fileSystem.write(file.fh.get(), offset, NativeMemory.buffer(from.address(), size)));
+    }
+
+    @Override
+    public int fallocate(String path, int mode, long offset, long length, FuseFileInfo file) {
+        return Guard.call("fallocate", () -> {
+            fileSystem.fallocate(file.fh.get(), mode, offset, length);
+            return 0;
+        });
+    }
+
+    @Override
+    public int setxattr(String path, String name, Pointer from, long size, int flags) {
+        return Guard.call("setxattr", () -> {
+            byte[] value = new byte[(int) size];
+            from.get(0, value, 0, value.length);
+            fileSystem.setxattr(paths.inode(path), name, value, flags);
+            return 0;
+        });
+    }
+
+    @Override
+    public int removexattr(String path, String name) {
+        return Guard.call("removexattr", () -> {
+            fileSystem.removexattr(paths.inode(path), name);
+            return 0;
+        });
+    }
+}
