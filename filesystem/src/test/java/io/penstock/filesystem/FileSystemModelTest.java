@@ -150,7 +150,7 @@ class FileSystemModelTest {
             history = new BucketHistory(m.clock.instant());
         }
 
-        void apply(Step step) throws ErrnoException {
+        void apply(Step step) throws Exception {
             switch (step) {
                 case Step.Put(String key) -> {
                     String content = key + " " + puts++;

@@ -1,23 +1,18 @@
 package io.penstock.metadata;
 
-import io.penstock.core.ByteRange;
-import io.penstock.core.ObjectVersion;
-import io.penstock.objectstore.BodySink;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.objectstore.StoredObject;
+import io.penstock.testing.ForwardingObjectStore;
 import java.util.List;
 
 /** Puts an empty page before each page of a listing, as S3 may after many deletes. */
-final class SparseObjectStore implements ObjectStore {
+final class SparseObjectStore extends ForwardingObjectStore {
     private static final String EMPTY = "after-empty:";
 
-    private final ObjectStore store;
-
     SparseObjectStore(ObjectStore store) {
-        this.store = store;
+        super(store);
     }
 
     @Override
@@ -33,26 +28,5 @@ final class SparseObjectStore implements ObjectStore {
                 request.startAfter(),
                 inner.isEmpty() ? null : inner,
                 request.maxKeys()));
-    }
-
-    @Override
-    public String bucket() {
-        return store.bucket();
-    }
-
-    @Override
-    public void get(ObjectVersion version, ByteRange range, BodySink sink)
-            throws ObjectStoreException, InterruptedException {
-        store.get(version, range, sink);
-    }
-
-    @Override
-    public StoredObject head(String key) throws ObjectStoreException, InterruptedException {
-        return store.head(key);
-    }
-
-    @Override
-    public void close() {
-        store.close();
     }
 }

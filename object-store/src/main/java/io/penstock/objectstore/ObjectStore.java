@@ -2,6 +2,7 @@ package io.penstock.objectstore;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import java.io.IOException;
 import java.util.List;
 
 /**
@@ -44,9 +45,11 @@ public interface ObjectStore extends AutoCloseable {
      *     the duration of the call
      * @throws ObjectStoreException.PreconditionFailed if the condition does not hold, by the store or because an earlier
      *     attempt of this very call has succeeded and another writer came in between
+     * @throws ObjectStoreException.Corrupt if what arrived is not what was sent, by its checksum
+     * @throws IOException if the body cannot be read: what it threw, and no failure of the store
      */
     default ObjectVersion put(String key, UploadBody body, WriteCondition condition)
-            throws ObjectStoreException, InterruptedException {
+            throws ObjectStoreException, IOException, InterruptedException {
         throw new UnsupportedOperationException();
     }
 
@@ -60,9 +63,10 @@ public interface ObjectStore extends AutoCloseable {
      *
      * @throws ObjectStoreException.NotFound if the upload is gone
      * @throws ObjectStoreException.Corrupt if what arrived is not what was sent, by its checksum
+     * @throws IOException if the body cannot be read: what it threw, and no failure of the store
      */
     default UploadedPart uploadPart(MultipartUpload upload, int number, UploadBody body)
-            throws ObjectStoreException, InterruptedException {
+            throws ObjectStoreException, IOException, InterruptedException {
         throw new UnsupportedOperationException();
     }
 
@@ -78,8 +82,8 @@ public interface ObjectStore extends AutoCloseable {
     }
 
     /**
-     * Makes the object visible. An attempt whose answer was lost is recognised as done: the next finds the upload gone
-     * and the object there.
+     * Makes the object visible. An attempt whose answer was lost, an earlier call's too, is recognised as done: the
+     * upload is gone and the object is what its parts make.
      *
      * @param parts in the order of their numbers, at least one
      * @return the version that is there now, its time as {@link #put} has it
@@ -124,7 +128,7 @@ public interface ObjectStore extends AutoCloseable {
     /**
      * Whether the store honours {@link WriteCondition}s. Asked of the store once, with a key of its own below {@code
      * prefix} that is removed again where the store has made it; logged where the answer is no. Conditions are then
-     * left out of writes.
+     * compared with a HEAD before each write, which leaves a gap between the two.
      */
     default boolean honoursConditions(String prefix) throws ObjectStoreException, InterruptedException {
         throw new UnsupportedOperationException();

@@ -2,6 +2,7 @@ package io.penstock.testing;
 
 import io.penstock.core.ByteRange;
 import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.WriteCondition;
 
 /** One call of an object store, as tests name it. */
 public sealed interface Call {
@@ -29,8 +30,101 @@ public sealed interface Call {
         }
     }
 
+    /** A PUT of a whole object. */
+    record Put(String key, long size, WriteCondition condition) implements Call {
+        @Override
+        public String toString() {
+            return "PUT " + key + " " + size;
+        }
+    }
+
+    /** A multipart upload begins. */
+    record CreateUpload(String key) implements Call {
+        @Override
+        public String toString() {
+            return "CREATE " + key;
+        }
+    }
+
+    /** A part is sent. */
+    record UploadPart(String key, int number, long size) implements Call {
+        @Override
+        public String toString() {
+            return "PART " + key + " " + number + " " + size;
+        }
+    }
+
+    /** A part is copied by the store. */
+    record CopyPart(String key, int number, String source, ByteRange range) implements Call {
+        @Override
+        public String toString() {
+            return "COPY PART " + key + " " + number + " of " + source + " " + range.offset() + "+" + range.length();
+        }
+    }
+
+    /** A multipart upload is completed with the parts of these numbers. */
+    record Complete(String key, java.util.List<Integer> parts, WriteCondition condition) implements Call {
+        @Override
+        public String toString() {
+            return "COMPLETE " + key + " " + parts;
+        }
+    }
+
+    /** A multipart upload is given up. */
+    record Abort(String key) implements Call {
+        @Override
+        public String toString() {
+            return "ABORT " + key;
+        }
+    }
+
+    /** The parts of a multipart upload are asked for. */
+    record ListParts(String key) implements Call {
+        @Override
+        public String toString() {
+            return "LIST PARTS " + key;
+        }
+    }
+
+    /** An object is copied by the store. */
+    record Copy(String source, String key, WriteCondition condition) implements Call {
+        @Override
+        public String toString() {
+            return "COPY " + source + " to " + key;
+        }
+    }
+
+    /** An object is removed. */
+    record Delete(String key) implements Call {
+        @Override
+        public String toString() {
+            return "DELETE " + key;
+        }
+    }
+
+    /** The store is asked whether it honours conditions. */
+    record Probe(String prefix) implements Call {
+        @Override
+        public String toString() {
+            return "PROBE " + prefix;
+        }
+    }
+
     /** Whether this is a GET of this key; a predicate for holding and failing calls. */
     default boolean isGetOf(String key) {
         return this instanceof Get get && get.key().equals(key);
+    }
+
+    /** Whether this sends bytes or copies them within the store: what limits on uploads count. */
+    default boolean isUpload() {
+        return this instanceof Put || this instanceof UploadPart || this instanceof CopyPart || this instanceof Copy;
+    }
+
+    /** Whether this is no mere question to the store. */
+    default boolean isWrite() {
+        return switch (this) {
+            case Get _, Head _, List _, ListParts _, Probe _ -> false;
+            case Put _, CreateUpload _, UploadPart _, CopyPart _, Complete _, Abort _, Copy _, Delete _ -> true;
+        };
     }
 }

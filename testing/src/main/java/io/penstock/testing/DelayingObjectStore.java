@@ -3,14 +3,17 @@ package io.penstock.testing;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.BodySink;
-import io.penstock.objectstore.ListPage;
-import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.objectstore.StoredObject;
+import io.penstock.objectstore.UploadBody;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 
@@ -18,8 +21,7 @@ import java.util.function.Predicate;
  * Makes calls wait, by gates that a test opens and by a latency that passes on a {@link ManualClock}; never by the
  * real time. Thread-safe.
  */
-public final class DelayingObjectStore implements ObjectStore {
-    private final ObjectStore store;
+public final class DelayingObjectStore extends ForwardingObjectStore {
     private final ManualClock clock;
     private final Duration latency;
     private final List<Gate> gates = new CopyOnWriteArrayList<>();
@@ -31,7 +33,7 @@ public final class DelayingObjectStore implements ObjectStore {
 
     /** Every call begins once {@code latency} has passed on the clock. */
     public DelayingObjectStore(ObjectStore store, ManualClock clock, Duration latency) {
-        this.store = store;
+        super(store);
         this.clock = clock;
         this.latency = latency;
     }
@@ -41,16 +43,11 @@ public final class DelayingObjectStore implements ObjectStore {
         return holdAfter(0, which);
     }
 
-    /** Holds matching GETs, those that begin from now on, once they have delivered this many bytes. */
+    /** Holds matching calls, those that begin from now on, once they have delivered or sent this many bytes. */
     public Gate holdAfter(long bytes, Predicate<Call> which) {
         Gate gate = new Gate(which, bytes);
         gates.add(gate);
         return gate;
-    }
-
-    @Override
-    public String bucket() {
-        return store.bucket();
     }
 
     @Override
@@ -59,24 +56,15 @@ public final class DelayingObjectStore implements ObjectStore {
         Call call = new Call.Get(version.key(), range, version.etag());
         List<Gate> mine = gatesOf(call);
         begin(mine);
-        store.get(version, range, mine.isEmpty() ? sink : new GatedSink(sink, mine));
+        super.get(version, range, mine.isEmpty() ? sink : new GatedSink(sink, mine));
     }
 
     @Override
-    public StoredObject head(String key) throws ObjectStoreException, InterruptedException {
-        begin(gatesOf(new Call.Head(key)));
-        return store.head(key);
-    }
-
-    @Override
-    public ListPage list(ListRequest request) throws ObjectStoreException, InterruptedException {
-        begin(gatesOf(new Call.List(request)));
-        return store.list(request);
-    }
-
-    @Override
-    public void close() {
-        store.close();
+    protected <T, X extends Exception> T around(Call call, UploadBody body, Request<T, X> request)
+            throws ObjectStoreException, InterruptedException, X {
+        List<Gate> mine = gatesOf(call);
+        begin(mine);
+        return request.send(mine.isEmpty() || body.length() == 0 ? body : new GatedBody(body, mine));
     }
 
     private List<Gate> gatesOf(Call call) {
@@ -90,6 +78,15 @@ public final class DelayingObjectStore implements ObjectStore {
         for (Gate gate : mine) {
             gate.pass(0);
         }
+    }
+
+    /** @return how many more bytes all gates let through: 1 or more */
+    private static long passAll(List<Gate> gates, long moved) throws InterruptedException {
+        long allowed = Long.MAX_VALUE;
+        for (Gate gate : gates) {
+            allowed = Math.min(allowed, gate.pass(moved));
+        }
+        return allowed;
     }
 
     /** Hands on no more room than the gates let through. */
@@ -106,10 +103,7 @@ public final class DelayingObjectStore implements ObjectStore {
 
         @Override
         public ByteBuffer buffer() throws InterruptedException {
-            long allowed = Long.MAX_VALUE;
-            for (Gate gate : gates) {
-                allowed = Math.min(allowed, gate.pass(delivered));
-            }
+            long allowed = passAll(gates, delivered);
             target = sink.buffer();
             return target.slice(target.position(), (int) Math.min(allowed, target.remaining()));
         }
@@ -119,6 +113,53 @@ public final class DelayingObjectStore implements ObjectStore {
             delivered += bytes;
             target.position(target.position() + bytes);
             sink.filled(bytes);
+        }
+    }
+
+    /** Gives no more bytes than the gates let through. */
+    private record GatedBody(UploadBody body, List<Gate> gates) implements UploadBody {
+        @Override
+        public long length() {
+            return body.length();
+        }
+
+        @Override
+        public OptionalInt crc32c() {
+            return body.crc32c();
+        }
+
+        @Override
+        public InputStream open() throws IOException {
+            return new GatedStream(body.open(), gates);
+        }
+    }
+
+    /** Confined to one thread. */
+    private static final class GatedStream extends FilterInputStream {
+        private final List<Gate> gates;
+        private long sent;
+
+        GatedStream(InputStream in, List<Gate> gates) {
+            super(in);
+            this.gates = gates;
+        }
+
+        @Override
+        public int read() throws IOException {
+            byte[] one = new byte[1];
+            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+        }
+
+        @Override
+        public int read(byte[] target, int offset, int length) throws IOException {
+            try {
+                int read = super.read(target, offset, (int) Math.min(length, passAll(gates, sent)));
+                sent += Math.max(0, read);
+                return read;
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw (InterruptedIOException) new InterruptedIOException().initCause(e);
+            }
         }
     }
 }

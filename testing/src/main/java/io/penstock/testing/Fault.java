@@ -5,15 +5,23 @@ import org.jspecify.annotations.Nullable;
 
 /** What goes wrong with a call. */
 public sealed interface Fault {
-    /** The call fails once {@code bytes} of its body have been delivered (0: before anything was). */
+    /** The call fails once {@code bytes} of its body have been delivered or sent (0: before anything was). */
     record Fail(long bytes, Kind kind) implements Fault {}
 
-    /** The call hangs once {@code bytes} of its body have been delivered, until it is interrupted or the store closed. */
+    /** The call succeeds, but its answer is lost: it fails nevertheless. */
+    record FailAfterwards(Kind kind) implements Fault {}
+
+    /** The call hangs once {@code bytes} of its body have been delivered or sent, until interrupted or the store closed. */
     record Stall(long bytes) implements Fault {}
 
     /** The call fails with this kind before anything was delivered: {@code fail(Throttled::new)}. */
     static Fault fail(Kind kind) {
         return new Fail(0, kind);
+    }
+
+    /** The call fails with this kind after it has succeeded in the store: its answer is lost. */
+    static Fault failAfterwards(Kind kind) {
+        return new FailAfterwards(kind);
     }
 
     /** A constructor of one of the exceptions. */

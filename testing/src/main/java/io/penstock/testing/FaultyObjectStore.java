@@ -3,11 +3,12 @@ package io.penstock.testing;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.BodySink;
-import io.penstock.objectstore.ListPage;
-import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.objectstore.StoredObject;
+import io.penstock.objectstore.UploadBody;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -19,10 +20,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Fails calls: the next ones that match, or a seeded share of all. A failing GET reads what it delivers from the store
- * within as a shorter GET. Thread-safe.
+ * within as a shorter GET; a failing upload has read as much of its body. Thread-safe.
  */
-public final class FaultyObjectStore implements ObjectStore {
-    private final ObjectStore store;
+public final class FaultyObjectStore extends ForwardingObjectStore {
     private final CountDownLatch closed = new CountDownLatch(1);
 
     // Guarded by this.
@@ -30,7 +30,7 @@ public final class FaultyObjectStore implements ObjectStore {
     private long injected;
 
     public FaultyObjectStore(ObjectStore store) {
-        this.store = store;
+        super(store);
     }
 
     /** The next call that matches goes wrong. Several plans for one call are used up in the order they were made. */
@@ -66,18 +66,17 @@ public final class FaultyObjectStore implements ObjectStore {
     }
 
     @Override
-    public String bucket() {
-        return store.bucket();
-    }
-
-    @Override
     public void get(ObjectVersion version, ByteRange range, BodySink sink)
             throws ObjectStoreException, InterruptedException {
         Call call = new Call.Get(version.key(), range, version.etag());
         switch (faultOf(call)) {
-            case null -> store.get(version, range, sink);
+            case null -> super.get(version, range, sink);
             case Fault.Fail(long bytes, Fault.Kind kind) -> {
                 deliver(version, range, bytes, sink);
+                throw failure(kind, call);
+            }
+            case Fault.FailAfterwards(Fault.Kind kind) -> {
+                super.get(version, range, sink);
                 throw failure(kind, call);
             }
             case Fault.Stall(long bytes) -> {
@@ -88,28 +87,41 @@ public final class FaultyObjectStore implements ObjectStore {
     }
 
     @Override
-    public StoredObject head(String key) throws ObjectStoreException, InterruptedException {
-        failIfPlanned(new Call.Head(key));
-        return store.head(key);
-    }
-
-    @Override
-    public ListPage list(ListRequest request) throws ObjectStoreException, InterruptedException {
-        failIfPlanned(new Call.List(request));
-        return store.list(request);
+    protected <T, X extends Exception> T around(Call call, UploadBody body, Request<T, X> request)
+            throws ObjectStoreException, InterruptedException, X {
+        switch (faultOf(call)) {
+            case null -> {
+                return request.send(body);
+            }
+            case Fault.Fail(long bytes, Fault.Kind kind) -> {
+                take(body, bytes);
+                throw failure(kind, call);
+            }
+            case Fault.FailAfterwards(Fault.Kind kind) -> {
+                request.send(body);
+                throw failure(kind, call);
+            }
+            case Fault.Stall(long bytes) -> {
+                take(body, bytes);
+                throw stall(call);
+            }
+        }
     }
 
     @Override
     public void close() {
         closed.countDown();
-        store.close();
+        super.close();
     }
 
-    private void failIfPlanned(Call call) throws ObjectStoreException, InterruptedException {
-        switch (faultOf(call)) {
-            case null -> {}
-            case Fault.Fail(long _, Fault.Kind kind) -> throw failure(kind, call);
-            case Fault.Stall(long _) -> throw stall(call);
+    /** Reads what a store that then breaks off would have read. */
+    private static void take(UploadBody body, long bytes) {
+        if (bytes > 0) {
+            try (InputStream in = body.open()) {
+                in.skipNBytes(Math.min(bytes, body.length()));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
         }
     }
 

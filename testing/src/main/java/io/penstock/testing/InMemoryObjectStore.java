@@ -5,20 +5,27 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.BodySink;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
+import io.penstock.objectstore.UploadBody;
+import io.penstock.objectstore.UploadedPart;
+import io.penstock.objectstore.WriteCondition;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
 import java.util.Comparator;
+import java.util.List;
+import java.util.OptionalInt;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
  * A bucket in memory that passes the same contract as S3: strongly consistent, conditional on ETags, listed in UTF-8
- * byte order or, as directory buckets are, in none. Tests write through {@link #put} and {@link #delete}, which are no
- * calls of the interface and are therefore not recorded. Thread-safe.
+ * byte order or, as directory buckets are, in none. What another client does to the bucket, tests do here, behind the
+ * decorators that record or fail calls. Thread-safe.
  */
 public final class InMemoryObjectStore implements ObjectStore {
     /** The order of listings. */
@@ -40,7 +47,12 @@ public final class InMemoryObjectStore implements ObjectStore {
     private final String bucket;
     private final InstantSource clock;
     private final Order order;
+    private final boolean sizesOnly;
+    private final boolean conditional;
+    /** Changed under its monitor, so that a condition holds of what is changed; read without. */
     private final ConcurrentNavigableMap<String, Entry> entries;
+
+    private final Uploads uploads = new Uploads();
     private volatile boolean closed;
 
     /** An ordinary bucket named {@code bucket}, at a time that stands still. */
@@ -54,10 +66,30 @@ public final class InMemoryObjectStore implements ObjectStore {
      * @param order of listings
      */
     public InMemoryObjectStore(String bucket, InstantSource clock, Order order) {
+        this(bucket, clock, order, false, true);
+    }
+
+    private InMemoryObjectStore(
+            String bucket, InstantSource clock, Order order, boolean sizesOnly, boolean conditional) {
         this.bucket = bucket;
         this.clock = clock;
         this.order = order;
+        this.sizesOnly = sizesOnly;
+        this.conditional = conditional;
         this.entries = new ConcurrentSkipListMap<>(order.comparator());
+    }
+
+    /**
+     * Keeps of what it is sent only sizes and checksums, so that objects of any size can be written to it; a body that
+     * knows its checksum is not even read. See {@link #pieces}.
+     */
+    public static InMemoryObjectStore keepingSizesOnly() {
+        return new InMemoryObjectStore("bucket", new ManualClock(), Order.UTF8, true, true);
+    }
+
+    /** Knows no conditions and ignores them, as some compatible servers do; it looks before it writes. */
+    public static InMemoryObjectStore withoutConditions() {
+        return new InMemoryObjectStore("bucket", new ManualClock(), Order.UTF8, false, false);
     }
 
     /** Stores the object, in place of what had the key. */
@@ -83,14 +115,28 @@ public final class InMemoryObjectStore implements ObjectStore {
     /** Stores the content; in an archive class ({@code GLACIER}, {@code DEEP_ARCHIVE}) it can be seen but not read. */
     public ObjectVersion put(String key, Content content, String storageClass) {
         ObjectVersion version = new ObjectVersion(key, content.etag(), content.size(), clock.instant());
-        entries.put(key, new Entry(new StoredObject(version, storageClass), content));
+        synchronized (entries) {
+            entries.put(key, new Entry(new StoredObject(version, storageClass), content));
+        }
         return version;
     }
 
-    /** Removes the object, if there is one. */
-    @Override
-    public void delete(String key) {
-        entries.remove(key);
+    /** The uploads that are neither completed nor aborted, in the order in which they were created. */
+    public List<MultipartUpload> openUploads() {
+        return uploads.open();
+    }
+
+    /**
+     * What an object is composed of: the parts that it was completed with; itself if it was stored as a whole.
+     *
+     * @throws AssertionError if there is none
+     */
+    public List<Content> pieces(String key) {
+        Entry entry = entries.get(key);
+        if (entry == null) {
+            throw new AssertionError("there is no " + name(key));
+        }
+        return entry.content instanceof Content.Composed composed ? composed.pieces() : List.of(entry.content);
     }
 
     @Override
@@ -101,11 +147,7 @@ public final class InMemoryObjectStore implements ObjectStore {
     @Override
     public void get(ObjectVersion version, ByteRange range, BodySink sink)
             throws ObjectStoreException, InterruptedException {
-        Entry entry = entry(version.key());
-        if (!entry.object.version().etag().equals(version.etag())) {
-            throw new ObjectStoreException.PreconditionFailed(
-                    name(version.key()) + " is no longer the version " + version.etag(), null);
-        }
+        Entry entry = entry(version);
         String storageClass = entry.object.storageClass();
         if (storageClass.equals("GLACIER") || storageClass.equals("DEEP_ARCHIVE")) {
             throw new ObjectStoreException.InvalidState(
@@ -138,6 +180,80 @@ public final class InMemoryObjectStore implements ObjectStore {
         return new Listing(entries, order, request).page();
     }
 
+    @Override
+    public ObjectVersion put(String key, UploadBody body, WriteCondition condition)
+            throws ObjectStoreException, IOException, InterruptedException {
+        checkUsable();
+        return replace(key, contentOf(key, body), condition);
+    }
+
+    @Override
+    public MultipartUpload createUpload(String key) throws ObjectStoreException, InterruptedException {
+        checkUsable();
+        return uploads.create(key);
+    }
+
+    @Override
+    public UploadedPart uploadPart(MultipartUpload upload, int number, UploadBody body)
+            throws ObjectStoreException, IOException, InterruptedException {
+        checkUsable();
+        return uploads.put(upload, number, contentOf(upload.key(), body));
+    }
+
+    @Override
+    public UploadedPart copyPart(MultipartUpload upload, int number, ObjectVersion source, ByteRange range)
+            throws ObjectStoreException, InterruptedException {
+        Content whole = entry(source).content;
+        return uploads.put(upload, number, Content.slice(whole, range.offset(), range.length()));
+    }
+
+    @Override
+    public ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, WriteCondition condition)
+            throws ObjectStoreException, InterruptedException {
+        checkUsable();
+        synchronized (entries) {
+            Entry there = entries.get(upload.key());
+            if (there != null && !uploads.isOpen(upload) && there.isMadeOf(parts)) {
+                return there.object.version();
+            }
+            ObjectVersion version = replace(upload.key(), uploads.compose(upload, parts), condition);
+            uploads.remove(upload);
+            return version;
+        }
+    }
+
+    @Override
+    public void abort(MultipartUpload upload) throws ObjectStoreException, InterruptedException {
+        checkUsable();
+        uploads.remove(upload);
+    }
+
+    @Override
+    public List<UploadedPart> parts(MultipartUpload upload) throws ObjectStoreException, InterruptedException {
+        checkUsable();
+        return uploads.parts(upload);
+    }
+
+    @Override
+    public ObjectVersion copy(ObjectVersion source, String key, WriteCondition condition)
+            throws ObjectStoreException, InterruptedException {
+        return replace(key, entry(source).content, condition);
+    }
+
+    @Override
+    public void delete(String key) throws ObjectStoreException, InterruptedException {
+        checkUsable();
+        synchronized (entries) {
+            entries.remove(key);
+        }
+    }
+
+    @Override
+    public boolean honoursConditions(String prefix) throws ObjectStoreException, InterruptedException {
+        checkUsable();
+        return conditional;
+    }
+
     /** Later calls fail as {@link ObjectStoreException.Unavailable}. */
     @Override
     public void close() {
@@ -151,6 +267,47 @@ public final class InMemoryObjectStore implements ObjectStore {
             throw new ObjectStoreException.NotFound("there is no " + name(key), null);
         }
         return entry;
+    }
+
+    private Entry entry(ObjectVersion version) throws ObjectStoreException, InterruptedException {
+        Entry entry = entry(version.key());
+        if (!entry.object.version().etag().equals(version.etag())) {
+            throw new ObjectStoreException.PreconditionFailed(
+                    name(version.key()) + " is no longer the version " + version.etag(), null);
+        }
+        return entry;
+    }
+
+    /** What the body gives, compared with the checksum that it brings. */
+    private Content contentOf(String key, UploadBody body)
+            throws ObjectStoreException, IOException, InterruptedException {
+        OptionalInt expected = body.crc32c();
+        if (sizesOnly) {
+            int crc32c = expected.isPresent() ? expected.getAsInt() : Bodies.crc32c(body);
+            return new Content.Measured(body.length(), crc32c);
+        }
+        byte[] bytes = Bodies.read(body);
+        if (expected.isPresent() && expected.getAsInt() != Bodies.crc32c(bytes)) {
+            throw new ObjectStoreException.Corrupt(name(key) + " arrived damaged", null);
+        }
+        return Content.of(bytes);
+    }
+
+    private ObjectVersion replace(String key, Content content, WriteCondition condition) throws ObjectStoreException {
+        synchronized (entries) {
+            Entry there = entries.get(key);
+            boolean holds = switch (condition) {
+                case WriteCondition.Always() -> true;
+                case WriteCondition.Absent() -> there == null;
+                case WriteCondition.Unchanged(String etag) ->
+                    there != null && there.object.version().etag().equals(etag);
+            };
+            if (!holds) {
+                throw new ObjectStoreException.PreconditionFailed(
+                        name(key) + " is not as " + condition + " demands: there is " + there, null);
+            }
+            return put(key, content);
+        }
     }
 
     private void checkUsable() throws ObjectStoreException, InterruptedException {
@@ -171,5 +328,12 @@ public final class InMemoryObjectStore implements ObjectStore {
     }
 
     /** An object and its bytes, replaced as a whole. */
-    record Entry(StoredObject object, Content content) {}
+    record Entry(StoredObject object, Content content) {
+        private boolean isMadeOf(List<UploadedPart> parts) {
+            return object.version()
+                    .etag()
+                    .equals(Content.Composed.etagOf(
+                            parts.stream().map(UploadedPart::etag).toList()));
+        }
+    }
 }

@@ -3,11 +3,9 @@ package io.penstock.testing;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.BodySink;
-import io.penstock.objectstore.ListPage;
-import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.objectstore.StoredObject;
+import io.penstock.objectstore.UploadBody;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -15,16 +13,14 @@ import java.util.List;
  * Remembers every call in the order in which they began, failed ones included, for tests that assert the exact
  * requests of a scenario. Put it outermost: decorators within may split a call. Thread-safe.
  */
-public final class RecordingObjectStore implements ObjectStore {
-    private final ObjectStore store;
-
+public final class RecordingObjectStore extends ForwardingObjectStore {
     // Guarded by this.
     private final List<Call> calls = new ArrayList<>();
-    private int getsInFlight;
-    private int mostGetsInFlight;
+    private final InFlight gets = new InFlight();
+    private final InFlight uploads = new InFlight();
 
     public RecordingObjectStore(ObjectStore store) {
-        this.store = store;
+        super(store);
     }
 
     /** All calls so far. */
@@ -52,6 +48,34 @@ public final class RecordingObjectStore implements ObjectStore {
         return only(Call.List.class);
     }
 
+    /** The calls so far that change something. */
+    public List<Call> writes() {
+        return calls().stream().filter(Call::isWrite).toList();
+    }
+
+    /** The calls of one kind so far. */
+    public <T extends Call> List<T> only(Class<T> kind) {
+        return calls().stream().filter(kind::isInstance).map(kind::cast).toList();
+    }
+
+    /** Bytes that were sent so far, those of failed calls included. */
+    public long uploadedBytes() {
+        return calls().stream()
+                .mapToLong(call -> switch (call) {
+                    case Call.Put put -> put.size();
+                    case Call.UploadPart part -> part.size();
+                    default -> 0;
+                })
+                .sum();
+    }
+
+    /** Bytes that the store copied into parts so far. */
+    public long copiedBytes() {
+        return only(Call.CopyPart.class).stream()
+                .mapToLong(part -> part.range().length())
+                .sum();
+    }
+
     /** All calls so far, which are then forgotten. */
     public synchronized List<Call> drain() {
         List<Call> drained = calls();
@@ -61,62 +85,67 @@ public final class RecordingObjectStore implements ObjectStore {
 
     /** GETs that have begun and not ended; 0 at the end of every test that leaks none. */
     public synchronized int getsInFlight() {
-        return getsInFlight;
+        return gets.now;
     }
 
     /** The most GETs that were in flight at once. */
     public synchronized int mostGetsInFlight() {
-        return mostGetsInFlight;
+        return gets.most;
     }
 
-    @Override
-    public String bucket() {
-        return store.bucket();
+    /** {@linkplain Call#isUpload Uploads} that have begun and not ended. */
+    public synchronized int uploadsInFlight() {
+        return uploads.now;
+    }
+
+    /** The most {@linkplain Call#isUpload uploads} that were in flight at once. */
+    public synchronized int mostUploadsInFlight() {
+        return uploads.most;
     }
 
     @Override
     public void get(ObjectVersion version, ByteRange range, BodySink sink)
             throws ObjectStoreException, InterruptedException {
-        begin(new Call.Get(version.key(), range, version.etag()));
+        begin(new Call.Get(version.key(), range, version.etag()), gets);
         try {
-            store.get(version, range, sink);
+            super.get(version, range, sink);
         } finally {
-            end();
+            end(gets);
         }
     }
 
     @Override
-    public StoredObject head(String key) throws ObjectStoreException, InterruptedException {
-        record(new Call.Head(key));
-        return store.head(key);
-    }
-
-    @Override
-    public ListPage list(ListRequest request) throws ObjectStoreException, InterruptedException {
-        record(new Call.List(request));
-        return store.list(request);
-    }
-
-    @Override
-    public void close() {
-        store.close();
+    protected <T, X extends Exception> T around(Call call, UploadBody body, Request<T, X> request)
+            throws ObjectStoreException, InterruptedException, X {
+        if (!call.isUpload()) {
+            record(call);
+            return request.send(body);
+        }
+        begin(call, uploads);
+        try {
+            return request.send(body);
+        } finally {
+            end(uploads);
+        }
     }
 
     private synchronized void record(Call call) {
         calls.add(call);
     }
 
-    private synchronized void begin(Call.Get get) {
-        calls.add(get);
-        getsInFlight++;
-        mostGetsInFlight = Math.max(mostGetsInFlight, getsInFlight);
+    private synchronized void begin(Call call, InFlight kind) {
+        calls.add(call);
+        kind.now++;
+        kind.most = Math.max(kind.most, kind.now);
     }
 
-    private synchronized void end() {
-        getsInFlight--;
+    private synchronized void end(InFlight kind) {
+        kind.now--;
     }
 
-    private <T extends Call> List<T> only(Class<T> kind) {
-        return calls().stream().filter(kind::isInstance).map(kind::cast).toList();
+    /** Guarded by its store. */
+    private static final class InFlight {
+        int now;
+        int most;
     }
 }

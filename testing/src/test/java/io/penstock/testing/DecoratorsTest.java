@@ -49,7 +49,7 @@ final class DecoratorsTest {
     }
 
     @Test
-    void recording_failedGet_isCountedAndNoLongerInFlight() {
+    void recording_failedGet_isCountedAndNoLongerInFlight() throws Exception {
         RecordingObjectStore store = new RecordingObjectStore(memory);
         memory.delete("key");
 

@@ -41,7 +41,7 @@ final class InMemoryObjectStoreTest extends ObjectStoreContract {
             }
 
             @Override
-            public void delete(String key) {
+            public void delete(String key) throws Exception {
                 store.delete(key);
             }
 

@@ -1,0 +1,148 @@
+package io.penstock.testing;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.BodySink;
+import io.penstock.objectstore.ListPage;
+import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
+import io.penstock.objectstore.UploadBody;
+import io.penstock.objectstore.UploadedPart;
+import io.penstock.objectstore.WriteCondition;
+import java.io.IOException;
+import java.util.List;
+
+/** A store before another one: every call but GET passes {@link #around}, which a decorator overrides. */
+public abstract class ForwardingObjectStore implements ObjectStore {
+    /** What does the work. */
+    protected final ObjectStore store;
+
+    protected ForwardingObjectStore(ObjectStore store) {
+        this.store = store;
+    }
+
+    /**
+     * A request to the store within.
+     *
+     * @param <X> {@link IOException} where it sends a body
+     */
+    @FunctionalInterface
+    protected interface Request<T, X extends Exception> {
+        /** @param body what to send, or something that reads as it; of no account where nothing is sent */
+        T send(UploadBody body) throws ObjectStoreException, InterruptedException, X;
+    }
+
+    /**
+     * Makes the request, or does not.
+     *
+     * @param call what it is
+     * @param body what it sends; empty for most
+     */
+    protected <T, X extends Exception> T around(Call call, UploadBody body, Request<T, X> request)
+            throws ObjectStoreException, InterruptedException, X {
+        return request.send(body);
+    }
+
+    private <T> T around(Call call, Request<T, RuntimeException> request)
+            throws ObjectStoreException, InterruptedException {
+        return around(call, Bodies.EMPTY, request);
+    }
+
+    @Override
+    public String bucket() {
+        return store.bucket();
+    }
+
+    @Override
+    public void get(ObjectVersion version, ByteRange range, BodySink sink)
+            throws ObjectStoreException, InterruptedException {
+        store.get(version, range, sink);
+    }
+
+    @Override
+    public StoredObject head(String key) throws ObjectStoreException, InterruptedException {
+        return around(new Call.Head(key), _ -> store.head(key));
+    }
+
+    @Override
+    public ListPage list(ListRequest request) throws ObjectStoreException, InterruptedException {
+        return around(new Call.List(request), _ -> store.list(request));
+    }
+
+    @Override
+    public ObjectVersion put(String key, UploadBody body, WriteCondition condition)
+            throws ObjectStoreException, IOException, InterruptedException {
+        return this.<ObjectVersion, IOException>around(
+                new Call.Put(key, body.length(), condition), body, sent -> store.put(key, sent, condition));
+    }
+
+    @Override
+    public MultipartUpload createUpload(String key) throws ObjectStoreException, InterruptedException {
+        return around(new Call.CreateUpload(key), _ -> store.createUpload(key));
+    }
+
+    @Override
+    public UploadedPart uploadPart(MultipartUpload upload, int number, UploadBody body)
+            throws ObjectStoreException, IOException, InterruptedException {
+        return this.<UploadedPart, IOException>around(
+                new Call.UploadPart(upload.key(), number, body.length()),
+                body,
+                sent -> store.uploadPart(upload, number, sent));
+    }
+
+    @Override
+    public UploadedPart copyPart(MultipartUpload upload, int number, ObjectVersion source, ByteRange range)
+            throws ObjectStoreException, InterruptedException {
+        return around(
+                new Call.CopyPart(upload.key(), number, source.key(), range),
+                _ -> store.copyPart(upload, number, source, range));
+    }
+
+    @Override
+    public ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, WriteCondition condition)
+            throws ObjectStoreException, InterruptedException {
+        List<Integer> numbers = parts.stream().map(UploadedPart::number).toList();
+        return around(
+                new Call.Complete(upload.key(), numbers, condition), _ -> store.complete(upload, parts, condition));
+    }
+
+    @Override
+    public void abort(MultipartUpload upload) throws ObjectStoreException, InterruptedException {
+        around(new Call.Abort(upload.key()), _ -> {
+            store.abort(upload);
+            return true;
+        });
+    }
+
+    @Override
+    public List<UploadedPart> parts(MultipartUpload upload) throws ObjectStoreException, InterruptedException {
+        return around(new Call.ListParts(upload.key()), _ -> store.parts(upload));
+    }
+
+    @Override
+    public ObjectVersion copy(ObjectVersion source, String key, WriteCondition condition)
+            throws ObjectStoreException, InterruptedException {
+        return around(new Call.Copy(source.key(), key, condition), _ -> store.copy(source, key, condition));
+    }
+
+    @Override
+    public void delete(String key) throws ObjectStoreException, InterruptedException {
+        around(new Call.Delete(key), _ -> {
+            store.delete(key);
+            return true;
+        });
+    }
+
+    @Override
+    public boolean honoursConditions(String prefix) throws ObjectStoreException, InterruptedException {
+        return around(new Call.Probe(prefix), _ -> store.honoursConditions(prefix));
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+}

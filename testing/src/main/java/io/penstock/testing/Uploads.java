@@ -1,0 +1,91 @@
+package io.penstock.testing;
+
+import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.UploadedPart;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+
+/** The multipart uploads of a bucket in memory that are neither completed nor aborted. Thread-safe. */
+final class Uploads {
+    // Guarded by this.
+    private final Map<MultipartUpload, NavigableMap<Integer, Part>> uploads = new LinkedHashMap<>();
+    private int created;
+
+    synchronized MultipartUpload create(String key) {
+        MultipartUpload upload = new MultipartUpload(key, "upload-%06d".formatted(++created));
+        uploads.put(upload, new TreeMap<>());
+        return upload;
+    }
+
+    /** In the order in which they were created. */
+    synchronized List<MultipartUpload> open() {
+        return List.copyOf(uploads.keySet());
+    }
+
+    synchronized boolean isOpen(MultipartUpload upload) {
+        return uploads.containsKey(upload);
+    }
+
+    synchronized void remove(MultipartUpload upload) {
+        uploads.remove(upload);
+    }
+
+    synchronized UploadedPart put(MultipartUpload upload, int number, Content content) throws ObjectStoreException {
+        if (number < 1 || number > UploadedPart.MAX_NUMBER || content.size() > UploadedPart.MAX_SIZE) {
+            throw refused("no part may have the number " + number + " or " + content.size() + " bytes");
+        }
+        UploadedPart part = new UploadedPart(number, content.etag(), content.size());
+        partsOf(upload).put(number, new Part(part, content));
+        return part;
+    }
+
+    synchronized List<UploadedPart> parts(MultipartUpload upload) throws ObjectStoreException {
+        return partsOf(upload).values().stream().map(Part::part).toList();
+    }
+
+    /** What these parts make. */
+    synchronized Content compose(MultipartUpload upload, List<UploadedPart> parts) throws ObjectStoreException {
+        NavigableMap<Integer, Part> there = partsOf(upload);
+        List<Content> pieces = new ArrayList<>();
+        int before = 0;
+        int last = parts.isEmpty() ? 0 : parts.getLast().number();
+        for (UploadedPart part : parts) {
+            Part found = there.get(part.number());
+            if (found == null || !found.part.equals(part)) {
+                throw refused("InvalidPart: " + part + ", there is " + found);
+            }
+            if (part.number() <= before) {
+                throw refused("InvalidPartOrder: " + part.number() + " after " + before);
+            }
+            if (part.size() < UploadedPart.MIN_SIZE && part.number() != last) {
+                throw refused("EntityTooSmall: " + part);
+            }
+            before = part.number();
+            pieces.add(found.content);
+        }
+        if (pieces.isEmpty()) {
+            throw refused("MalformedXML: an upload of no parts");
+        }
+        return new Content.Composed(pieces);
+    }
+
+    private NavigableMap<Integer, Part> partsOf(MultipartUpload upload) throws ObjectStoreException {
+        NavigableMap<Integer, Part> parts = uploads.get(upload);
+        if (parts == null) {
+            throw new ObjectStoreException.NotFound("NoSuchUpload: " + upload, null);
+        }
+        return parts;
+    }
+
+    /** As S3's 400. */
+    private static ObjectStoreException refused(String why) {
+        return new ObjectStoreException.Unavailable("the store refused the request: " + why, null);
+    }
+
+    private record Part(UploadedPart part, Content content) {}
+}
