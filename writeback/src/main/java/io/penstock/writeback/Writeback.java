@@ -13,9 +13,16 @@ public final class Writeback implements AutoCloseable {
 
     private Writeback() {}
 
-    /** Told of what becomes visible: called by the thread that has committed, before whoever waits for it goes on. */
+    /** Told how commits end: called by the thread that committed, before whoever waits for it goes on. Must not wait. */
     public interface Listener {
+        /** The object is this version now. */
         void committed(WrittenFile file, ObjectVersion version);
+
+        /**
+         * Nobody has the file open any more and it cannot be committed: its content waits for {@code penstock recover},
+         * and its name stands for what the store has.
+         */
+        void givenUp(WrittenFile file);
     }
 
     /**
@@ -31,22 +38,21 @@ public final class Writeback implements AutoCloseable {
             PageCache cache,
             String namespace,
             BaseContent base,
-            WritebackConfig config,
-            Listener listener)
+            WritebackConfig config)
             throws IOException {
         throw new UnsupportedOperationException();
     }
 
     /**
      * What earlier runs had closed or fsynced and not committed: the current content of those files. Their uploads go on
-     * by themselves once {@link #resume} is called.
+     * by themselves once {@link #start} is called.
      */
     public List<WrittenFile> recovered() {
         throw new UnsupportedOperationException();
     }
 
-    /** Goes on with what {@link #recovered} lists. */
-    public void resume() {
+    /** Goes on with what {@link #recovered} lists; nothing is committed before. To be called once. */
+    public void start(Listener listener) {
         throw new UnsupportedOperationException();
     }
 

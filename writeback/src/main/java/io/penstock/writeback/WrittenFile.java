@@ -104,7 +104,18 @@ public final class WrittenFile {
         throw new UnsupportedOperationException();
     }
 
-    /** Its name is gone: nothing of it is to become visible any more. It can be read and written until it is released. */
+    /**
+     * What is committed of it was copied to another key, whose version this is: it is the version beneath from now on.
+     * What was written meanwhile stays above it, and is committed there.
+     */
+    public void moved(ObjectVersion to) {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Its name is gone: nothing of it becomes visible any more once this has returned. It can be read and written until it
+     * is released.
+     */
     public void unlink() {
         throw new UnsupportedOperationException();
     }
