@@ -8,8 +8,11 @@ import java.util.List;
 
 /** What a {@link FileUpload} reads of a written file. The file's side of the seam between content and upload. */
 interface FileContent {
-    /** The parts of the range that differ from the committed version below, whole blocks, in order. */
-    List<ByteRange> dirty(ByteRange within);
+    /**
+     * What the range is made of, in order and without gaps: whole blocks but for the content's end. A block is one that
+     * the store can copy only if all of its bytes up to the content's end lie in one version, one after the other.
+     */
+    List<Run> runs(ByteRange within);
 
     /**
      * The bytes of the range as they are now, held still until closed: a write meanwhile goes to a copy. What was not

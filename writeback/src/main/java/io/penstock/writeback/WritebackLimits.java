@@ -1,5 +1,9 @@
 package io.penstock.writeback;
 
+import io.penstock.objectstore.UploadedPart;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
 /**
  * The bounds of writing, by name, readable and settable while mounted. A writer that comes to one waits, in turn; it
  * does not fail. Safe for use by any number of threads; a lower limit is reached as what exceeds it drains.
@@ -12,9 +16,32 @@ public final class WritebackLimits {
      * @param stagingBytes bytes on the staging disk; at least two blocks
      * @param partBytes the first parts' size: a multiple of 4 MiB, 8 MiB or more. It counts for uploads begun later
      */
-    public record Values(int uploads, int uploadsPerFile, long dirtyBytes, long stagingBytes, long partBytes) {}
+    public record Values(int uploads, int uploadsPerFile, long dirtyBytes, long stagingBytes, long partBytes) {
+        /** @throws IllegalArgumentException whose message names the limit and what is allowed */
+        public Values {
+            require(uploads >= 1, "uploads", uploads, "1 or more");
+            require(uploadsPerFile >= 1, "uploads per file", uploadsPerFile, "1 or more");
+            require(dirtyBytes >= 2L * Writeback.BLOCK_SIZE, "dirty bytes", dirtyBytes, "8 MiB or more");
+            require(stagingBytes >= 2L * Writeback.BLOCK_SIZE, "staging bytes", stagingBytes, "8 MiB or more");
+            require(
+                    partBytes >= 2L * Writeback.BLOCK_SIZE
+                            && partBytes <= UploadedPart.MAX_SIZE
+                            && partBytes % Writeback.BLOCK_SIZE == 0,
+                    "part bytes",
+                    partBytes,
+                    "a multiple of 4 MiB, from 8 MiB to 5 GiB");
+        }
+
+        private static void require(boolean holds, String limit, long value, String allowed) {
+            if (!holds) {
+                throw new IllegalArgumentException(limit + " " + value + ": must be " + allowed);
+            }
+        }
+    }
 
     private volatile Values values;
+
+    private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
 
     WritebackLimits(Values values) {
         this.values = values;
@@ -26,5 +53,11 @@ public final class WritebackLimits {
 
     public void set(Values changed) {
         values = changed;
+        listeners.forEach(Runnable::run);
+    }
+
+    /** Has it run after each change, by the thread that makes it. */
+    void whenChanged(Runnable listener) {
+        listeners.add(listener);
     }
 }

@@ -1,0 +1,40 @@
+package io.penstock.writeback;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A run of a file's bytes that come from one place.
+ *
+ * @param range of the file
+ * @param source the version that has these bytes, which the store can copy by itself; null if they have to be sent
+ * @param sourceOffset where in {@code source} the run's first byte is
+ */
+record Run(ByteRange range, @Nullable ObjectVersion source, long sourceOffset) {
+    /** Bytes that have to be sent. */
+    static Run sent(ByteRange range) {
+        return new Run(range, null, 0);
+    }
+
+    boolean isSent() {
+        return source == null;
+    }
+
+    long length() {
+        return range.length();
+    }
+
+    /** The same run with other ends; what it gains is bytes of the same place. */
+    Run between(long start, long end) {
+        return new Run(
+                new ByteRange(start, end - start), source, source == null ? 0 : sourceOffset + start - range.offset());
+    }
+
+    /** Whether the next run, which begins where this one ends, goes on in the same place. */
+    boolean continuesIn(Run next) {
+        return source == null
+                ? next.source == null
+                : source.equals(next.source) && sourceOffset + length() == next.sourceOffset;
+    }
+}

@@ -1,0 +1,36 @@
+package io.penstock.writeback;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.WriteCondition;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way of one file's content to the store: parts that go up while it is written, and one commit that succeeds, after
+ * which the file begins another.
+ *
+ * <p>{@link #ready} and {@link #changed} are called under the file's lock: they must neither wait nor call the file. No
+ * lock may be held over calls of {@link FileContent}.
+ */
+interface Upload {
+    /** The blocks in the range are whole and at rest: parts that they complete may go up. */
+    void ready(ByteRange blocks);
+
+    /** Bytes are going to change: parts that hold them, and are up or on their way, must go up again. */
+    void changed(ByteRange range);
+
+    /** Makes the content, which does not change meanwhile, the object of this key. May be tried again if it fails. */
+    ObjectVersion commit(long size, WriteCondition condition)
+            throws ObjectStoreException, IOException, InterruptedException;
+
+    /** Cancels what is in flight and aborts the multipart upload behind, if there is one. */
+    void abandon();
+
+    /** Begins uploads. */
+    interface Factory {
+        /** @param base the version that the content's clean ranges are of; null if there is none */
+        Upload begin(String key, @Nullable ObjectVersion base, FileContent content, UploadJournal journal);
+    }
+}
