@@ -4,14 +4,20 @@ import io.penstock.cache.PageCache;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStore;
 import java.io.IOException;
+import java.time.Clock;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The files of one mount that are written or were and are not yet committed. Safe for use by any number of threads. */
 public final class Writeback implements AutoCloseable {
     /** Bytes of a logical block, the unit that is staged and of which parts are made. */
     public static final int BLOCK_SIZE = 4 << 20;
 
-    private Writeback() {}
+    private final Shared shared;
+
+    Writeback(Shared shared) {
+        this.shared = shared;
+    }
 
     /** Told how commits end: called by the thread that committed, before whoever waits for it goes on. Must not wait. */
     public interface Listener {
@@ -40,7 +46,11 @@ public final class Writeback implements AutoCloseable {
             BaseContent base,
             WritebackConfig config)
             throws IOException {
-        throw new UnsupportedOperationException();
+        return new Writeback(new Shared(
+                config,
+                base,
+                (key, version, content, journal) -> new WholePut(store, key, content),
+                Clock.systemUTC()));
     }
 
     /**
@@ -48,12 +58,12 @@ public final class Writeback implements AutoCloseable {
      * by themselves once {@link #start} is called.
      */
     public List<WrittenFile> recovered() {
-        throw new UnsupportedOperationException();
+        return List.of();
     }
 
     /** Goes on with what {@link #recovered} lists; nothing is committed before. To be called once. */
     public void start(Listener listener) {
-        throw new UnsupportedOperationException();
+        shared.listen(listener);
     }
 
     /**
@@ -62,31 +72,31 @@ public final class Writeback implements AutoCloseable {
      * @param replaced the object that it replaces (O_TRUNC): its commit is a conflict if that has changed; null if there
      *     is none: a conflict if there is one by then
      */
-    public WrittenFile create(String key, @org.jspecify.annotations.Nullable ObjectVersion replaced) {
-        throw new UnsupportedOperationException();
+    public WrittenFile create(String key, @Nullable ObjectVersion replaced) {
+        return shared.add(WrittenFile.create(shared, key, replaced));
     }
 
     /** A file with the content of this version, to be changed. */
     public WrittenFile open(ObjectVersion base) {
-        throw new UnsupportedOperationException();
+        return shared.add(WrittenFile.open(shared, base));
     }
 
     public WritebackLimits limits() {
-        throw new UnsupportedOperationException();
+        return shared.limits();
     }
 
     public WritebackStatistics statistics() {
-        throw new UnsupportedOperationException();
+        return new WritebackStatistics(shared.memory().usedBytes(), 0, 0, 0, 0, 0, 0);
     }
 
     /** Waits until nothing is left to upload but what has failed for good. */
     public void drain() throws InterruptedException {
-        throw new UnsupportedOperationException();
+        shared.drain();
     }
 
     /** Ends what is in flight. What is staged and closed or fsynced is found again by the next {@link #open}. */
     @Override
     public void close() {
-        throw new UnsupportedOperationException();
+        shared.close();
     }
 }

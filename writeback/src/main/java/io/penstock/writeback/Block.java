@@ -1,0 +1,320 @@
+package io.penstock.writeback;
+
+import static io.penstock.writeback.Writeback.BLOCK_SIZE;
+
+import io.penstock.cache.PageCache;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What was written of one block of a file. Its bytes are in memory, in the staging file, or in both; where both have
+ * one, memory is right. Guarded by the file's lock, all of it.
+ *
+ * <pre>
+ *   written ──▶ unstaged, in memory ──staging──▶ staged, in memory ──evicted──▶ staged
+ *                        ▲───────────────written again──────┴───────────────────────┘
+ * </pre>
+ *
+ * <p>A block that somebody {@linkplain #hold holds} does not change: what is written goes to a {@linkplain #fork copy},
+ * which takes its place in the file, and is not staged, in the same place on disk, before the holders are done.
+ */
+final class Block {
+    private final long index;
+
+    /** What differs from the version below. */
+    private final Ranges data;
+
+    /** What of it is in memory; all else is staged. */
+    private Ranges inMemory;
+
+    /** What of it is in memory only, or newer there, but for what is being {@link #staging staged}. */
+    private Ranges unstaged;
+
+    /** What is on its way from memory to the staging file. */
+    private @Nullable Ranges staging;
+
+    private @Nullable Piece piece;
+
+    /** CRC32C of the pages whose bit is set in {@link #sealed}. */
+    private final int[] checksums = new int[BLOCK_SIZE / PageCache.PAGE_SIZE];
+
+    private int sealed;
+
+    private int holders;
+
+    /** What this is a copy of, as long as somebody holds that. */
+    private @Nullable Block original;
+
+    /** It is no longer part of the file. */
+    private boolean dropped;
+
+    /** Changes with each write, so that work that was done meanwhile is known to be out of date. */
+    private int version;
+
+    /** Whether the journal knows of all that is staged. */
+    private boolean journalled;
+
+    Block(long index) {
+        this(index, new Ranges(), new Ranges(), new Ranges());
+    }
+
+    private Block(long index, Ranges data, Ranges inMemory, Ranges unstaged) {
+        this.index = index;
+        this.data = data;
+        this.inMemory = inMemory;
+        this.unstaged = unstaged;
+    }
+
+    long index() {
+        return index;
+    }
+
+    /** Offset of its first byte in the file. */
+    long start() {
+        return index * BLOCK_SIZE;
+    }
+
+    long end() {
+        return start() + BLOCK_SIZE;
+    }
+
+    Ranges data() {
+        return data;
+    }
+
+    Ranges inMemory() {
+        return inMemory;
+    }
+
+    boolean isWhole() {
+        return data.covers(start(), end());
+    }
+
+    boolean isDropped() {
+        return dropped;
+    }
+
+    int version() {
+        return version;
+    }
+
+    // ---- changing
+
+    /** Whether {@link #write} needs memory first. */
+    boolean needsMemory() {
+        return piece == null || piece.isShared();
+    }
+
+    /** Takes the memory to write to. */
+    void give(Piece fresh) {
+        Piece shared = piece;
+        if (shared != null) {
+            fresh.bytes().put(0, shared.bytes(), 0, BLOCK_SIZE);
+            shared.unshare();
+        }
+        piece = fresh;
+    }
+
+    void write(long position, ByteBuffer from) {
+        Piece target = piece;
+        if (target == null || target.isShared() || holders > 0) {
+            throw new IllegalStateException("block " + index + " has no memory of its own");
+        }
+        int length = from.remaining();
+        target.bytes().put(offset(position), from, from.position(), length);
+        from.position(from.limit());
+        data.add(position, position + length);
+        inMemory.add(position, position + length);
+        unstaged.add(position, position + length);
+        changed(position, position + length);
+    }
+
+    /** The range is no longer data of this block. */
+    void forget(long from, long to) {
+        data.remove(from, to);
+        inMemory.remove(from, to);
+        unstaged.remove(from, to);
+        changed(from, to);
+    }
+
+    private void changed(long from, long to) {
+        version++;
+        journalled = false;
+        int first = offset(Math.max(from, start())) / PageCache.PAGE_SIZE;
+        int last = offset(Math.min(to, end()) - 1) / PageCache.PAGE_SIZE;
+        for (int page = first; page <= last; page++) {
+            sealed &= ~(1 << page);
+        }
+    }
+
+    /** Copies bytes that are in memory. */
+    void read(long position, ByteBuffer to, int length) {
+        if (piece == null || !inMemory.covers(position, position + length)) {
+            throw new IllegalStateException("block " + index + " does not have these bytes in memory");
+        }
+        to.put(to.position(), piece.bytes(), offset(position), length);
+        to.position(to.position() + length);
+    }
+
+    private int offset(long position) {
+        return Math.toIntExact(position - start());
+    }
+
+    /** The block has left the file; its memory goes with the last who holds it. */
+    void drop() {
+        dropped = true;
+        freeIfUnused();
+    }
+
+    /** What lies below is another version now, which has all that was not written to memory since. */
+    void rebase() {
+        data.remove(start(), end());
+        data.addAll(inMemory);
+        unstaged = inMemory.copy();
+        original = null;
+        version++;
+        journalled = false;
+    }
+
+    // ---- holding still
+
+    boolean isHeld() {
+        return holders > 0;
+    }
+
+    void hold() {
+        holders++;
+    }
+
+    void letGo() {
+        holders--;
+        freeIfUnused();
+    }
+
+    private void freeIfUnused() {
+        if (dropped && holders == 0 && piece != null) {
+            piece.unshare();
+            piece = null;
+            inMemory = new Ranges();
+        }
+    }
+
+    /** A copy to be written in place of this one. Shares the memory until then. */
+    Block fork() {
+        Block copy = new Block(index, data.copy(), inMemory.copy(), unstaged.copy());
+        if (staging != null) {
+            copy.unstaged.addAll(staging.and(inMemory));
+        }
+        copy.piece = piece == null ? null : piece.share();
+        System.arraycopy(checksums, 0, copy.checksums, 0, checksums.length);
+        copy.sealed = sealed;
+        copy.original = this;
+        drop();
+        return copy;
+    }
+
+    // ---- staging
+
+    boolean isStaging() {
+        return staging != null;
+    }
+
+    /** Whether something of it has yet to be staged. */
+    boolean isUnstaged() {
+        return !unstaged.isEmpty() || staging != null;
+    }
+
+    /** Whether its place in the staging file may be written now. */
+    boolean mayBeStaged() {
+        Block first = original;
+        if (first != null && !first.isHeld() && !first.isStaging()) {
+            original = null;
+            first = null;
+        }
+        return first == null && staging == null;
+    }
+
+    /** What is to be staged, in memory that stays until {@link #staged}. */
+    Piece beginStaging() {
+        Piece source = piece;
+        if (source == null || staging != null) {
+            throw new IllegalStateException("nothing of block " + index + " is to be staged");
+        }
+        staging = unstaged;
+        unstaged = new Ranges();
+        source.pin();
+        return source;
+    }
+
+    Ranges staging() {
+        return staging == null ? new Ranges() : staging;
+    }
+
+    void endStaging(Piece source, boolean succeeded) {
+        if (!succeeded) {
+            unstaged.addAll(staging().and(inMemory));
+        } else {
+            journalled = false;
+        }
+        staging = null;
+        source.unpin();
+    }
+
+    /** What of it is in the staging file. */
+    Ranges staged() {
+        Ranges staged = data.copy();
+        unstaged.toList().forEach(run -> staged.remove(run.offset(), run.end()));
+        staging().toList().forEach(run -> staged.remove(run.offset(), run.end()));
+        return staged;
+    }
+
+    boolean isJournalled() {
+        return journalled;
+    }
+
+    void setJournalled(boolean known) {
+        journalled = known;
+    }
+
+    /** Found in the staging file of an earlier run. */
+    void found(long from, long to) {
+        data.add(from, to);
+    }
+
+    boolean hasMemory() {
+        return piece != null;
+    }
+
+    /** Gives the memory up, if all of it is staged and nobody uses it. */
+    boolean evict() {
+        if (piece == null || isUnstaged() || piece.isPinned()) {
+            return false;
+        }
+        piece.unshare();
+        piece = null;
+        inMemory = new Ranges();
+        return true;
+    }
+
+    // ---- checksums
+
+    boolean isSealed(int page) {
+        return (sealed & 1 << page) != 0;
+    }
+
+    int checksum(int page) {
+        return checksums[page];
+    }
+
+    void seal(int page, int checksum) {
+        checksums[page] = checksum;
+        sealed |= 1 << page;
+    }
+
+    @Override
+    public String toString() {
+        return "block " + index + " data " + data + " in memory " + inMemory + " unstaged " + unstaged + " staging "
+                + staging + " sealed " + Integer.toBinaryString(sealed) + " of " + Arrays.toString(checksums);
+    }
+}

@@ -1,0 +1,156 @@
+package io.penstock.writeback;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The memory of all blocks: one budget, handed out in the order in which it is asked for. Taken lazily from the system,
+ * and kept for the next block.
+ *
+ * <p>Whoever waits here holds no lock. What they wait for is memory of blocks that can be staged, or whose file can be
+ * committed: {@link Reclaim} is told, and sees to it.
+ */
+final class BlockMemory {
+    /** What direct I/O asks of memory, offset and length on every disk and file system in use. */
+    static final int ALIGNMENT = 4096;
+
+    private final LongSupplier limitBytes;
+    private final Runnable onShortage;
+
+    /** Guards what follows. A leaf: nothing is taken under it. */
+    private final ReentrantLock lock = new ReentrantLock();
+
+    private final ArrayDeque<ByteBuffer> free = new ArrayDeque<>();
+    private final ArrayDeque<Waiter> waiters = new ArrayDeque<>();
+    private int handedOut;
+
+    /** @param onShortage called by whoever has to wait, before it does; must not wait itself */
+    BlockMemory(LongSupplier limitBytes, Runnable onShortage) {
+        this.limitBytes = limitBytes;
+        this.onShortage = onShortage;
+    }
+
+    private static final class Waiter {
+        final Condition granted;
+
+        @Nullable
+        ByteBuffer memory;
+
+        Waiter(Condition granted) {
+            this.granted = granted;
+        }
+    }
+
+    /** A block's memory: aligned, as large as a block. Waits its turn. */
+    ByteBuffer acquire() throws InterruptedException {
+        Waiter waiter;
+        lock.lockInterruptibly();
+        try {
+            if (waiters.isEmpty() && hasRoom()) {
+                return take();
+            }
+            waiter = new Waiter(lock.newCondition());
+            waiters.add(waiter);
+        } finally {
+            lock.unlock();
+        }
+        onShortage.run();
+        return await(waiter);
+    }
+
+    private ByteBuffer await(Waiter waiter) throws InterruptedException {
+        lock.lock();
+        try {
+            while (waiter.memory == null) {
+                waiter.granted.await();
+            }
+            return waiter.memory;
+        } catch (InterruptedException e) {
+            waiters.remove(waiter);
+            if (waiter.memory != null) {
+                giveBack(waiter.memory);
+            }
+            throw e;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void release(ByteBuffer memory) {
+        lock.lock();
+        try {
+            giveBack(memory);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The limit has changed. */
+    void limitChanged() {
+        lock.lock();
+        try {
+            while (!free.isEmpty() && !fits(handedOut + free.size())) {
+                free.remove(); // to the garbage collector
+            }
+            serveWaiters();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    int waiting() {
+        lock.lock();
+        try {
+            return waiters.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    long usedBytes() {
+        lock.lock();
+        try {
+            return (long) handedOut * Writeback.BLOCK_SIZE;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void giveBack(ByteBuffer memory) {
+        handedOut--;
+        if (fits(handedOut + free.size() + 1)) {
+            free.push(memory); // the last used first: it may be in the processor's caches
+        }
+        serveWaiters();
+    }
+
+    private void serveWaiters() {
+        while (!waiters.isEmpty() && hasRoom()) {
+            Waiter first = waiters.remove();
+            first.memory = take();
+            first.granted.signal();
+        }
+    }
+
+    private ByteBuffer take() {
+        handedOut++;
+        ByteBuffer memory = free.poll();
+        return memory != null
+                ? memory
+                : ByteBuffer.allocateDirect(Writeback.BLOCK_SIZE + ALIGNMENT)
+                        .alignedSlice(ALIGNMENT)
+                        .slice(0, Writeback.BLOCK_SIZE);
+    }
+
+    private boolean hasRoom() {
+        return fits(handedOut + 1);
+    }
+
+    private boolean fits(int blocks) {
+        return (long) blocks * Writeback.BLOCK_SIZE <= limitBytes.getAsLong();
+    }
+}

@@ -1,0 +1,106 @@
+package io.penstock.writeback;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.WriteCondition;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One commit of one file, on a thread of its own, so that who waits for it may be interrupted and it goes on. */
+final class Commit implements Runnable {
+    private static final Logger log = LoggerFactory.getLogger(Commit.class);
+
+    private static final long FIRST_PAUSE_SECONDS = 1;
+    private static final long LONGEST_PAUSE_SECONDS = 60;
+
+    private final WrittenFile file;
+    private final Upload upload;
+    private final StillContent content;
+    private final long changes;
+    private final WriteCondition condition;
+
+    /** Nobody waits for it: what may be over in a while is tried again. */
+    private final boolean behind;
+
+    private @Nullable Thread thread; // guarded by this
+    private boolean cancelled; // guarded by this
+
+    /** @param changes how many changes the content has */
+    Commit(
+            WrittenFile file,
+            Upload upload,
+            StillContent content,
+            long changes,
+            WriteCondition condition,
+            boolean behind) {
+        this.file = file;
+        this.upload = upload;
+        this.content = content;
+        this.changes = changes;
+        this.condition = condition;
+        this.behind = behind;
+    }
+
+    Upload upload() {
+        return upload;
+    }
+
+    StillContent content() {
+        return content;
+    }
+
+    long changes() {
+        return changes;
+    }
+
+    @Override
+    public void run() {
+        Exception failure = null;
+        try {
+            begin();
+            ObjectVersion version = commit();
+            file.committed(this, version);
+            file.shared().committed(file, version);
+        } catch (Exception e) {
+            failure = e;
+        } finally {
+            finish();
+        }
+        file.ended(this, failure);
+    }
+
+    private ObjectVersion commit() throws Exception {
+        for (long pause = FIRST_PAUSE_SECONDS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_SECONDS)) {
+            try {
+                return upload.commit(content.content().size(), condition);
+            } catch (ObjectStoreException.Throttled | ObjectStoreException.Unavailable e) {
+                if (!behind) {
+                    throw e;
+                }
+                log.warn("'{}' cannot be committed now: {}. Trying again in {} s.", file.key(), e.getMessage(), pause);
+                TimeUnit.SECONDS.sleep(pause);
+            }
+        }
+    }
+
+    private synchronized void begin() throws InterruptedException {
+        if (cancelled) {
+            throw new InterruptedException();
+        }
+        thread = Thread.currentThread();
+    }
+
+    private synchronized void finish() {
+        thread = null;
+        Thread.interrupted(); // a late cancellation
+    }
+
+    synchronized void cancel() {
+        cancelled = true;
+        if (thread != null) {
+            thread.interrupt();
+        }
+    }
+}

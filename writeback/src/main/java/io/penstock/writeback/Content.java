@@ -1,0 +1,256 @@
+package io.penstock.writeback;
+
+import static io.penstock.writeback.Writeback.BLOCK_SIZE;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a file is: blocks over zeros over the committed version. A byte is in a block's data, or in a hole that was made
+ * over the version below, or, before {@code baseEnd}, that version's, or zero. Guarded by the file's lock.
+ */
+final class Content {
+    private final NavigableMap<Long, Block> blocks;
+
+    /** What was made zero of the version below; where a block has data, that counts. */
+    private final Ranges zeros;
+
+    /** Where the version below ends to count: its size, or less since the file was cut. Never more than the size. */
+    private long baseEnd;
+
+    private long size;
+
+    private Removals sinceCommit = new Removals();
+    private Removals sinceJournal = new Removals();
+
+    /** What was taken away since a time: what lies below must not show there again. */
+    static final class Removals {
+        private final Ranges zeroed = new Ranges();
+        private long cut = Long.MAX_VALUE;
+
+        Ranges zeroed() {
+            return zeroed;
+        }
+
+        /** The least size that the file had. */
+        long cut() {
+            return cut;
+        }
+    }
+
+    Content(long baseSize) {
+        this(new TreeMap<>(), new Ranges(), baseSize, baseSize);
+    }
+
+    private Content(NavigableMap<Long, Block> blocks, Ranges zeros, long baseEnd, long size) {
+        this.blocks = blocks;
+        this.zeros = zeros;
+        this.baseEnd = baseEnd;
+        this.size = size;
+    }
+
+    /** The same at another time: its blocks are held until they are {@linkplain #letGo let go}. */
+    Content hold(long from, long to) {
+        NavigableMap<Long, Block> held =
+                from >= to ? new TreeMap<>() : new TreeMap<>(blocks.subMap(indexOf(from), true, indexOf(to - 1), true));
+        held.values().forEach(Block::hold);
+        return new Content(held, zeros.copy(), baseEnd, size);
+    }
+
+    void letGo() {
+        blocks.values().forEach(Block::letGo);
+        blocks.clear();
+    }
+
+    long size() {
+        return size;
+    }
+
+    long baseEnd() {
+        return baseEnd;
+    }
+
+    Ranges zeros() {
+        return zeros;
+    }
+
+    Collection<Block> blocks() {
+        return blocks.values();
+    }
+
+    @Nullable
+    Block block(long index) {
+        return blocks.get(index);
+    }
+
+    static long indexOf(long position) {
+        return Math.floorDiv(position, (long) BLOCK_SIZE);
+    }
+
+    // ---- changing
+
+    /** The position's block, to be changed: new if there is none, a copy if it is held. */
+    Block blockForWriting(long position) {
+        return blocks.compute(indexOf(position), (index, block) -> {
+            if (block == null) {
+                return new Block(index);
+            }
+            return block.isHeld() ? block.fork() : block;
+        });
+    }
+
+    void grow(long end) {
+        size = Math.max(size, end);
+    }
+
+    void resize(long changed) {
+        if (changed < size) {
+            forget(changed, size);
+            zeros.remove(changed, size);
+            baseEnd = Math.min(baseEnd, changed);
+            sinceCommit.cut = Math.min(sinceCommit.cut, changed);
+            sinceJournal.cut = Math.min(sinceJournal.cut, changed);
+        }
+        size = changed;
+    }
+
+    /** Makes the range, within the size, zeros. */
+    void zero(long from, long to) {
+        forget(from, to);
+        zeros.add(from, Math.min(to, baseEnd));
+        sinceCommit.zeroed.add(from, to);
+        sinceJournal.zeroed.add(from, to);
+    }
+
+    private void forget(long from, long to) {
+        for (Block block : List.copyOf(
+                blocks.subMap(indexOf(from), true, indexOf(to - 1), true).values())) {
+            if (from <= block.start() && Math.min(block.end(), size) <= to) {
+                blocks.remove(block.index());
+                block.drop();
+            } else {
+                blockForWriting(block.start()).forget(Math.max(from, block.start()), Math.min(to, block.end()));
+            }
+        }
+    }
+
+    // ---- reading
+
+    /** Where the byte at the position is, and those that follow it there, up to the limit. */
+    Segment at(long position, long limit) {
+        Block block = blocks.get(indexOf(position));
+        if (block == null) {
+            Long next = blocks.higherKey(indexOf(position));
+            return below(position, next == null ? limit : Math.min(limit, next * BLOCK_SIZE));
+        }
+        long end = Math.min(limit, block.end());
+        long inMemory = block.inMemory().nextIn(position);
+        if (inMemory == position) {
+            return new Segment(
+                    Segment.Source.MEMORY, Math.min(end, block.inMemory().nextOut(position)), block);
+        }
+        long data = block.data().nextIn(position);
+        if (data == position) {
+            long staged = Math.min(block.data().nextOut(position), inMemory);
+            return new Segment(Segment.Source.STAGED, Math.min(end, staged), block);
+        }
+        return below(position, Math.min(end, data));
+    }
+
+    private Segment below(long position, long end) {
+        if (position >= baseEnd) {
+            return new Segment(Segment.Source.HOLE, end, null);
+        }
+        long zero = zeros.nextIn(position);
+        if (zero == position) {
+            return new Segment(Segment.Source.HOLE, Math.min(end, zeros.nextOut(position)), null);
+        }
+        return new Segment(Segment.Source.BASE, Math.min(Math.min(end, zero), baseEnd), null);
+    }
+
+    /** The first byte at or behind the offset that is data, or lies in a hole; -1 if there is none. */
+    long seek(long offset, boolean hole) {
+        for (long position = offset; position < size; ) {
+            Segment segment = at(position, size);
+            if (hole == (segment.source() == Segment.Source.HOLE)) {
+                return position;
+            }
+            position = segment.end();
+        }
+        return hole && offset < size ? size : -1;
+    }
+
+    /** What the range is made of, whole blocks but for the file's end; what is not changed is of the version below. */
+    List<Run> runs(ByteRange within, @Nullable ObjectVersion base) {
+        long end = Math.min(size, within.end());
+        Ranges changed = changed(within.offset(), end);
+        List<Run> runs = new ArrayList<>();
+        for (long from = within.offset(); from < end; ) {
+            boolean sent = base == null || changed.nextIn(from) == from;
+            long to = Math.min(end, sent ? changed.nextOut(from) : changed.nextIn(from));
+            ByteRange range = new ByteRange(from, to - from);
+            runs.add(sent ? Run.sent(range) : new Run(range, base, from));
+            from = to;
+        }
+        return runs;
+    }
+
+    private Ranges changed(long from, long to) {
+        Ranges changed = new Ranges();
+        if (from < to) {
+            for (Block block :
+                    blocks.subMap(indexOf(from), true, indexOf(to - 1), true).values()) {
+                changed.add(block.start(), block.end());
+            }
+        }
+        for (ByteRange zero : zeros.toList()) {
+            changed.add(indexOf(zero.offset()) * BLOCK_SIZE, (indexOf(zero.end() - 1) + 1) * BLOCK_SIZE);
+        }
+        if (baseEnd < size) {
+            changed.add(indexOf(baseEnd) * BLOCK_SIZE, size);
+        }
+        return changed;
+    }
+
+    // ---- from one version below to the next
+
+    /** The content is held as it is now, to be committed. */
+    void commitBegins() {
+        sinceCommit = new Removals();
+    }
+
+    Removals takeSinceJournal() {
+        Removals taken = sinceJournal;
+        sinceJournal = new Removals();
+        return taken;
+    }
+
+    /** Goes on over the version that was made of what was held when {@link #commitBegins} was called. */
+    Content over(long baseSize, Content committed) {
+        NavigableMap<Long, Block> changed = new TreeMap<>();
+        for (Block block : blocks.values()) {
+            if (committed.block(block.index()) == block) {
+                block.drop();
+            } else {
+                block.rebase();
+                changed.put(block.index(), block);
+            }
+        }
+        long counts = Math.min(baseSize, Math.min(sinceCommit.cut, size));
+        Ranges above = sinceCommit.zeroed.copy();
+        above.remove(counts, Long.MAX_VALUE);
+        return new Content(changed, above, counts, size);
+    }
+
+    /** Frees everything. */
+    void drop() {
+        blocks.values().forEach(Block::drop);
+        blocks.clear();
+    }
+}

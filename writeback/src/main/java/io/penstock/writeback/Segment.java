@@ -1,0 +1,22 @@
+package io.penstock.writeback;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a run of a file's bytes is.
+ *
+ * @param end of the run, behind its last byte
+ * @param block that has them; the file's first place for what is in memory or staged
+ */
+record Segment(Source source, long end, @Nullable Block block) {
+    enum Source {
+        /** In a block's memory. */
+        MEMORY,
+        /** In the staging file. */
+        STAGED,
+        /** In the version below. */
+        BASE,
+        /** Nowhere: zeros. */
+        HOLE
+    }
+}

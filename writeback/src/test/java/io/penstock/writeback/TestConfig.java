@@ -1,0 +1,21 @@
+package io.penstock.writeback;
+
+import io.penstock.writeback.WritebackConfig.Close;
+import io.penstock.writeback.WritebackConfig.Conflict;
+import io.penstock.writeback.WritebackConfig.Fsync;
+import java.nio.file.Path;
+
+/** Configurations for tests. */
+final class TestConfig {
+    private TestConfig() {}
+
+    static WritebackConfig withMemory(int blocks) {
+        return new WritebackConfig(
+                Path.of("unused"),
+                Close.VISIBLE,
+                Fsync.STAGED,
+                Conflict.KEEP_BOTH,
+                5L << 40,
+                new WritebackLimits.Values(4, 4, (long) blocks * Writeback.BLOCK_SIZE, 1L << 30, 8 << 20));
+    }
+}

@@ -1,0 +1,221 @@
+package io.penstock.writeback;
+
+import static io.penstock.writeback.Writeback.BLOCK_SIZE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.testing.InMemoryObjectStore;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a written file is to its handles, and what becomes of it in the store. */
+@Timeout(60)
+final class WrittenFileTest {
+    private final InMemoryObjectStore store = new InMemoryObjectStore();
+    private final StoredBase base = new StoredBase(store);
+    private final Shared shared = new Shared(
+            TestConfig.withMemory(16),
+            base,
+            (key, version, content, journal) -> new WholePut(store, key, content),
+            Clock.systemUTC());
+    private final Writeback writeback = new Writeback(shared);
+    private final List<String> told = new ArrayList<>();
+
+    {
+        writeback.start(new Writeback.Listener() {
+            @Override
+            public void committed(WrittenFile file, ObjectVersion version) {
+                told.add("committed " + file.key() + " " + version.size());
+            }
+
+            @Override
+            public void givenUp(WrittenFile file) {
+                told.add("given up " + file.key());
+            }
+        });
+    }
+
+    @AfterEach
+    void leaksNothing() throws InterruptedException {
+        writeback.drain();
+        assertThat(shared.files()).as("files").isEmpty();
+        assertThat(shared.memory().usedBytes()).as("memory").isZero();
+        assertThat(base.readers()).as("readers").hasValue(0);
+        writeback.close();
+    }
+
+    private static ByteBuffer bytes(String text) {
+        return ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static String text(WrittenFile file) throws Exception {
+        ByteBuffer to = ByteBuffer.allocate(Math.toIntExact(file.size()) + 10);
+        assertThat(file.read(0, to)).isEqualTo((int) file.size());
+        return StandardCharsets.UTF_8.decode(to.flip()).toString();
+    }
+
+    private String stored(String key) throws Exception {
+        ObjectVersion version = store.head(key).version();
+        if (version.size() == 0) {
+            return "";
+        }
+        ByteBuffer to = ByteBuffer.allocate(Math.toIntExact(version.size()));
+        try (BaseContent.Reader reader = base.open(version)) {
+            reader.read(0, to);
+        }
+        return StandardCharsets.UTF_8.decode(to.flip()).toString();
+    }
+
+    @Test
+    void write_toANewFile_isReadAtOnceAndCommitted() throws Exception {
+        WrittenFile file = writeback.create("a", null);
+        file.write(0, bytes("hello"));
+        file.append(bytes(" world"));
+        assertThat(text(file)).isEqualTo("hello world");
+        assertThat(file.committed()).isNull();
+        assertThat(file.isDirty()).isTrue();
+
+        file.commit();
+
+        assertThat(stored("a")).isEqualTo("hello world");
+        assertThat(text(file)).isEqualTo("hello world");
+        assertThat(file.isDirty()).isFalse();
+        assertThat(told).containsExactly("committed a 11");
+        file.release();
+    }
+
+    @Test
+    void release_ofAnEmptyNewFile_commitsIt() throws Exception {
+        writeback.create("empty", null).release();
+        writeback.drain();
+        assertThat(stored("empty")).isEmpty();
+    }
+
+    @Test
+    void write_withinAnObject_keepsTheRest() throws Exception {
+        WrittenFile file = writeback.open(store.put("a", "hello world"));
+        assertThat(file.isDirty()).isFalse();
+        file.write(6, bytes("W"));
+        assertThat(text(file)).isEqualTo("hello World");
+        file.commit();
+        assertThat(stored("a")).isEqualTo("hello World");
+        file.release();
+    }
+
+    @Test
+    void truncate_downAndUp_readsZeros() throws Exception {
+        WrittenFile file = writeback.open(store.put("a", "hello world"));
+        file.write(8, bytes("XX"));
+        file.truncate(5);
+        file.truncate(9);
+        assertThat(text(file)).isEqualTo("hello\0\0\0\0");
+        file.commit();
+        file.truncate(11);
+        assertThat(text(file)).isEqualTo("hello\0\0\0\0\0\0");
+        file.commit();
+        assertThat(stored("a")).isEqualTo("hello\0\0\0\0\0\0");
+        file.release();
+    }
+
+    @Test
+    void truncate_toATebibyte_costsNothing() throws Exception {
+        WrittenFile file = writeback.create("sparse", null);
+        file.truncate(1L << 40);
+        file.write((1L << 39) + 5, bytes("x"));
+        assertThat(shared.memory().usedBytes()).isEqualTo(BLOCK_SIZE);
+        assertThat(file.seek(0, false)).isEqualTo((1L << 39) + 5);
+        assertThat(file.seek((1L << 39) + 6, false)).isEqualTo(-1);
+        assertThat(file.seek(0, true)).isZero();
+        assertThat(file.seek((1L << 39) + 5, true)).isEqualTo((1L << 39) + 6);
+        file.zero(0, 1L << 40);
+        assertThat(file.seek(0, false)).isEqualTo(-1);
+        assertThat(shared.memory().usedBytes()).isZero();
+        file.unlink();
+        file.release();
+        assertThat(told).isEmpty();
+    }
+
+    @Test
+    void zero_withinAnObject_isAHole() throws Exception {
+        WrittenFile file = writeback.open(store.put("a", "hello world"));
+        file.zero(2, 3);
+        file.zero(9, 100);
+        assertThat(text(file)).isEqualTo("he\0\0\0 wor\0\0");
+        assertThat(file.seek(0, true)).isEqualTo(2);
+        assertThat(file.seek(2, false)).isEqualTo(5);
+        file.write(3, bytes("x"));
+        file.commit();
+        assertThat(stored("a")).isEqualTo("he\0x\0 wor\0\0");
+        file.release();
+    }
+
+    @Test
+    void commit_ofAnObjectChangedMeanwhile_failsOnceAndKeepsTheContent() throws Exception {
+        WrittenFile file = writeback.open(store.put("a", "one"));
+        file.write(0, bytes("ONE"));
+        store.put("a", "two");
+        assertThatThrownBy(file::commit).isInstanceOf(ObjectStoreException.PreconditionFailed.class);
+        assertThat(text(file)).isEqualTo("ONE");
+        file.release();
+        writeback.drain();
+        assertThat(stored("a")).isEqualTo("two");
+        assertThat(told).containsExactly("given up a");
+    }
+
+    @Test
+    void write_overBlocks_isReadInPieces() throws Exception {
+        byte[] all = new byte[2 * BLOCK_SIZE + 1000];
+        new java.util.Random(5).nextBytes(all);
+        WrittenFile file = writeback.create("big", null);
+        file.write(0, ByteBuffer.wrap(all));
+        file.commit();
+        ByteBuffer to = ByteBuffer.allocate(all.length);
+        assertThat(file.read(0, to)).isEqualTo(all.length);
+        assertThat(to.array()).isEqualTo(all);
+        assertThat(shared.memory().usedBytes()).isZero();
+        file.write(BLOCK_SIZE - 1, ByteBuffer.wrap(new byte[2]));
+        all[BLOCK_SIZE - 1] = 0;
+        all[BLOCK_SIZE] = 0;
+        file.read(0, to.clear());
+        assertThat(to.array()).isEqualTo(all);
+        file.release();
+    }
+
+    @Test
+    void body_writtenToMeanwhile_isStill() throws Exception {
+        List<FileContent> contents = new ArrayList<>();
+        Shared capturing = new Shared(
+                TestConfig.withMemory(16),
+                base,
+                (key, version, content, journal) -> {
+                    contents.add(content);
+                    return new WholePut(store, key, content);
+                },
+                Clock.systemUTC());
+        WrittenFile file = new Writeback(capturing).create("a", null);
+        file.write(0, ByteBuffer.allocate(BLOCK_SIZE));
+        FileContent content = contents.getFirst();
+        try (FileContent.StillBody body = content.body(new ByteRange(0, BLOCK_SIZE))) {
+            file.write(100, bytes("new"));
+            file.zero(0, 10);
+            file.truncate(200);
+            assertThat(body.open().readAllBytes()).isEqualTo(new byte[BLOCK_SIZE]);
+            assertThat(text(file)).startsWith("\0\0").contains("new").hasSize(200);
+            assertThat(capturing.memory().usedBytes()).isEqualTo(2L * BLOCK_SIZE);
+        }
+        assertThat(capturing.memory().usedBytes()).isEqualTo(BLOCK_SIZE);
+        file.unlink();
+        file.release();
+        assertThat(capturing.memory().usedBytes()).isZero();
+        capturing.close();
+    }
+}
