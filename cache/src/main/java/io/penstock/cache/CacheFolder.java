@@ -17,12 +17,12 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
-/** The cache folder, held by this process alone from {@link #open} to {@link #close}. */
-final class CacheFolder implements AutoCloseable {
+/** A folder of the cache, held by this process alone from {@link #open} to {@link #close}. */
+public final class CacheFolder implements AutoCloseable {
     /** What is cached is what the user's credentials may read: nobody else's business. */
-    static final Set<PosixFilePermission> PRIVATE_FOLDER = PosixFilePermissions.fromString("rwx------");
+    public static final Set<PosixFilePermission> PRIVATE_FOLDER = PosixFilePermissions.fromString("rwx------");
 
-    static final Set<PosixFilePermission> PRIVATE_FILE = PosixFilePermissions.fromString("rw-------");
+    public static final Set<PosixFilePermission> PRIVATE_FILE = PosixFilePermissions.fromString("rw-------");
 
     private static final String ADVICE = "; choose another cache folder (setting cache.dir, option --cache)";
 
@@ -34,7 +34,8 @@ final class CacheFolder implements AutoCloseable {
         this.lockFile = lockFile;
     }
 
-    static CacheFolder open(Path path) throws IOException {
+    /** @throws IOException with a message fit for the user if it cannot be used, or another process uses it */
+    public static CacheFolder open(Path path) throws IOException {
         try {
             Files.createDirectories(path, PosixFilePermissions.asFileAttribute(PRIVATE_FOLDER));
             Files.setPosixFilePermissions(path, PRIVATE_FOLDER);
@@ -84,7 +85,7 @@ final class CacheFolder implements AutoCloseable {
         return StandardCharsets.US_ASCII.decode(content.flip()).toString().strip();
     }
 
-    Path path() {
+    public Path path() {
         return path;
     }
 

@@ -3,8 +3,11 @@ package io.penstock.cache;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** The file that holds one object version's pages, each at its own offset. Safe for use by any number of threads. */
-interface DataFile extends AutoCloseable {
+/**
+ * A file whose bytes are pages or blocks, each at its own offset: of the cache, or of what is staged for it. Safe for use
+ * by any number of threads.
+ */
+public interface DataFile extends AutoCloseable {
     /**
      * Reads until the buffer is full or the file ends. Not ended by an interrupt.
      *
@@ -20,6 +23,15 @@ interface DataFile extends AutoCloseable {
 
     /** Gives the space back: what is there then reads as zeros. The file's length stays. */
     void punch(long position, long length) throws IOException;
+
+    /** Returns once all that was written would survive a crash of the machine: fdatasync. */
+    void force() throws IOException;
+
+    /** Bytes. */
+    long length() throws IOException;
+
+    /** Cuts the file, or lets it grow by zeros that take no space. */
+    void setLength(long bytes) throws IOException;
 
     @Override
     void close() throws IOException;

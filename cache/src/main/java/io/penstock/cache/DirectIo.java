@@ -1,15 +1,43 @@
 package io.penstock.cache;
 
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Java's name for O_DIRECT: transfers between memory and disk past the kernel's page cache. */
-final class DirectIo {
+public final class DirectIo {
+    private static final Logger log = LoggerFactory.getLogger(DirectIo.class);
+
     /**
      * In the supported module jdk.unsupported. By name, because javac warns of its package and cannot be told not to.
      */
     static final OpenOption OPTION = option();
 
     private DirectIo() {}
+
+    /** Whether files in this folder can be opened so. Makes one, and removes it. */
+    public static boolean isSupported(Path directory) throws IOException {
+        Path probe = directory.resolve("probe");
+        Files.deleteIfExists(probe);
+        try (FileChannel channel =
+                FileChannel.open(probe, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, OPTION)) {
+            return channel.isOpen();
+        } catch (IOException | UnsupportedOperationException e) {
+            log.info(
+                    "The folder {} is on a file system without direct I/O ({}): what is written to it passes through"
+                            + " the kernel's page cache.",
+                    directory,
+                    e.getMessage());
+            return false;
+        } finally {
+            Files.deleteIfExists(probe);
+        }
+    }
 
     private static OpenOption option() {
         try {

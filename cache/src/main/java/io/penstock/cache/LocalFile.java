@@ -1,9 +1,11 @@
 package io.penstock.cache;
 
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -17,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Java closes a channel when a thread is interrupted in it, for all threads; and readers are interrupted whenever
  * somebody presses Ctrl-C. So what finds its channel closed opens it again, and passes the interrupt on later.
  */
-final class LocalFile implements DataFile {
+public final class LocalFile implements DataFile {
     private static final Set<OpenOption> BUFFERED = Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE);
     private static final Set<OpenOption> DIRECT =
             Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, DirectIo.OPTION);
@@ -32,7 +34,12 @@ final class LocalFile implements DataFile {
 
     private boolean closed; // guarded by this
 
-    LocalFile(Path path, boolean direct) throws IOException {
+    /**
+     * Opens a file that is there.
+     *
+     * @param direct whether aligned transfers go past the kernel's page cache: see {@link DirectIo#isSupported}
+     */
+    public LocalFile(Path path, boolean direct) throws IOException {
         this.path = path;
         this.direct = direct;
         this.buffered = FileChannel.open(path, BUFFERED);
@@ -49,7 +56,7 @@ final class LocalFile implements DataFile {
 
     @Override
     public int readPage(long position, ByteBuffer to) throws IOException {
-        return read(position, to, isDirect(to));
+        return read(position, to, isDirect(position, to));
     }
 
     private int read(long position, ByteBuffer to, boolean past) throws IOException {
@@ -72,13 +79,13 @@ final class LocalFile implements DataFile {
      * An object's last page is rarely aligned. It goes through the page cache as a whole: small objects, which have no
      * other, would otherwise wait for the disk one by one.
      */
-    private boolean isDirect(ByteBuffer page) {
-        return direct && page.remaining() % Slab.ALIGNMENT == 0;
+    private boolean isDirect(long position, ByteBuffer page) {
+        return direct && position % Slab.ALIGNMENT == 0 && page.remaining() % Slab.ALIGNMENT == 0;
     }
 
     @Override
     public void write(long position, ByteBuffer from) throws IOException {
-        boolean past = isDirect(from);
+        boolean past = isDirect(position, from);
         int start = from.position();
         while (from.hasRemaining()) {
             long at = position + from.position() - start;
@@ -89,6 +96,26 @@ final class LocalFile implements DataFile {
     @Override
     public void punch(long position, long length) throws IOException {
         HolePuncher.punch(path, position, length);
+    }
+
+    @Override
+    public void force() throws IOException {
+        uninterruptibly(false, channel -> {
+            channel.force(false);
+            return 0;
+        });
+    }
+
+    @Override
+    public long length() throws IOException {
+        return Files.size(path);
+    }
+
+    @Override
+    public void setLength(long bytes) throws IOException {
+        try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw")) {
+            file.setLength(bytes);
+        }
     }
 
     private int uninterruptibly(boolean past, Transfer transfer) throws IOException {

@@ -2,13 +2,11 @@ package io.penstock.cache;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
-import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.HexFormat;
 import java.util.function.LongPredicate;
@@ -26,7 +24,7 @@ final class LocalFiles implements StoreFiles {
     private final boolean direct;
 
     LocalFiles(Path directory) throws IOException {
-        this(directory, supportsDirect(directory));
+        this(directory, DirectIo.isSupported(directory));
     }
 
     LocalFiles(Path directory, boolean direct) throws IOException {
@@ -34,24 +32,6 @@ final class LocalFiles implements StoreFiles {
         this.direct = direct;
         Files.createDirectories(root, PosixFilePermissions.asFileAttribute(CacheFolder.PRIVATE_FOLDER));
         this.fileStore = Files.getFileStore(root);
-    }
-
-    private static boolean supportsDirect(Path directory) throws IOException {
-        Path probe = directory.resolve("probe");
-        Files.deleteIfExists(probe);
-        try (FileChannel channel =
-                FileChannel.open(probe, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, DirectIo.OPTION)) {
-            return channel.isOpen();
-        } catch (IOException | UnsupportedOperationException e) {
-            log.info(
-                    "The cache folder {} is on a file system without direct I/O ({}): pages written to it pass through"
-                            + " the kernel's page cache.",
-                    directory,
-                    e.getMessage());
-            return false;
-        } finally {
-            Files.deleteIfExists(probe);
-        }
     }
 
     @Override
@@ -72,6 +52,14 @@ final class LocalFiles implements StoreFiles {
             file.setLength(length); // so that it is as long as the object once all of its pages are there
         }
         return new LocalFile(path, direct);
+    }
+
+    @Override
+    public void adopt(long name, Path source) throws IOException {
+        Path path = path(name);
+        Files.createDirectories(path.getParent(), PosixFilePermissions.asFileAttribute(CacheFolder.PRIVATE_FOLDER));
+        Files.createLink(path, source); // which, unlike a rename, replaces nothing
+        Files.delete(source);
     }
 
     private static void createEmpty(Path path) throws IOException {

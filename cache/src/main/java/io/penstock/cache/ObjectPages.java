@@ -5,6 +5,7 @@ import io.penstock.cache.Slab.Piece;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
@@ -327,6 +328,21 @@ final class ObjectPages {
             return keepOpen(shared.store().files().create(fileName, size));
         } catch (FileAlreadyExistsException e) {
             return file(); // another thread was faster
+        }
+    }
+
+    /** Makes the file this object's. False, and nothing has changed, if it has one. */
+    boolean adoptFile(Path source) throws IOException {
+        if (fileExists) {
+            return false;
+        }
+        fileExists = true; // first, as above
+        shared.store().prepareFile(this);
+        try {
+            shared.store().files().adopt(fileName, source);
+            return true;
+        } catch (FileAlreadyExistsException e) {
+            return false; // a fill was faster
         }
     }
 

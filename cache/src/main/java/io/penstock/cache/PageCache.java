@@ -4,6 +4,7 @@ import io.penstock.cache.ObjectPages.Shared;
 import io.penstock.core.ObjectVersion;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.BitSet;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -101,6 +102,26 @@ public final class PageCache implements AutoCloseable {
         if (pages != null) {
             shared.store().discard(pages);
             pages.frames().stream().filter(PageFrame::isComplete).forEach(shared.memory()::discard);
+        }
+    }
+
+    /**
+     * Takes over a file that was written with pages of a version that is new: from now on they are Ready, as far as there
+     * is space for them.
+     *
+     * @param file with each page at its offset, as long as the object; on the cache folder's file system. It is gone
+     *     if it was taken over
+     * @param pages those that it holds as a whole. It should take no space for others, because nobody would know of it
+     * @param checksums CRC32C of each, by page number
+     * @return false if it was not, because there are pages of this version already or the disk is not well
+     */
+    public boolean adopt(String namespace, ObjectVersion version, Path file, BitSet pages, int[] checksums) {
+        ObjectId id = ObjectId.of(namespace, version);
+        ObjectPages object = shared.table().retain(id, () -> new ObjectPages(shared, id, version.size()));
+        try {
+            return shared.store().adopt(object, file, pages, checksums);
+        } finally {
+            release(object);
         }
     }
 

@@ -7,6 +7,9 @@ import io.penstock.cache.IndexRecord.PagesStored;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.IntBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.BitSet;
 import java.util.Collection;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -251,6 +254,49 @@ final class PageStore {
                     new PagesStored(frame.object().fileName(), frame.page(), 1, IntBuffer.wrap(new int[] {checksum})));
             health.succeeded();
             return true;
+        } finally {
+            unpin(extent);
+        }
+    }
+
+    /** Takes over a file with the object's pages. False if it is not the object's then. */
+    boolean adopt(ObjectPages object, Path source, BitSet pages, int[] checksums) {
+        try {
+            if (!health.allowsWrite() || !object.adoptFile(source)) {
+                return false;
+            }
+            for (int page = pages.nextSetBit(0); page >= 0; ) {
+                Extent extent = object.stored().extentForWriting(page);
+                adopt(extent, pages, checksums);
+                page = pages.nextSetBit(extent.firstPage() + extent.pages());
+            }
+            health.succeeded();
+            return true;
+        } catch (IOException e) {
+            health.failed("take over a written file", e);
+            return object.hasFile() && Files.notExists(source);
+        }
+    }
+
+    private void adopt(Extent extent, BitSet pages, int[] checksums) throws IOException {
+        if (!extent.pin()) {
+            return; // being evicted just now
+        }
+        try {
+            int stored = 0;
+            IntBuffer ofStored = IntBuffer.allocate(extent.pages());
+            int end = extent.firstPage() + extent.pages();
+            for (int page = pages.nextSetBit(extent.firstPage()); page >= 0 && page < end; ) {
+                if (space.take(extent, page)) {
+                    extent.setStored(page, checksums[page]);
+                    stored |= 1 << (page - extent.firstPage());
+                    ofStored.put(checksums[page]);
+                }
+                page = pages.nextSetBit(page + 1);
+            }
+            if (stored != 0) {
+                index.append(new PagesStored(extent.object().fileName(), extent.firstPage(), stored, ofStored.flip()));
+            }
         } finally {
             unpin(extent);
         }

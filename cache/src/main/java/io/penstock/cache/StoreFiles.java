@@ -1,6 +1,7 @@
 package io.penstock.cache;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.function.LongPredicate;
 
 /** The data files of a cache folder; their names are numbers. */
@@ -10,6 +11,13 @@ interface StoreFiles {
 
     /** Makes a sparse file of this length. */
     DataFile create(long name, long length) throws IOException;
+
+    /**
+     * Makes a file of the same file system one of these.
+     *
+     * @throws java.nio.file.FileAlreadyExistsException if there is one of this name; the source is then still there
+     */
+    void adopt(long name, Path source) throws IOException;
 
     void remove(long name) throws IOException;
 

@@ -82,6 +82,12 @@ final class FaultyFiles implements StoreFiles {
     }
 
     @Override
+    public void adopt(long name, Path source) throws IOException {
+        writing("link");
+        files().adopt(name, source);
+    }
+
+    @Override
     public void remove(long name) throws IOException {
         reading("remove");
         files().remove(name);
@@ -126,6 +132,24 @@ final class FaultyFiles implements StoreFiles {
         public void punch(long position, long length) throws IOException {
             reading("punch");
             file.punch(position, length);
+        }
+
+        @Override
+        public void force() throws IOException {
+            writing("force");
+            file.force();
+        }
+
+        @Override
+        public long length() throws IOException {
+            reading("length");
+            return file.length();
+        }
+
+        @Override
+        public void setLength(long bytes) throws IOException {
+            writing("length");
+            file.setLength(bytes);
         }
 
         @Override
