@@ -111,6 +111,7 @@ final class DemoCommand implements Callable<Integer> {
                 plan.target().source(),
                 mountPoint,
                 ProcessHandle.current().pid(),
+                bucket.binding(),
                 bucket.mount().description(),
                 plan.cache().directory(),
                 Path.of("/dev/null"),

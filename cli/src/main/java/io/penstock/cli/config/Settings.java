@@ -195,10 +195,10 @@ public final class Settings {
     public static final Setting<Binding> BINDING = Setting.of(
                     "fuse.binding",
                     choice(Binding.class),
-                    "How the kernel is spoken to: kernel, its own protocol; jnr, libfuse 2 through jnr-fuse; auto, the"
-                            + " first where it works.")
+                    "How the kernel is spoken to: kernel, its own protocol (Linux 5.4 and newer); jnr, libfuse 2"
+                            + " through jnr-fuse; auto, the first where it works, else the second.")
             .alias("binding")
-            .withDefault("jnr");
+            .withDefault("auto");
 
     public static final Setting<Boolean> ALLOW_OTHER = Setting.of(
                     "fuse.allow-other",
