@@ -14,10 +14,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.util.Comparator;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -50,7 +48,7 @@ final class DemoCommand implements Callable<Integer> {
             }
             return run(folder, stop);
         } finally {
-            delete(folder);
+            Folders.delete(folder);
         }
     }
 
@@ -111,6 +109,7 @@ final class DemoCommand implements Callable<Integer> {
                 plan.target().source(),
                 mountPoint,
                 ProcessHandle.current().pid(),
+                bucket.binding(),
                 bucket.mount().description(),
                 plan.cache().directory(),
                 Path.of("/dev/null"),
@@ -132,14 +131,6 @@ final class DemoCommand implements Callable<Integer> {
             bucket.mount().awaitUnmounted();
         } finally {
             running.delete(Host.current());
-        }
-    }
-
-    private static void delete(Path folder) throws IOException {
-        try (Stream<Path> below = Files.walk(folder)) {
-            for (Path path : below.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(path);
-            }
         }
     }
 }

@@ -28,7 +28,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
             ConfigCommand.class,
             DemoCommand.class,
             InstallCommand.class,
-            MountHelperCommand.class
+            MountHelperCommand.class,
+            TrainCommand.class
         },
         footerHeading = "%nTry it, without an account or a configuration:  penstock demo%n"
                 + "Help with a command:                            penstock COMMAND --help%n",

@@ -53,7 +53,7 @@ record MountPlan(
                         target.source(),
                         configuration.get(Settings.READ_ONLY),
                         configuration.get(Settings.ALLOW_OTHER),
-                        configuration.get(Settings.ATTRIBUTE_TIMEOUT),
+                        configuration.get(Settings.METADATA_TTL),
                         configuration.get(Settings.KERNEL_READAHEAD),
                         configuration.get(Settings.THREADS)),
                 configuration.get(Settings.BINDING));

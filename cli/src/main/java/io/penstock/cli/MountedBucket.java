@@ -3,6 +3,7 @@ package io.penstock.cli;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cache.PageCache;
 import io.penstock.filesystem.FileSystem;
+import io.penstock.fuse.Binding;
 import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.Preflight;
@@ -23,15 +24,15 @@ import java.util.Deque;
 final class MountedBucket implements AutoCloseable {
     private final PageCache cache;
     private final PageFetcher fetcher;
-    private final Mount mount;
+    private final Binding.Taken taken;
 
     /** What closes what was opened, the last on top. Only touched by the thread that opens and closes. */
     private final Deque<Runnable> closers;
 
-    private MountedBucket(PageCache cache, PageFetcher fetcher, Mount mount, Deque<Runnable> closers) {
+    private MountedBucket(PageCache cache, PageFetcher fetcher, Binding.Taken taken, Deque<Runnable> closers) {
         this.cache = cache;
         this.fetcher = fetcher;
-        this.mount = mount;
+        this.taken = taken;
         this.closers = closers;
     }
 
@@ -57,11 +58,11 @@ final class MountedBucket implements AutoCloseable {
             closers.push(tree::close);
             FileSystem files = new FileSystem(tree, fetcher, plan.files(), Instant.now());
             closers.push(files::close);
-            Mount mount = plan.binding()
+            Binding.Taken taken = plan.binding()
                     .mount(() -> KernelBinding.mount(files, plan.mount()), () -> JnrBinding.mount(files, plan.mount()));
-            closers.push(mount::close);
+            closers.push(taken.mount()::close);
             times.done("mount");
-            return new MountedBucket(cache, fetcher, mount, closers);
+            return new MountedBucket(cache, fetcher, taken, closers);
         } catch (Throwable e) {
             close(closers);
             throw e;
@@ -69,7 +70,12 @@ final class MountedBucket implements AutoCloseable {
     }
 
     Mount mount() {
-        return mount;
+        return taken.mount();
+    }
+
+    /** Which binding serves it, and why. */
+    String binding() {
+        return taken.choice();
     }
 
     CacheStatistics cacheStatistics() {

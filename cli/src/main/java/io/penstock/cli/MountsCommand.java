@@ -27,7 +27,7 @@ import picocli.CommandLine.Spec;
         })
 final class MountsCommand implements Callable<Integer> {
     private static final List<String> HEADINGS =
-            List.of("BUCKET", "MOUNT POINT", "PID", "SINCE", "CACHE", "LOG", "HOW");
+            List.of("BUCKET", "MOUNT POINT", "PID", "SINCE", "CACHE", "LOG", "BINDING", "HOW");
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm").withZone(ZoneId.systemDefault());
 
@@ -66,7 +66,7 @@ final class MountsCommand implements Callable<Integer> {
     private static List<String> row(MountTable.Entry entry, @Nullable RunningMount running) {
         if (running == null) {
             // Another user's, whose state files are not readable, or of a process that was killed before it wrote one.
-            return List.of(entry.source(), entry.mountPoint().toString(), "?", "?", "?", "?", "");
+            return List.of(entry.source(), entry.mountPoint().toString(), "?", "?", "?", "?", "?", "");
         }
         boolean alive = running.isAlive();
         return List.of(
@@ -76,6 +76,7 @@ final class MountsCommand implements Callable<Integer> {
                 TIME.format(running.since()),
                 running.cache().toString(),
                 running.log().toString(),
+                running.binding(),
                 running.description());
     }
 

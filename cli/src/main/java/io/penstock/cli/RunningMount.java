@@ -24,9 +24,18 @@ import java.util.stream.Stream;
  * named by its number, and removed when it ends.
  *
  * @param pid the serving process
+ * @param binding which binding serves it, and why
  * @param description what was agreed with the kernel
  */
-record RunningMount(String source, Path mountPoint, long pid, String description, Path cache, Path log, Instant since) {
+record RunningMount(
+        String source,
+        Path mountPoint,
+        long pid,
+        String binding,
+        String description,
+        Path cache,
+        Path log,
+        Instant since) {
     private static final String SUFFIX = ".properties";
 
     /** Writes the file of this process. */
@@ -34,6 +43,7 @@ record RunningMount(String source, Path mountPoint, long pid, String description
         Properties properties = new Properties();
         properties.setProperty("source", source);
         properties.setProperty("mount-point", mountPoint.toString());
+        properties.setProperty("binding", binding);
         properties.setProperty("description", description);
         properties.setProperty("cache", cache.toString());
         properties.setProperty("log", log.toString());
@@ -111,6 +121,7 @@ record RunningMount(String source, Path mountPoint, long pid, String description
                     properties.getProperty("source", ""),
                     Path.of(properties.getProperty("mount-point", "")),
                     Long.parseLong(name.substring(0, name.length() - SUFFIX.length())),
+                    properties.getProperty("binding", ""),
                     properties.getProperty("description", ""),
                     Path.of(properties.getProperty("cache", "")),
                     Path.of(properties.getProperty("log", "")),

@@ -110,6 +110,7 @@ final class Serving {
                 plan.target().source(),
                 mount.mountPoint(),
                 ProcessHandle.current().pid(),
+                bucket.binding(),
                 mount.description(),
                 plan.cache().directory(),
                 logFile,
@@ -118,7 +119,7 @@ final class Serving {
             checkAnswers(mount.mountPoint());
             save(running);
             times.done("first answer");
-            log.info("{} is mounted on {}: {}", running.source(), running.mountPoint(), running.description());
+            log.info("{} is mounted on {}", running.source(), running.mountPoint());
             log.debug("Ready after {}", times);
             tellReady(running);
             mount.awaitUnmounted();

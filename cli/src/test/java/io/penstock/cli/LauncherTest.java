@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
@@ -18,13 +19,20 @@ import org.junit.jupiter.api.io.TempDir;
 /** bin/penstock with a Java of paper: a shell script that does what the real one would do at its worst. */
 @Timeout(60)
 class LauncherTest {
+    private static final String RELEASE = "IMPLEMENTOR=\"Paper\"\nJAVA_VERSION=\"25.0.1\"\n";
+
     private static final String READY = "printf '\\006\\n'; exec >/dev/null 2>&1";
+
+    /** A Java that can be trained: the last argument is where the cache goes. */
+    private static final String TRAINING =
+            "case \"$*\" in *'Main train '*) for file; do :; done; echo learnt anew >\"$file\"; exit;; esac";
 
     @TempDir
     private Path folder;
 
     private Path launcher;
     private Path java;
+    private Path aotCache;
 
     @BeforeEach
     void makeInstallation() throws IOException {
@@ -38,8 +46,11 @@ class LauncherTest {
         Files.createFile(lib.resolve("picocli-1.jar"));
         java = folder.resolve("jdk/bin/java");
         Files.createDirectories(java.getParent());
-        Files.writeString(folder.resolve("jdk/release"), "IMPLEMENTOR=\"Paper\"\nJAVA_VERSION=\"25.0.1\"\n");
+        Files.writeString(folder.resolve("jdk/release"), RELEASE);
         java("exit 99");
+        aotCache = lib.resolveSibling("penstock.aot");
+        Files.writeString(aotCache, "learnt");
+        Files.writeString(stamp(), java + "\n" + RELEASE);
     }
 
     @Test
@@ -140,8 +151,79 @@ class LauncherTest {
                 .endsWith("io.penstock.cli.Main mount-helper data /mnt -o rw\n");
     }
 
+    @Test
+    void aotCache_ofThisJavaAndTheseJars_usedByEveryCommand() throws Exception {
+        java("echo \"$@\"");
+        for (String command : List.of("mount", "umount", "mounts", "config")) {
+            Outcome outcome = launch(command, "--help");
+            assertThat(outcome.out()).contains("-XX:AOTCache=" + aotCache).doesNotContain("train");
+        }
+    }
+
+    @Test
+    void aotCache_missing_madeBeforeTheFirstMount() throws Exception {
+        Files.delete(aotCache);
+        Files.delete(stamp());
+        java(TRAINING + "; test -s " + aotCache + " && echo mounting with \"$@\"");
+        Outcome outcome = launch("mount", "-f", "data", "/mnt");
+        assertThat(outcome.out()).startsWith("mounting with ").contains("-XX:AOTCache=" + aotCache);
+        assertThat(outcome.err()).contains("learning to start faster").hasLineCount(1);
+        assertThat(launch("mount", "-f", "data", "/mnt").err()).isEmpty();
+    }
+
+    @Test
+    void aotCache_missing_otherCommandsDoNotWaitForIt() throws Exception {
+        Files.delete(stamp());
+        java("echo \"$@\"");
+        Outcome outcome = launch("mounts");
+        assertThat(outcome.err()).isEmpty();
+        assertThat(outcome.out()).doesNotContain("AOTCache").endsWith("Main mounts\n");
+    }
+
+    @Test
+    void aotCache_olderThanAJar_madeAgain() throws Exception {
+        Files.setLastModifiedTime(stamp(), FileTime.fromMillis(0));
+        java(TRAINING);
+        assertThat(launch("mount", "-f", "data", "/mnt").err()).contains("learning");
+        assertThat(aotCache).hasContent("learnt anew");
+    }
+
+    @Test
+    void aotCache_javaWasReplaced_madeAgain() throws Exception {
+        Files.writeString(folder.resolve("jdk/release"), RELEASE.replace("25.0.1", "25.0.2"));
+        java(TRAINING);
+        assertThat(launch("mount", "-f", "data", "/mnt").err()).contains("learning");
+        assertThat(aotCache).hasContent("learnt anew");
+    }
+
+    @Test
+    void aotCache_cannotBeMade_mountsWithoutAndDoesNotTryAgain() throws Exception {
+        Files.delete(stamp());
+        java("case \"$*\" in *'Main train '*) echo 'penstock: no FUSE' >&2; exit 1;; *) echo \"$@\";; esac");
+        Outcome first = launch("mount", "-f", "data", "/mnt");
+        assertThat(first.exitCode()).isZero();
+        assertThat(first.err()).contains("no FUSE").contains("starts stay slower");
+        assertThat(first.out()).doesNotContain("AOTCache").endsWith("Main mount -f data /mnt\n");
+        assertThat(launch("mount", "-f", "data", "/mnt").err()).isEmpty();
+    }
+
+    @Test
+    void aotCache_inTheTrainingRunItself_isWritten() throws Exception {
+        java("echo \"$@\"");
+        Files.delete(stamp());
+        Map<String, String> environment =
+                Map.of("JAVA_HOME", folder.resolve("jdk").toString(), "PENSTOCK_TRAINING", "/new.aot");
+        Outcome outcome = launch(environment, "mount", "-f", "data", "/mnt");
+        assertThat(outcome.err()).isEmpty();
+        assertThat(outcome.out()).contains("-XX:AOTCacheOutput=/new.aot").doesNotContain("-XX:AOTCache=");
+    }
+
     /** What a run of the launcher came to. */
     private record Outcome(int exitCode, String out, String err) {}
+
+    private Path stamp() {
+        return aotCache.resolveSibling("penstock.aot.stamp");
+    }
 
     private void java(String script) throws IOException {
         Files.writeString(java, "#!/bin/sh\n" + script + "\n");

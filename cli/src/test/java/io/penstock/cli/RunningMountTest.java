@@ -110,6 +110,13 @@ class RunningMountTest {
 
     private static RunningMount mount(String mountPoint, long pid, Instant since) {
         return new RunningMount(
-                "s3://data", Path.of(mountPoint), pid, "how", Path.of("/cache"), Path.of("/log"), since);
+                "s3://data",
+                Path.of(mountPoint),
+                pid,
+                "kernel (why)",
+                "how",
+                Path.of("/cache"),
+                Path.of("/log"),
+                since);
     }
 }

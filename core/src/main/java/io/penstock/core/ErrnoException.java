@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * trace: most of them are a lookup's ENOENT, which is an answer and must cost no more than one; what failed unforeseen
  * is the cause, and has its own.
  */
-public final class ErrnoException extends Exception {
+public class ErrnoException extends Exception {
     private static final long serialVersionUID = 1L;
 
     private final Errno errno;

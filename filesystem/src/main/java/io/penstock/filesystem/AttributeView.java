@@ -41,7 +41,7 @@ final class AttributeView {
      * subdirectories". Their time is the mount's: a time that followed their content would change while they are read,
      * which tar(1) reports as an error.
      */
-    Attributes of(long inode, Node node) {
+    Attributes of(long inode, Node node, long validNanos) {
         return switch (node) {
             case Directory _ ->
                 new Attributes(
@@ -51,7 +51,8 @@ final class AttributeView {
                         config.uid(),
                         config.gid(),
                         DIRECTORY_SIZE,
-                        mountTime);
+                        mountTime,
+                        validNanos);
             case FileEntry(StoredObject object) ->
                 new Attributes(
                         inode,
@@ -60,7 +61,8 @@ final class AttributeView {
                         config.uid(),
                         config.gid(),
                         object.version().size(),
-                        object.version().lastModified());
+                        object.version().lastModified(),
+                        validNanos);
         };
     }
 

@@ -10,8 +10,10 @@ import java.time.Instant;
  * @param links st_nlink
  * @param size bytes
  * @param modified mtime, and ctime and atime with it
+ * @param validNanos for how long from now this, and that the name is there, may be believed, in nanoseconds
  */
-public record Attributes(long inode, int mode, int links, int uid, int gid, long size, Instant modified) {
+public record Attributes(
+        long inode, int mode, int links, int uid, int gid, long size, Instant modified, long validNanos) {
     /** st_mode's type bits of a directory: stat(2). */
     public static final int S_IFDIR = 0040000;
 

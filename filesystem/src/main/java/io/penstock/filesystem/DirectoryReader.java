@@ -8,6 +8,7 @@ import io.penstock.metadata.Inode;
 import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Listing;
 import io.penstock.metadata.Tree;
+import io.penstock.metadata.Tree.Believed;
 import io.penstock.objectstore.ObjectStoreException;
 import org.jspecify.annotations.Nullable;
 
@@ -36,7 +37,7 @@ final class DirectoryReader {
         }
         if (offset == 0) {
             open.rewind(tree.list(open.directory()));
-            if (!sink.add(".", view.of(open.inode().number(), open.directory()), 1)) {
+            if (!sink.add(".", view.of(open.inode().number(), open.directory(), 0), 1)) {
                 return;
             }
         }
@@ -60,20 +61,27 @@ final class DirectoryReader {
     private boolean add(Directory directory, Listing.Entry entry, long next, DirectorySink sink, boolean counted) {
         if (!counted) {
             Inode known = inodes.find(directory, entry.name());
-            return sink.add(entry.name(), view.of(number(known), entry.node()), next);
+            return sink.add(entry.name(), view.of(number(known), entry.node(), 0), next);
         }
         Inode inode = inodes.acquire(directory, entry.name(), entry.node());
-        boolean taken = sink.add(entry.name(), view.of(inode.number(), entry.node()), next);
+        boolean taken =
+                sink.add(entry.name(), view.of(inode.number(), entry.node(), validNanos(directory, entry)), next);
         if (!taken) {
             inodes.release(inode, 1);
         }
         return taken;
     }
 
+    /** An entry of an older listing, and one that turned out to be wrong, is shown but not believed. */
+    private long validNanos(Directory directory, Listing.Entry entry) {
+        Believed believed = tree.believeNow(directory, entry.name());
+        return believed != null && believed.answer().equals(entry.node()) ? believed.nanos() : 0;
+    }
+
     /** The root is its own parent, as in every file system. */
     private Attributes parentOf(Inode inode) {
         Directory parent = inode.parent() == null ? tree.root() : inode.parent();
-        return view.of(number(inodes.find(parent)), parent);
+        return view.of(number(inodes.find(parent)), parent, 0);
     }
 
     private static long number(@Nullable Inode inode) {

@@ -6,8 +6,8 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.OpenFile.PageCachePolicy;
 import io.penstock.filesystem.OpenHandle.OpenDirectory;
 import io.penstock.filesystem.OpenHandle.OpenObject;
+import io.penstock.filesystem.Places.Standing;
 import io.penstock.metadata.Absent;
-import io.penstock.metadata.Answer;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;
@@ -15,6 +15,7 @@ import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Names;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
+import io.penstock.metadata.Tree.Believed;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.prefetch.ObjectReader;
@@ -81,7 +82,7 @@ public final class FileSystem implements AutoCloseable {
         this.reader = new DirectoryReader(tree, inodes, view);
     }
 
-    /** @throws ErrnoException ENOENT, ENOTDIR, ENAMETOOLONG */
+    /** @throws ErrnoException ENOENT as {@link AbsentException}, ENOTDIR, ENAMETOOLONG */
     public Attributes lookup(long parent, String name) throws ErrnoException {
         Directory directory = places.directory(parent);
         return acquire(directory, name, places.answer(directory, name));
@@ -90,8 +91,8 @@ public final class FileSystem implements AutoCloseable {
     /** {@link #lookup} if the answer is known: null if it is not. */
     public @Nullable Attributes lookupNow(long parent, String name) throws ErrnoException {
         Directory directory = places.directory(parent);
-        Answer answer = places.answerNow(directory, name);
-        return answer == null ? null : acquire(directory, name, answer);
+        Believed believed = places.answerNow(directory, name);
+        return believed == null ? null : acquire(directory, name, believed);
     }
 
     /** Takes {@code lookups} off the inode's lookup count. */
@@ -103,13 +104,14 @@ public final class FileSystem implements AutoCloseable {
     }
 
     public Attributes getattr(long inode) throws ErrnoException {
-        return view.of(inode, places.node(inode));
+        Standing standing = places.standing(inode);
+        return view.of(inode, standing.node(), standing.validNanos());
     }
 
     /** {@link #getattr} if the answer is known: null if it is not. */
     public @Nullable Attributes getattrNow(long inode) throws ErrnoException {
-        Node node = places.nodeNow(inode);
-        return node == null ? null : view.of(inode, node);
+        Standing standing = places.standingNow(inode);
+        return standing == null ? null : view.of(inode, standing.node(), standing.validNanos());
     }
 
     /**
@@ -366,10 +368,10 @@ public final class FileSystem implements AutoCloseable {
         return inodes.size();
     }
 
-    private Attributes acquire(Directory parent, String name, Answer answer) throws ErrnoException {
-        return switch (answer) {
-            case Absent _ -> throw new ErrnoException(Errno.ENOENT, "there is no '" + parent.key(name) + "'");
-            case Node node -> view.of(inodes.acquire(parent, name, node).number(), node);
+    private Attributes acquire(Directory parent, String name, Believed believed) throws ErrnoException {
+        return switch (believed.answer()) {
+            case Absent _ -> throw new AbsentException(parent.key(name), believed.nanos());
+            case Node node -> view.of(inodes.acquire(parent, name, node).number(), node, believed.nanos());
         };
     }
 

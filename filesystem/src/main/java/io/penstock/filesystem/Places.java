@@ -2,13 +2,13 @@ package io.penstock.filesystem;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
-import io.penstock.metadata.Answer;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Names;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
+import io.penstock.metadata.Tree.Believed;
 import io.penstock.objectstore.ObjectStoreException;
 import org.jspecify.annotations.Nullable;
 
@@ -38,29 +38,37 @@ final class Places {
         return inode.directory();
     }
 
+    /** What stands at an inode's place, and for how long that may be believed. */
+    record Standing(Node node, long validNanos) {}
+
     /** What stands at the inode's place: ESTALE if nothing does, or something of another kind. */
-    Node node(long number) throws ErrnoException {
+    Standing standing(long number) throws ErrnoException {
         Inode inode = inode(number);
         Directory parent = inode.parent();
-        return parent == null ? tree.root() : same(inode, answer(parent, inode.name()));
+        return parent == null ? root() : same(inode, answer(parent, inode.name()));
     }
 
     /** The same if it is known: null if it is not. */
     @Nullable
-    Node nodeNow(long number) throws ErrnoException {
+    Standing standingNow(long number) throws ErrnoException {
         Inode inode = inode(number);
         Directory parent = inode.parent();
         if (parent == null) {
-            return tree.root();
+            return root();
         }
-        Answer answer = tree.lookupNow(parent, inode.name());
-        return answer == null ? null : same(inode, answer);
+        Believed believed = tree.believeNow(parent, inode.name());
+        return believed == null ? null : same(inode, believed);
     }
 
-    Answer answer(Directory directory, String name) throws ErrnoException {
+    /** {@link #standing} for who does not ask how long. */
+    Node node(long number) throws ErrnoException {
+        return standing(number).node();
+    }
+
+    Believed answer(Directory directory, String name) throws ErrnoException {
         checkLength(name);
         try {
-            return tree.lookup(directory, name);
+            return tree.believe(directory, name);
         } catch (ObjectStoreException e) {
             throw Errnos.of(e);
         } catch (InterruptedException e) {
@@ -70,14 +78,18 @@ final class Places {
 
     /** The same if it is known: null if it is not. */
     @Nullable
-    Answer answerNow(Directory directory, String name) throws ErrnoException {
+    Believed answerNow(Directory directory, String name) throws ErrnoException {
         checkLength(name);
-        return tree.lookupNow(directory, name);
+        return tree.believeNow(directory, name);
     }
 
-    private static Node same(Inode inode, Answer answer) throws ErrnoException {
-        if (answer instanceof Node node && inode.isDirectory() == node instanceof Directory) {
-            return node;
+    private Standing root() {
+        return new Standing(tree.root(), Long.MAX_VALUE);
+    }
+
+    private static Standing same(Inode inode, Believed believed) throws ErrnoException {
+        if (believed.answer() instanceof Node node && inode.isDirectory() == node instanceof Directory) {
+            return new Standing(node, believed.nanos());
         }
         throw new ErrnoException(Errno.ESTALE, "'" + inode.name() + "' is no longer what it was");
     }

@@ -13,6 +13,7 @@ import io.penstock.testing.Fault;
 import io.penstock.testing.Gate;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -58,8 +59,38 @@ class NamesAndAttributesTest {
     void getattr_root_isADirectoryOfTheMountTime() throws Exception {
         assertThat(m.fs.getattr(FileSystem.ROOT))
                 .isEqualTo(new Attributes(
-                        FileSystem.ROOT, 0040751, 1, Mounted.UID, Mounted.GID, 4096, Mounted.MOUNT_TIME));
+                        FileSystem.ROOT,
+                        0040751,
+                        1,
+                        Mounted.UID,
+                        Mounted.GID,
+                        4096,
+                        Mounted.MOUNT_TIME,
+                        Long.MAX_VALUE));
         assertThat(m.drain()).isEmpty();
+    }
+
+    @Test
+    void lookup_laterInItsTime_isBelievedForTheRestOfIt() throws Exception {
+        m.bucket.put("a", "hello");
+        m.lookup("a");
+        m.clock.advance(Mounted.TTL.minusSeconds(20));
+
+        assertThat(m.lookup("a").validNanos()).isEqualTo(Duration.ofSeconds(20).toNanos());
+        assertThat(m.fs.getattr(m.lookup("a").inode()).validNanos())
+                .isEqualTo(Duration.ofSeconds(20).toNanos());
+    }
+
+    @Test
+    void lookup_absentLaterInItsTime_isBelievedForTheRestOfIt() throws Exception {
+        assertErrno(Errno.ENOENT, () -> m.lookup("nothing"));
+        m.clock.advance(Mounted.NEGATIVE_TTL.minusSeconds(2));
+
+        assertThatThrownBy(() -> m.lookup("nothing"))
+                .isInstanceOfSatisfying(
+                        AbsentException.class,
+                        absent -> assertThat(absent.validNanos())
+                                .isEqualTo(Duration.ofSeconds(2).toNanos()));
     }
 
     @Test
@@ -69,8 +100,15 @@ class NamesAndAttributesTest {
         Attributes found = m.lookup("a");
 
         assertThat(found)
-                .isEqualTo(
-                        new Attributes(found.inode(), 0100640, 1, Mounted.UID, Mounted.GID, 5, version.lastModified()));
+                .isEqualTo(new Attributes(
+                        found.inode(),
+                        0100640,
+                        1,
+                        Mounted.UID,
+                        Mounted.GID,
+                        5,
+                        version.lastModified(),
+                        Mounted.TTL.toNanos()));
         assertThat(m.fs.getattr(found.inode())).isEqualTo(found);
         assertThat(m.fs.getattrNow(found.inode())).isEqualTo(found);
         assertThat(m.drain()).hasSize(1);

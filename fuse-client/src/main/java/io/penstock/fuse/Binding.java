@@ -1,5 +1,6 @@
 package io.penstock.fuse;
 
+import java.util.Locale;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,28 +22,42 @@ public enum Binding {
     }
 
     /**
+     * What was taken.
+     *
+     * @param binding KERNEL or JNR
+     * @param reason why that one, in words for the user
+     */
+    public record Taken(Binding binding, String reason, Mount mount) {
+        /** {@code kernel (the fastest that works here)}. */
+        public String choice() {
+            return binding.name().toLowerCase(Locale.ROOT) + " (" + reason + ")";
+        }
+    }
+
+    /**
      * Mounts in this way, and logs what it is and why.
      *
      * @throws MountException of the way that was taken
      */
-    public Mount mount(Mounter kernel, Mounter jnr) throws MountException, InterruptedException {
-        return switch (this) {
-            case KERNEL -> logged(kernel.mount(), "as configured");
-            case JNR -> logged(jnr.mount(), "as configured");
+    public Taken mount(Mounter kernel, Mounter jnr) throws MountException, InterruptedException {
+        Taken taken = switch (this) {
+            case KERNEL -> new Taken(KERNEL, "as configured", kernel.mount());
+            case JNR -> new Taken(JNR, "as configured", jnr.mount());
             case AUTO -> fastest(kernel, jnr);
         };
+        log.info(
+                "{} is served by the binding {}: {}",
+                taken.mount().mountPoint(),
+                taken.choice(),
+                taken.mount().description());
+        return taken;
     }
 
-    private static Mount fastest(Mounter kernel, Mounter jnr) throws MountException, InterruptedException {
+    private static Taken fastest(Mounter kernel, Mounter jnr) throws MountException, InterruptedException {
         try {
-            return logged(kernel.mount(), "the fastest that works here");
+            return new Taken(KERNEL, "the fastest that works here", kernel.mount());
         } catch (UnsupportedKernelException e) {
-            return logged(jnr.mount(), "the kernel binding does not work here: " + e.getMessage());
+            return new Taken(JNR, "the kernel binding does not work here: " + e.getMessage(), jnr.mount());
         }
-    }
-
-    private static Mount logged(Mount mount, String reason) {
-        log.info("{} is served by {} ({})", mount.mountPoint(), mount.description(), reason);
-        return mount;
     }
 }

@@ -10,7 +10,8 @@ import java.time.Duration;
  * @param source what mount tables show as the device: {@code s3://bucket/prefix}
  * @param readOnly mounted {@code ro}
  * @param allowOther other users than the mounting one may use it
- * @param attributeTimeout how long the kernel believes names and attributes without asking
+ * @param attributeTimeout how long the kernel believes names and attributes without asking, at most: no longer than the
+ *     file system says either, where the binding can tell
  * @param readaheadBytes the kernel's own readahead for files of this mount; 0 leaves the kernel's default
  * @param threads how many requests are served at once where a waiting request holds a thread; 1 or more
  */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.fuse.Binding.Mounter;
+import io.penstock.fuse.Binding.Taken;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -44,19 +45,26 @@ class BindingTest {
 
     @Test
     void mount_named_takesThatOne() throws Exception {
-        assertThat(Binding.KERNEL.mount(KERNEL, JNR)).isSameAs(KERNEL_MOUNT);
-        assertThat(Binding.JNR.mount(KERNEL, JNR)).isSameAs(JNR_MOUNT);
+        assertThat(Binding.KERNEL.mount(KERNEL, JNR))
+                .isEqualTo(new Taken(Binding.KERNEL, "as configured", KERNEL_MOUNT));
+        assertThat(Binding.JNR.mount(KERNEL, JNR)).isEqualTo(new Taken(Binding.JNR, "as configured", JNR_MOUNT));
         assertThatThrownBy(() -> Binding.KERNEL.mount(OLD_KERNEL, JNR)).hasMessage("too old");
     }
 
     @Test
-    void mount_auto_takesTheKernels() throws Exception {
-        assertThat(Binding.AUTO.mount(KERNEL, JNR)).isSameAs(KERNEL_MOUNT);
+    void mount_auto_takesTheKernelsAndSaysWhy() throws Exception {
+        Taken taken = Binding.AUTO.mount(KERNEL, JNR);
+
+        assertThat(taken.mount()).isSameAs(KERNEL_MOUNT);
+        assertThat(taken.choice()).isEqualTo("kernel (the fastest that works here)");
     }
 
     @Test
-    void mount_autoOnOldKernel_takesTheOther() throws Exception {
-        assertThat(Binding.AUTO.mount(OLD_KERNEL, JNR)).isSameAs(JNR_MOUNT);
+    void mount_autoOnOldKernel_takesTheOtherAndSaysWhy() throws Exception {
+        Taken taken = Binding.AUTO.mount(OLD_KERNEL, JNR);
+
+        assertThat(taken.mount()).isSameAs(JNR_MOUNT);
+        assertThat(taken.choice()).isEqualTo("jnr (the kernel binding does not work here: too old)");
     }
 
     @Test

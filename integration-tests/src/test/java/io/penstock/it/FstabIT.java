@@ -68,8 +68,14 @@ final class FstabIT {
 
     private void addLine(String options) throws Exception {
         String line =
-                "%s %s penstock _netdev,nofail,x-systemd.mount-timeout=30,ro,endpoint=%s,path-style,cache=%s%s 0 0%n"
-                        .formatted(bucket.name(), mountPoint, SERVER.endpoint(), scratch.resolve("cache"), options);
+                "%s %s penstock _netdev,nofail,x-systemd.mount-timeout=30,ro,endpoint=%s,path-style,cache=%s,binding=%s%s 0 0%n"
+                        .formatted(
+                                bucket.name(),
+                                mountPoint,
+                                SERVER.endpoint(),
+                                scratch.resolve("cache"),
+                                MountedBucket.BINDING,
+                                options);
         Files.writeString(FSTAB, line, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
     }
 

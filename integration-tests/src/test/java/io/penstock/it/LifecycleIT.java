@@ -10,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
@@ -65,6 +66,21 @@ final class LifecycleIT {
                 verifyAll(mount);
                 assertThat(tap.drainObjectGets(bucket.name())).isEmpty();
             }
+        }
+    }
+
+    @Test
+    void mounts_ofAMountThatNamesNoBinding_saysWhichAndWhy() throws Exception {
+        try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch, "--binding", "auto")) {
+            List<String> command = new ArrayList<>(MountedBucket.penstock());
+            command.add("mounts");
+
+            assertThat(Program.run(scratch, command).orThrow().lines())
+                    .filteredOn(line -> line.contains(mount.path().toString()))
+                    .singleElement()
+                    .asString()
+                    .contains("kernel (the fastest that works here)", "protocol 7.");
+            assertThat(mount.log()).contains("kernel (the fastest that works here)");
         }
     }
 

@@ -10,15 +10,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A bucket mounted by a process of its own, as a user's command would: unmounted and ended by {@link #close}, which
  * works whatever state a test left it in.
  */
 final class MountedBucket implements AutoCloseable {
-    /** The binding that the mounts are to use, where one is wanted: {@code jnr} or {@code kernel}. */
-    private static final @Nullable String BINDING = System.getenv("PENSTOCK_TEST_BINDING");
+    /** The binding of all mounts, {@code kernel} or {@code jnr}: the build runs all tests once with each. */
+    static final String BINDING = System.getProperty("penstock.test.binding", "auto");
 
     private static final int READY_SECONDS = 30;
     private static final int END_SECONDS = 30;
@@ -59,7 +58,7 @@ final class MountedBucket implements AutoCloseable {
         if (Arrays.stream(options).noneMatch("--cache"::equals)) {
             command.addAll(List.of("--cache", scratch.resolve("cache").toString()));
         }
-        if (BINDING != null) {
+        if (Arrays.stream(options).noneMatch("--binding"::equals)) {
             command.addAll(List.of("--binding", BINDING));
         }
         command.addAll(List.of(options));

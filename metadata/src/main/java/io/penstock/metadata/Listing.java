@@ -117,15 +117,19 @@ public final class Listing {
     }
 
     /** What the listing knows of a name: null if it has not come to it, or what it knows is wrong or too old. */
-    synchronized @Nullable Answer find(String name, long now, long ttlNanos, long negativeTtlNanos) {
+    synchronized Tree.@Nullable Believed find(String name, long now, long ttlNanos, long negativeTtlNanos) {
         if (entries.isDoubted(name)) {
             return null;
         }
         Entry entry = entries.get(name);
         if (entry != null) {
-            return now - entry.asOf() < ttlNanos ? entry.node() : null;
+            return believed(entry.node(), ttlNanos - (now - entry.asOf()));
         }
-        return next == null && now - startedAt < negativeTtlNanos ? Absent.ABSENT : null;
+        return next == null ? believed(Absent.ABSENT, negativeTtlNanos - (now - startedAt)) : null;
+    }
+
+    private static Tree.@Nullable Believed believed(Answer answer, long nanos) {
+        return nanos > 0 ? new Tree.Believed(answer, nanos) : null;
     }
 
     /** What {@link #find} knows of this name is wrong: it is not known until {@link #correct} tells better. */

@@ -106,27 +106,34 @@ public final class Tree implements AutoCloseable {
         return root;
     }
 
+    /**
+     * An answer, and for how long from now it may be believed.
+     *
+     * @param nanos 0 or more
+     */
+    public record Believed(Answer answer, long nanos) {}
+
     /** What {@code name} is in the directory. A name that no key can have, or no path, is {@link Absent}. */
-    public Answer lookup(Directory directory, String name) throws ObjectStoreException, InterruptedException {
-        Answer known = lookupNow(directory, name);
+    public Believed believe(Directory directory, String name) throws ObjectStoreException, InterruptedException {
+        Believed known = believeNow(directory, name);
         if (known != null) {
             return known;
         }
         Name asked = new Name(directory, name);
         return switch (Calls.await(answers.get(asked, (key, _) -> Calls.start(executor, () -> ask(key))))) {
-            case Outcome.Dated(Answer answer, long _) -> answer;
+            case Outcome.Dated(Answer answer, long asOf) -> believed(answer, asOf);
             case Outcome.Failed(Exception cause) -> throw Calls.rethrow(cause);
         };
     }
 
-    /** {@link #lookup} if the answer is known: null if it is not. Never waits. */
-    public @Nullable Answer lookupNow(Directory directory, String name) {
+    /** {@link #believe} if the answer is known: null if it is not. Never waits. */
+    public @Nullable Believed believeNow(Directory directory, String name) {
         if (Names.objection(name) != null || Names.utf8Length(directory.key(name)) > Names.MAX_KEY_BYTES) {
-            return Absent.ABSENT;
+            return new Believed(Absent.ABSENT, negativeTtlNanos);
         }
         Listing listing = listings.getIfPresent(directory);
         if (listing != null) {
-            Answer listed = listing.find(name, nanoClock.getAsLong(), ttlNanos, negativeTtlNanos);
+            Believed listed = listing.find(name, nanoClock.getAsLong(), ttlNanos, negativeTtlNanos);
             if (listed != null) {
                 return listed;
             }
@@ -138,12 +145,25 @@ public final class Tree implements AutoCloseable {
         }
         if (outcome.state() == Future.State.SUCCESS
                 && outcome.resultNow() instanceof Outcome.Dated(Answer answer, long asOf)
-                && isBelieved(answer, asOf)
                 && (listing == null || !listing.supersedes(name, asOf))) {
-            return answer;
+            Believed believed = believed(answer, asOf);
+            if (believed.nanos() > 0) {
+                return believed;
+            }
         }
         answers.asMap().remove(asked, outcome);
         return null;
+    }
+
+    /** {@link #believe} for who does not ask how long. */
+    public Answer lookup(Directory directory, String name) throws ObjectStoreException, InterruptedException {
+        return believe(directory, name).answer();
+    }
+
+    /** {@link #believeNow} for who does not ask how long. */
+    public @Nullable Answer lookupNow(Directory directory, String name) {
+        Believed known = believeNow(directory, name);
+        return known == null ? null : known.answer();
     }
 
     /** The directory's entries: those of a listing that others read or have read, if it is recent enough. */
@@ -182,12 +202,12 @@ public final class Tree implements AutoCloseable {
         executor.shutdownNow();
     }
 
-    private boolean isBelieved(Answer answer, long asOf) {
+    private Believed believed(Answer answer, long asOf) {
         long lifetime = switch (answer) {
             case Node _ -> ttlNanos;
             case Absent _ -> negativeTtlNanos;
         };
-        return nanoClock.getAsLong() - asOf < lifetime;
+        return new Believed(answer, Math.max(0, lifetime - (nanoClock.getAsLong() - asOf)));
     }
 
     private Outcome ask(Name name) {

@@ -195,10 +195,10 @@ public final class Settings {
     public static final Setting<Binding> BINDING = Setting.of(
                     "fuse.binding",
                     choice(Binding.class),
-                    "How the kernel is spoken to: kernel, its own protocol; jnr, libfuse 2 through jnr-fuse; auto, the"
-                            + " first where it works.")
+                    "How the kernel is spoken to: kernel, its own protocol (Linux 5.4 and newer); jnr, libfuse 2"
+                            + " through jnr-fuse; auto, the first where it works, else the second.")
             .alias("binding")
-            .withDefault("jnr");
+            .withDefault("auto");
 
     public static final Setting<Boolean> ALLOW_OTHER = Setting.of(
                     "fuse.allow-other",
@@ -209,12 +209,6 @@ public final class Settings {
             .withDefault(
                     "true for root, false for others",
                     configuration -> configuration.host().isRoot());
-
-    public static final Setting<Duration> ATTRIBUTE_TIMEOUT = Setting.of(
-                    "fuse.attribute-timeout",
-                    duration(Duration.ZERO, Duration.ofDays(365)),
-                    "How long the kernel believes names and attributes without asking Penstock; adds to metadata.ttl.")
-            .withDefault("1s");
 
     public static final Setting<Long> KERNEL_READAHEAD = Setting.of(
                     "fuse.readahead",
@@ -243,7 +237,7 @@ public final class Settings {
             new Group("The server", List.of(ENDPOINT, REGION, PATH_STYLE, CHECKSUMS, PROXY, CA_FILE)),
             new Group("Credentials", List.of(PROFILE, ANONYMOUS, REQUESTER_PAYS)),
             new Group("Cache and memory", List.of(CACHE_DIR, CACHE_SIZE, CACHE_MIN_FREE, MEMORY)),
-            new Group("Names and attributes", List.of(METADATA_TTL, NEGATIVE_TTL, ATTRIBUTE_TIMEOUT)),
+            new Group("Names and attributes", List.of(METADATA_TTL, NEGATIVE_TTL)),
             new Group("Permissions", List.of(READ_ONLY, ALLOW_OTHER, UID, GID, FILE_MODE, DIR_MODE)),
             new Group("Readahead", List.of(MAX_WINDOW, RANGE_SIZE, READ_CONCURRENCY, SMALL_FILE, KERNEL_READAHEAD)),
             new Group(

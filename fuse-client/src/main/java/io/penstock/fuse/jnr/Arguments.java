@@ -5,6 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -16,11 +17,17 @@ final class Arguments {
     /** Above this many the kernel skips readahead: 3/4, the proportion of its own default (9 of 12). */
     private static final int CONGESTION_THRESHOLD = MAX_BACKGROUND * 3 / 4;
 
+    /**
+     * How long the kernel believes names and attributes. libfuse 2 knows one time for all answers, which comes on top of
+     * their age: it is short, so that little is added to what the settings promise.
+     */
+    private static final Duration BELIEVED = Duration.ofSeconds(1);
+
     private Arguments() {}
 
     static List<String> of(MountOptions options, Path mountPoint) {
-        String timeout =
-                Double.toString(options.attributeTimeout().toMillis() / 1000.0); // seconds, a fraction is understood
+        Duration longest = options.attributeTimeout().compareTo(BELIEVED) < 0 ? options.attributeTimeout() : BELIEVED;
+        String timeout = Double.toString(longest.toMillis() / 1000.0); // seconds, a fraction is understood
         List<String> settings = new ArrayList<>(List.of(
                 "fsname=" + escape(options.source()),
                 "subtype=penstock",

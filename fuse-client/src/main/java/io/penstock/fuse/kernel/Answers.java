@@ -17,6 +17,7 @@ import io.penstock.fuse.kernel.Layouts.StatfsOut;
 import io.penstock.fuse.kernel.Layouts.WriteOut;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.TimeUnit;
 
 /** Writes what the file system answers into replies. Each method returns the body's length. Immutable. */
 final class Answers {
@@ -26,13 +27,13 @@ final class Answers {
     /** What programs read at a time when they ask st_blksize: more would make small reads of buffered programs slow. */
     private static final int PREFERRED_READ = 128 << 10;
 
-    private final long validSeconds;
-    private final int validNanos;
+    private static final long NANOS_PER_SECOND = 1_000_000_000;
 
-    /** @param timeout how long the kernel believes names and attributes without asking */
-    Answers(Duration timeout) {
-        this.validSeconds = timeout.toSeconds();
-        this.validNanos = timeout.toNanosPart();
+    private final long longestValidNanos;
+
+    /** @param longestValid how long the kernel may believe names and attributes at most */
+    Answers(Duration longestValid) {
+        this.longestValidNanos = TimeUnit.NANOSECONDS.convert(longestValid);
     }
 
     int entry(Reply reply, Attributes attributes) {
@@ -41,17 +42,15 @@ final class Answers {
     }
 
     /** That there is no such name: unlike ENOENT, the kernel remembers it. */
-    int noEntry(Reply reply) {
+    int noEntry(Reply reply, long validNanos) {
         reply.clear(EntryOut.SIZE);
-        reply.u64(EntryOut.ENTRY_VALID, validSeconds);
-        reply.u32(EntryOut.ENTRY_VALID_NSEC, validNanos);
+        writeValidity(reply, EntryOut.ENTRY_VALID, EntryOut.ENTRY_VALID_NSEC, validNanos);
         return EntryOut.SIZE;
     }
 
     int attributes(Reply reply, Attributes attributes) {
         reply.clear(AttrOut.SIZE);
-        reply.u64(AttrOut.ATTR_VALID, validSeconds);
-        reply.u32(AttrOut.ATTR_VALID_NSEC, validNanos);
+        writeValidity(reply, AttrOut.ATTR_VALID, AttrOut.ATTR_VALID_NSEC, attributes.validNanos());
         writeAttributes(reply, AttrOut.ATTR, attributes);
         return AttrOut.SIZE;
     }
@@ -123,11 +122,16 @@ final class Answers {
     /** An entry_out of this file at the offset, where all is zero. */
     void writeEntry(Reply reply, int offset, Attributes attributes) {
         reply.u64(offset + EntryOut.NODEID, attributes.inode());
-        reply.u64(offset + EntryOut.ENTRY_VALID, validSeconds);
-        reply.u64(offset + EntryOut.ATTR_VALID, validSeconds);
-        reply.u32(offset + EntryOut.ENTRY_VALID_NSEC, validNanos);
-        reply.u32(offset + EntryOut.ATTR_VALID_NSEC, validNanos);
+        long valid = attributes.validNanos();
+        writeValidity(reply, offset + EntryOut.ENTRY_VALID, offset + EntryOut.ENTRY_VALID_NSEC, valid);
+        writeValidity(reply, offset + EntryOut.ATTR_VALID, offset + EntryOut.ATTR_VALID_NSEC, valid);
         writeAttributes(reply, offset + EntryOut.ATTR, attributes);
+    }
+
+    private void writeValidity(Reply reply, int seconds, int nanos, long validNanos) {
+        long valid = Math.min(validNanos, longestValidNanos);
+        reply.u64(seconds, valid / NANOS_PER_SECOND);
+        reply.u32(nanos, (int) (valid % NANOS_PER_SECOND));
     }
 
     private static void writeAttributes(Reply reply, int offset, Attributes attributes) {

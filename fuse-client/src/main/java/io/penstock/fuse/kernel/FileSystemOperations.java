@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.AbsentException;
 import io.penstock.filesystem.Attributes;
 import io.penstock.filesystem.FileSystem;
 import io.penstock.fuse.kernel.Layouts.AccessIn;
@@ -31,10 +32,10 @@ final class FileSystemOperations implements Operations {
     private final Answers answers;
     private final ChangeOperations changes;
 
-    /** @param timeout how long the kernel believes names and attributes without asking */
-    FileSystemOperations(FileSystem fileSystem, Duration timeout) {
+    /** @param longestValid how long the kernel may believe names and attributes at most */
+    FileSystemOperations(FileSystem fileSystem, Duration longestValid) {
         this.fileSystem = fileSystem;
-        this.answers = new Answers(timeout);
+        this.answers = new Answers(longestValid);
         this.changes = new ChangeOperations(fileSystem, answers);
     }
 
@@ -144,8 +145,8 @@ final class FileSystemOperations implements Operations {
 
     /** So that the kernel remembers it. */
     private int absent(ErrnoException e, Reply reply) throws ErrnoException {
-        if (e.errno() == Errno.ENOENT) {
-            return answers.noEntry(reply);
+        if (e instanceof AbsentException absent) {
+            return answers.noEntry(reply, absent.validNanos());
         }
         throw e;
     }

@@ -27,10 +27,10 @@ class ArgumentsTest {
     @Test
     void of_timeout_isInSeconds() {
         assertThat(Arguments.of(options("s3://b", true, false), MOUNT_POINT))
-                .contains("entry_timeout=1.5", "attr_timeout=1.5", "negative_timeout=1.5");
+                .contains("entry_timeout=0.5", "attr_timeout=0.5", "negative_timeout=0.5");
     }
 
     private static MountOptions options(String source, boolean readOnly, boolean allowOther) {
-        return new MountOptions(MOUNT_POINT, source, readOnly, allowOther, Duration.ofMillis(1500), 0, 4);
+        return new MountOptions(MOUNT_POINT, source, readOnly, allowOther, Duration.ofMillis(500), 0, 4);
     }
 }

@@ -8,6 +8,7 @@ import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.Attributes;
 import io.penstock.filesystem.OpenFile;
 import io.penstock.filesystem.OpenFile.PageCachePolicy;
+import io.penstock.fuse.kernel.Layouts.AttrOut;
 import io.penstock.fuse.kernel.Layouts.EntryOut;
 import io.penstock.fuse.kernel.Layouts.OpenOut;
 import io.penstock.testing.Seeded;
@@ -23,9 +24,16 @@ import org.junit.jupiter.api.Test;
 
 class AnswersTest {
     private static final Attributes FILE = new Attributes(
-            0x1122, Attributes.S_IFREG | 0644, 1, 1000, 1001, 5000, Instant.ofEpochSecond(1_700_000_000, 123_456_789));
+            0x1122,
+            Attributes.S_IFREG | 0644,
+            1,
+            1000,
+            1001,
+            5000,
+            Instant.ofEpochSecond(1_700_000_000, 123_456_789),
+            1_500_000_000);
 
-    private final Answers answers = new Answers(Duration.ofMillis(1500));
+    private final Answers answers = new Answers(Duration.ofSeconds(60));
     private final Reply reply = new Reply(8192);
 
     @Test
@@ -61,11 +69,21 @@ class AnswersTest {
     void noEntry_hasNoNodeAndATimeout() {
         dirty();
 
-        ByteBuffer entry = reply.body(answers.noEntry(reply)).slice().order(ByteOrder.nativeOrder());
+        ByteBuffer entry =
+                reply.body(answers.noEntry(reply, 1_500_000_000)).slice().order(ByteOrder.nativeOrder());
 
         assertThat(entry.getLong(EntryOut.NODEID)).isZero();
         assertThat(entry.getLong(EntryOut.ENTRY_VALID)).isOne();
         assertThat(entry.getInt(EntryOut.ENTRY_VALID_NSEC)).isEqualTo(500_000_000);
+    }
+
+    @Test
+    void attributes_validForLongerThanConfigured_areCutToThat() {
+        int length = new Answers(Duration.ofSeconds(1)).attributes(reply, FILE);
+
+        ByteBuffer attributes = reply.body(length).slice().order(ByteOrder.nativeOrder());
+        assertThat(attributes.getLong(AttrOut.ATTR_VALID)).isOne();
+        assertThat(attributes.getInt(AttrOut.ATTR_VALID_NSEC)).isZero();
     }
 
     @Test

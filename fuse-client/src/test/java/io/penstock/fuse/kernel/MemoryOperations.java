@@ -18,11 +18,12 @@ import java.util.concurrent.CountDownLatch;
  */
 final class MemoryOperations implements Operations {
     private static final long FILE = 2;
+    private static final long FOREVER = Long.MAX_VALUE;
     private static final int PERIOD = 1 << 20;
 
     private final Answers answers = new Answers(Duration.ofSeconds(1));
     private final ByteBuffer content = Reply.aligned(2 * PERIOD);
-    private final Attributes root = new Attributes(1, Attributes.S_IFDIR | 0755, 2, 0, 0, 4096, Instant.EPOCH);
+    private final Attributes root = new Attributes(1, Attributes.S_IFDIR | 0755, 2, 0, 0, 4096, Instant.EPOCH, FOREVER);
     private final Attributes file;
 
     /** Where reads begin to wait. */
@@ -30,7 +31,7 @@ final class MemoryOperations implements Operations {
 
     MemoryOperations(long size, long stalledFrom) {
         this.stalledFrom = stalledFrom;
-        file = new Attributes(FILE, Attributes.S_IFREG | 0444, 1, 0, 0, size, Instant.EPOCH);
+        file = new Attributes(FILE, Attributes.S_IFREG | 0444, 1, 0, 0, size, Instant.EPOCH, FOREVER);
         for (int i = 0; i < content.capacity(); i++) {
             content.put(i, byteAt(i));
         }
@@ -48,7 +49,7 @@ final class MemoryOperations implements Operations {
                 switch (request.string(0)) {
                     case "f" -> answers.entry(reply, file);
                     case "stalled" -> WOULD_WAIT;
-                    default -> answers.noEntry(reply);
+                    default -> answers.noEntry(reply, FOREVER);
                 };
             case GETATTR -> answers.attributes(reply, request.node() == FILE ? file : root);
             case OPEN -> answers.opened(reply, new OpenFile(1, PageCachePolicy.KEEP), true);

@@ -1,0 +1,50 @@
+package io.penstock.cli;
+
+import io.penstock.embeddeds3.EmbeddedS3;
+import io.penstock.fuse.MountException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+@Command(
+        name = "train",
+        hidden = true,
+        description = {
+            "Makes the cache from which the JVM starts faster. bin/penstock calls this by itself after a build.",
+            "",
+            "Mounts a bucket of its own and reads it, while the mount's JVM records what it loads and compiles."
+        })
+final class TrainCommand implements Callable<Integer> {
+    @Parameters(paramLabel = "FILE", description = "Where to put the cache, which exists if all went well.")
+    private Path cache;
+
+    @Override
+    public Integer call() throws IOException, RefusedException, MountException, InterruptedException {
+        Path home = Launcher.home();
+        if (home == null) {
+            throw new RefusedException("start this by bin/penstock, which knows how mounts start");
+        }
+        Path folder = Files.createTempDirectory("penstock-train-");
+        try (EmbeddedS3 server =
+                new EmbeddedS3(Files.createDirectory(folder.resolve("s3")), TrainingRun.KEY, TrainingRun.SECRET)) {
+            TrainingRun run = new TrainingRun(home.resolve("bin/penstock"), folder, server);
+            // However this process ends, Ctrl-C included.
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> cleanUp(run, folder)));
+            run.record(cache);
+        }
+        return ExitCode.DONE;
+    }
+
+    private static void cleanUp(TrainingRun run, Path folder) {
+        run.abandon();
+        try {
+            Folders.delete(folder);
+        } catch (IOException e) {
+            LoggerFactory.getLogger(TrainCommand.class).warn("{} stays: {}", folder, Reason.of(e));
+        }
+    }
+}

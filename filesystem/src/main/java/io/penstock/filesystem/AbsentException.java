@@ -1,0 +1,21 @@
+package io.penstock.filesystem;
+
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+
+/** ENOENT: there is no such name, which may be believed for a while. */
+public final class AbsentException extends ErrnoException {
+    private static final long serialVersionUID = 1L;
+
+    private final long validNanos;
+
+    AbsentException(String key, long validNanos) {
+        super(Errno.ENOENT, "there is no '" + key + "'");
+        this.validNanos = validNanos;
+    }
+
+    /** For how long from now the name may be believed to be absent, in nanoseconds. */
+    public long validNanos() {
+        return validNanos;
+    }
+}
