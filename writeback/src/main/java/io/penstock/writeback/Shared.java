@@ -26,9 +26,14 @@ final class Shared {
     private volatile @Nullable Listener listener;
     private volatile boolean closed;
 
-    Shared(WritebackConfig config, BaseContent base, Upload.Factory uploads, InstantSource clock) {
+    Shared(
+            WritebackConfig config,
+            WritebackLimits limits,
+            BaseContent base,
+            Upload.Factory uploads,
+            InstantSource clock) {
         this.config = config;
-        this.limits = new WritebackLimits(config.limits());
+        this.limits = limits;
         this.base = base;
         this.uploads = uploads;
         this.clock = clock;

@@ -25,8 +25,14 @@ interface Upload {
     ObjectVersion commit(long size, WriteCondition condition)
             throws ObjectStoreException, IOException, InterruptedException;
 
-    /** Cancels what is in flight and aborts the multipart upload behind, if there is one. */
+    /** Bytes that the store has as they are now, uncommitted. */
+    long uploadedBytes();
+
+    /** Cancels what is in flight and aborts the multipart upload behind, if there is one. Never waits. */
     void abandon();
+
+    /** Cancels what is in flight, and leaves at the store what a later run goes on with. Never waits. */
+    void stop();
 
     /** Begins uploads. */
     interface Factory {

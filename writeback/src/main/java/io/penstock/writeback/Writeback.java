@@ -14,9 +14,11 @@ public final class Writeback implements AutoCloseable {
     public static final int BLOCK_SIZE = 4 << 20;
 
     private final Shared shared;
+    private final Uploads uploads;
 
-    Writeback(Shared shared) {
+    Writeback(Shared shared, Uploads uploads) {
         this.shared = shared;
+        this.uploads = uploads;
     }
 
     /** Told how commits end: called by the thread that committed, before whoever waits for it goes on. Must not wait. */
@@ -46,11 +48,9 @@ public final class Writeback implements AutoCloseable {
             BaseContent base,
             WritebackConfig config)
             throws IOException {
-        return new Writeback(new Shared(
-                config,
-                base,
-                (key, version, content, journal) -> new WholePut(store, key, content),
-                Clock.systemUTC()));
+        WritebackLimits limits = new WritebackLimits(config.limits());
+        Uploads uploads = new Uploads(store, prefix, config.largestObjectBytes(), limits);
+        return new Writeback(new Shared(config, limits, base, uploads, Clock.systemUTC()), uploads);
     }
 
     /**
@@ -86,7 +86,8 @@ public final class Writeback implements AutoCloseable {
     }
 
     public WritebackStatistics statistics() {
-        return new WritebackStatistics(shared.memory().usedBytes(), 0, 0, 0, 0, 0, 0);
+        return new WritebackStatistics(
+                shared.memory().usedBytes(), 0, 0, 0, uploads.uploadedBytes(), uploads.copiedBytes(), 0);
     }
 
     /** Waits until nothing is left to upload but what has failed for good. */
@@ -98,5 +99,6 @@ public final class Writeback implements AutoCloseable {
     @Override
     public void close() {
         shared.close();
+        uploads.close();
     }
 }

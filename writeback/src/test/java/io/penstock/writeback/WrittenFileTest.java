@@ -22,12 +22,11 @@ import org.junit.jupiter.api.Timeout;
 final class WrittenFileTest {
     private final InMemoryObjectStore store = new InMemoryObjectStore();
     private final StoredBase base = new StoredBase(store);
-    private final Shared shared = new Shared(
-            TestConfig.withMemory(16),
-            base,
-            (key, version, content, journal) -> new WholePut(store, key, content),
-            Clock.systemUTC());
-    private final Writeback writeback = new Writeback(shared);
+    private final WritebackConfig config = TestConfig.withMemory(16);
+    private final WritebackLimits limits = new WritebackLimits(config.limits());
+    private final Uploads uploads = new Uploads(store, "", config.largestObjectBytes(), limits);
+    private final Shared shared = new Shared(config, limits, base, uploads, Clock.systemUTC());
+    private final Writeback writeback = new Writeback(shared, uploads);
     private final List<String> told = new ArrayList<>();
 
     {
@@ -194,14 +193,15 @@ final class WrittenFileTest {
     void body_writtenToMeanwhile_isStill() throws Exception {
         List<FileContent> contents = new ArrayList<>();
         Shared capturing = new Shared(
-                TestConfig.withMemory(16),
+                config,
+                limits,
                 base,
                 (key, version, content, journal) -> {
                     contents.add(content);
-                    return new WholePut(store, key, content);
+                    return uploads.begin(key, version, content, journal);
                 },
                 Clock.systemUTC());
-        WrittenFile file = new Writeback(capturing).create("a", null);
+        WrittenFile file = new Writeback(capturing, uploads).create("a", null);
         file.write(0, ByteBuffer.allocate(BLOCK_SIZE));
         FileContent content = contents.getFirst();
         try (FileContent.StillBody body = content.body(new ByteRange(0, BLOCK_SIZE))) {

@@ -1,0 +1,4 @@
+package io.penstock.writeback;
+
+/** A part that a commit needs: its number, and what it is made of. */
+record PlannedPart(int number, Run run) {}

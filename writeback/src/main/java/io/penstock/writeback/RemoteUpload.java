@@ -1,0 +1,147 @@
+package io.penstock.writeback;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.UploadedPart;
+import io.penstock.objectstore.WriteCondition;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The multipart upload at the store: created when its first part is sent, or taken over from an earlier run, of which
+ * those parts count that the store still has and whose bytes, by their CRC32C, are still the same. Safe for use by any
+ * number of threads.
+ */
+final class RemoteUpload {
+    private static final Logger LOG = LoggerFactory.getLogger(RemoteUpload.class);
+
+    private final ObjectStore store;
+    private final String key;
+    private final UploadJournal journal;
+    private final @Nullable JournalledUpload earlier;
+
+    /** Whoever comes first opens it, the others wait. Guarded by this. */
+    private @Nullable FutureTask<MultipartUpload> opening;
+
+    /** Written by the one who opens it. */
+    private volatile @Nullable MultipartUpload opened;
+
+    /** What the store has of the earlier run, until it is replaced. */
+    private final Map<Integer, JournalledUpload.Part> confirmed = new ConcurrentHashMap<>();
+
+    RemoteUpload(ObjectStore store, String key, UploadJournal journal, @Nullable JournalledUpload earlier) {
+        this.store = store;
+        this.key = key;
+        this.journal = journal;
+        this.earlier = earlier;
+        this.opened = earlier == null ? null : earlier.upload();
+    }
+
+    /** Sees to it that there is an upload at the store. */
+    MultipartUpload open(PartLayout layout) throws ObjectStoreException, InterruptedException {
+        FutureTask<MultipartUpload> task;
+        synchronized (this) {
+            if (opening == null) {
+                opening = new FutureTask<>(() -> begin(layout));
+            }
+            task = opening;
+        }
+        task.run(); // does nothing if another has begun
+        try {
+            return task.get();
+        } catch (ExecutionException e) {
+            synchronized (this) {
+                if (task.equals(opening)) {
+                    opening = null;
+                }
+            }
+            switch (e.getCause()) {
+                case ObjectStoreException failure -> throw failure;
+                case InterruptedException _ -> throw new InterruptedException();
+                case null, default -> throw new IllegalStateException(e.getCause());
+            }
+        }
+    }
+
+    private MultipartUpload begin(PartLayout layout) throws ObjectStoreException, InterruptedException {
+        if (earlier != null) {
+            try {
+                takeOver(earlier);
+                return earlier.upload();
+            } catch (ObjectStoreException.NotFound e) {
+                LOG.info("The upload of '{}' that an earlier run began is gone: it begins anew", key);
+                journal.abandoned();
+            }
+        }
+        MultipartUpload created = store.createUpload(key);
+        opened = created;
+        journal.created(created, layout);
+        return created;
+    }
+
+    private void takeOver(JournalledUpload earlier) throws ObjectStoreException, InterruptedException {
+        for (UploadedPart there : store.parts(earlier.upload())) {
+            JournalledUpload.Part noted = earlier.parts().get(there.number());
+            if (noted != null && noted.part().equals(there)) {
+                confirmed.put(there.number(), noted);
+            }
+        }
+    }
+
+    /** Sends the part, unless the store has it from an earlier run. */
+    UploadedPart send(MultipartUpload to, int number, FileContent.StillBody body, Uploads uploads)
+            throws ObjectStoreException, IOException, InterruptedException {
+        JournalledUpload.Part there = confirmed.remove(number);
+        if (there != null
+                && there.part().size() == body.length()
+                && body.crc32c().isPresent()
+                && body.crc32c().getAsInt() == there.crc32c()) {
+            return there.part();
+        }
+        UploadedPart sent = store.uploadPart(to, number, body);
+        uploads.uploaded(sent.size());
+        body.crc32c().ifPresent(crc -> journal.uploaded(sent, crc));
+        return sent;
+    }
+
+    UploadedPart copy(MultipartUpload to, int number, ObjectVersion source, ByteRange range, Uploads uploads)
+            throws ObjectStoreException, InterruptedException {
+        confirmed.remove(number);
+        UploadedPart copied = store.copyPart(to, number, source, range);
+        uploads.copied(copied.size());
+        return copied;
+    }
+
+    ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, WriteCondition condition)
+            throws ObjectStoreException, InterruptedException {
+        return store.complete(upload, parts, condition);
+    }
+
+    /** Whether there is, as far as is known, something at the store that has to be completed or aborted. */
+    boolean isThere() {
+        return opened != null;
+    }
+
+    /** Gives up what is at the store. To be called once nothing is on its way there any more: a part that arrives later stays. */
+    void abort() throws InterruptedException {
+        MultipartUpload upload = opened;
+        if (upload == null) {
+            return;
+        }
+        try {
+            store.abort(upload);
+        } catch (ObjectStoreException e) {
+            LOG.warn("The incomplete upload {} of '{}' is left in the bucket: {}", upload.id(), key, e.getMessage());
+        }
+    }
+}

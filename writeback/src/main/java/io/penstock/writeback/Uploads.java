@@ -1,0 +1,124 @@
+package io.penstock.writeback;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.WriteCondition;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** All uploads of one mount: their threads, bounds and counters. Safe for use by any number of threads. */
+final class Uploads implements Upload.Factory, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Uploads.class);
+
+    /** How long a mount that ends waits for uploads to be aborted; what remains is the bucket's lifecycle rule's. */
+    private static final int ABORT_SECONDS = 5;
+
+    private final ObjectStore store;
+    private final String prefix;
+    private final long largestObjectBytes;
+    private final WritebackLimits limits;
+    private final LongSupplier nanoTime;
+    private final UploadGate gate;
+    private final LongAdder uploadedBytes = new LongAdder();
+    private final LongAdder copiedBytes = new LongAdder();
+
+    private final ExecutorService threads = Executors.newThreadPerTaskExecutor(
+            Thread.ofVirtual().name("upload-", 0).factory());
+
+    /** @param prefix what is mounted: the store is asked whether it knows conditions with a key below it */
+    Uploads(ObjectStore store, String prefix, long largestObjectBytes, WritebackLimits limits) {
+        this(store, prefix, largestObjectBytes, limits, System::nanoTime);
+    }
+
+    Uploads(ObjectStore store, String prefix, long largestObjectBytes, WritebackLimits limits, LongSupplier nanoTime) {
+        this.store = store;
+        this.prefix = prefix;
+        this.largestObjectBytes = largestObjectBytes;
+        this.limits = limits;
+        this.nanoTime = nanoTime;
+        this.gate = new UploadGate(limits);
+    }
+
+    @Override
+    public FileUpload begin(String key, @Nullable ObjectVersion base, FileContent content, UploadJournal journal) {
+        PartLayout layout =
+                PartLayout.of(base == null ? 0 : base.size(), limits.get().partBytes(), largestObjectBytes);
+        return new FileUpload(this, key, content, journal, layout, null);
+    }
+
+    /** Goes on with an upload that an earlier run began, as far as the store still has it. */
+    FileUpload resume(JournalledUpload earlier, FileContent content, UploadJournal journal) {
+        return new FileUpload(this, earlier.upload().key(), content, journal, earlier.layout(), earlier);
+    }
+
+    ObjectStore store() {
+        return store;
+    }
+
+    long nanoTime() {
+        return nanoTime.getAsLong();
+    }
+
+    UploadGate.Lane lane() {
+        return gate.lane();
+    }
+
+    /** Asks the store, which remembers the answer, before the first write that has a condition. */
+    void probeConditions(WriteCondition condition) throws ObjectStoreException, InterruptedException {
+        if (!(condition instanceof WriteCondition.Always)) {
+            store.honoursConditions(prefix);
+        }
+    }
+
+    /** Runs it on a thread of its own; not at all once this is closed. */
+    void run(Runnable task) {
+        try {
+            threads.execute(task);
+        } catch (RejectedExecutionException e) {
+            LOG.debug("The mount ends: an upload does not begin any more", e);
+        }
+    }
+
+    void uploaded(long bytes) {
+        uploadedBytes.add(bytes);
+    }
+
+    void copied(long bytes) {
+        copiedBytes.add(bytes);
+    }
+
+    /** Bytes sent to the store so far, in parts that have arrived. */
+    long uploadedBytes() {
+        return uploadedBytes.sum();
+    }
+
+    /** Bytes copied within the store so far. */
+    long copiedBytes() {
+        return copiedBytes.sum();
+    }
+
+    /** Uploads that run now. */
+    int running() {
+        return gate.running();
+    }
+
+    /** Ends what is in flight; aborts that have begun have a moment to get through. */
+    @Override
+    public void close() {
+        threads.shutdown();
+        try {
+            threads.awaitTermination(ABORT_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        threads.shutdownNow();
+    }
+}
