@@ -2,13 +2,16 @@ package io.penstock.filesystem;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
+import io.penstock.metadata.LiveFile;
 import io.penstock.metadata.Node;
 import io.penstock.objectstore.StoredObject;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** What stat, access and xattr calls show of a node. Immutable. */
 final class AttributeView {
@@ -30,10 +33,14 @@ final class AttributeView {
 
     private final FileSystemConfig config;
     private final Instant mountTime;
+    private final ModifiedTimes times;
+    private final boolean readOnly;
 
-    AttributeView(FileSystemConfig config, Instant mountTime) {
+    AttributeView(FileSystemConfig config, Instant mountTime, ModifiedTimes times, boolean readOnly) {
         this.config = config;
         this.mountTime = mountTime;
+        this.times = times;
+        this.readOnly = readOnly;
     }
 
     /**
@@ -43,32 +50,24 @@ final class AttributeView {
      */
     Attributes of(long inode, Node node, long validNanos) {
         return switch (node) {
-            case Directory _ ->
-                new Attributes(
-                        inode,
-                        Attributes.S_IFDIR | config.dirMode(),
-                        1,
-                        config.uid(),
-                        config.gid(),
-                        DIRECTORY_SIZE,
-                        mountTime,
-                        validNanos);
+            case Directory _ -> {
+                int mode = Attributes.S_IFDIR | config.dirMode();
+                yield new Attributes(inode, mode, 1, config.uid(), config.gid(), DIRECTORY_SIZE, mountTime, validNanos);
+            }
             case FileEntry(StoredObject object) ->
-                new Attributes(
-                        inode,
-                        Attributes.S_IFREG | config.fileMode(),
-                        1,
-                        config.uid(),
-                        config.gid(),
-                        object.version().size(),
-                        object.version().lastModified(),
-                        validNanos);
+                file(inode, 1, object.version().size(), times.of(object.version()), validNanos);
+            case LiveFile live -> file(inode, live.links(), live.size(), live.modified(), validNanos);
         };
+    }
+
+    private Attributes file(long inode, int links, long size, Instant modified, long validNanos) {
+        int mode = Attributes.S_IFREG | config.fileMode();
+        return new Attributes(inode, mode, links, config.uid(), config.gid(), size, modified, validNanos);
     }
 
     /** access(2) by owner, group and mode; supplementary groups are not known here. */
     void checkAccess(Node node, int mask, int uid, int gid) throws ErrnoException {
-        if ((mask & WRITE) != 0) {
+        if ((mask & WRITE) != 0 && readOnly) {
             throw Errnos.readOnly();
         }
         int mode = node instanceof Directory ? config.dirMode() : config.fileMode();
@@ -88,25 +87,29 @@ final class AttributeView {
         return switch (node) {
             case Directory _ -> List.of();
             case FileEntry _ -> List.of(ETAG, STORAGE_CLASS, KEY);
+            case LiveFile _ -> version(node) == null ? List.of() : List.of(ETAG, KEY);
         };
     }
 
     static byte[] xattr(Node node, String name) throws ErrnoException {
-        if (node instanceof FileEntry(StoredObject object)) {
-            switch (name) {
-                case ETAG -> {
-                    return bytes(object.version().etag());
-                }
-                case STORAGE_CLASS -> {
-                    return bytes(object.storageClass());
-                }
-                case KEY -> {
-                    return bytes(object.version().key());
-                }
-                default -> {}
-            }
+        ObjectVersion version = version(node);
+        if (version != null && name.equals(ETAG)) {
+            return bytes(version.etag());
+        } else if (version != null && name.equals(KEY)) {
+            return bytes(version.key());
+        } else if (node instanceof FileEntry(StoredObject object) && name.equals(STORAGE_CLASS)) {
+            return bytes(object.storageClass());
         }
         throw new ErrnoException(Errno.ENODATA, "there is no attribute " + name);
+    }
+
+    /** The version that has the content which is shown: null if none has. */
+    private static @Nullable ObjectVersion version(Node node) {
+        return switch (node) {
+            case Directory _ -> null;
+            case FileEntry(StoredObject object) -> object.version();
+            case LiveFile live -> ((SharedFile) live).version();
+        };
     }
 
     private static byte[] bytes(String value) {

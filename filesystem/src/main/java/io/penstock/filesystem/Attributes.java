@@ -20,7 +20,7 @@ public record Attributes(
     /** st_mode's type bits of a regular file: stat(2). */
     public static final int S_IFREG = 0100000;
 
-    private static final int S_IFMT = 0170000;
+    static final int S_IFMT = 0170000;
 
     public boolean isDirectory() {
         return (mode & S_IFMT) == S_IFDIR;

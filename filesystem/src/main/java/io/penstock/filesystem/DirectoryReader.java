@@ -3,16 +3,23 @@ package io.penstock.filesystem;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.OpenHandle.OpenDirectory;
+import io.penstock.filesystem.OpenHandle.OpenDirectory.View;
+import io.penstock.metadata.Answer;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode;
+import io.penstock.metadata.Inode.Place;
 import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Listing;
+import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
 import io.penstock.metadata.Tree.Believed;
-import io.penstock.objectstore.ObjectStoreException;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Hands a directory's entries out. Offset 0 is {@code .}, 1 is {@code ..}, and the listing's first entry follows. */
+/**
+ * Hands a directory's entries out. Offset 0 is {@code .}, 1 is {@code ..}; the names follow that stood for something else
+ * here than in the store when the directory was opened or rewound, and then the listing's, but for those.
+ */
 final class DirectoryReader {
     private static final int FIRST_ENTRY = 2;
 
@@ -36,7 +43,7 @@ final class DirectoryReader {
             throw new ErrnoException(Errno.EINVAL, "no such directory offset: " + offset);
         }
         if (offset == 0) {
-            open.rewind(tree.list(open.directory()));
+            open.rewind(view(open.directory()));
             if (!sink.add(".", view.of(open.inode().number(), open.directory(), 0), 1)) {
                 return;
             }
@@ -44,13 +51,37 @@ final class DirectoryReader {
         if (offset <= 1 && !sink.add("..", parentOf(open.inode()), FIRST_ENTRY)) {
             return;
         }
-        Listing listing = open.listing();
+        View view = open.view();
         int index = (int) Math.max(0, offset - FIRST_ENTRY);
         boolean any = offset < FIRST_ENTRY;
-        while (any ? listing.has(index) : await(listing, index)) {
-            Listing.Entry entry = listing.get(index++);
-            if (entry != null) {
-                if (!add(open.directory(), entry, (long) index + FIRST_ENTRY, sink, counted)) {
+        for (; index < view.shown().size(); index++) {
+            String name = view.shown().get(index);
+            if (tree.lookupNow(open.directory(), name) instanceof Node node) {
+                if (!add(open.directory(), name, node, (long) index + 1 + FIRST_ENTRY, sink, counted)) {
+                    return;
+                }
+                any = true;
+            }
+        }
+        readListing(open, index, sink, counted, any);
+    }
+
+    private void readListing(OpenDirectory open, int from, DirectorySink sink, boolean counted, boolean some)
+            throws ErrnoException {
+        View view = open.view();
+        Map<String, Answer> shown = tree.shown(open.directory());
+        int first = view.shown().size();
+        int index = from;
+        boolean any = some;
+        while (any ? view.listing().has(index - first) : await(view.listing(), index - first)) {
+            Listing.Entry entry = view.listing().get(index++ - first);
+            if (entry == null || view.isShown().contains(entry.name())) {
+                continue;
+            }
+            // It may have come to stand for something else since.
+            Answer now = shown.getOrDefault(entry.name(), entry.node());
+            if (now instanceof Node node) {
+                if (!add(open.directory(), entry.name(), node, (long) index + FIRST_ENTRY, sink, counted)) {
                     return;
                 }
                 any = true;
@@ -58,14 +89,20 @@ final class DirectoryReader {
         }
     }
 
-    private boolean add(Directory directory, Listing.Entry entry, long next, DirectorySink sink, boolean counted) {
+    /** What offsets count in from now on. */
+    View view(Directory directory) {
+        // In this order: what is committed in between is in the listing, or was shown before.
+        Map<String, Answer> shown = tree.shown(directory);
+        return View.of(shown, tree.list(directory));
+    }
+
+    private boolean add(Directory directory, String name, Node node, long next, DirectorySink sink, boolean counted) {
         if (!counted) {
-            Inode known = inodes.find(directory, entry.name());
-            return sink.add(entry.name(), view.of(number(known), entry.node(), 0), next);
+            Inode known = inodes.find(directory, name);
+            return sink.add(name, view.of(number(known), node, 0), next);
         }
-        Inode inode = inodes.acquire(directory, entry.name(), entry.node());
-        boolean taken =
-                sink.add(entry.name(), view.of(inode.number(), entry.node(), validNanos(directory, entry)), next);
+        Inode inode = inodes.acquire(directory, name, node);
+        boolean taken = sink.add(name, view.of(inode.number(), node, validNanos(directory, name, node)), next);
         if (!taken) {
             inodes.release(inode, 1);
         }
@@ -73,14 +110,15 @@ final class DirectoryReader {
     }
 
     /** An entry of an older listing, and one that turned out to be wrong, is shown but not believed. */
-    private long validNanos(Directory directory, Listing.Entry entry) {
-        Believed believed = tree.believeNow(directory, entry.name());
-        return believed != null && believed.answer().equals(entry.node()) ? believed.nanos() : 0;
+    private long validNanos(Directory directory, String name, Node node) {
+        Believed believed = tree.believeNow(directory, name);
+        return believed != null && believed.answer().equals(node) ? believed.nanos() : 0;
     }
 
     /** The root is its own parent, as in every file system. */
     private Attributes parentOf(Inode inode) {
-        Directory parent = inode.parent() == null ? tree.root() : inode.parent();
+        Place place = inode.place();
+        Directory parent = place == null ? tree.root() : place.parent();
         return view.of(number(inodes.find(parent)), parent, 0);
     }
 
@@ -89,12 +127,6 @@ final class DirectoryReader {
     }
 
     private static boolean await(Listing listing, int index) throws ErrnoException {
-        try {
-            return listing.await(index);
-        } catch (ObjectStoreException e) {
-            throw Errnos.of(e);
-        } catch (InterruptedException e) {
-            throw Errnos.interrupted(e);
-        }
+        return Errnos.call(() -> listing.await(index));
     }
 }

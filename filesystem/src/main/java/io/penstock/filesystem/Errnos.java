@@ -3,14 +3,46 @@ package io.penstock.filesystem;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.objectstore.ObjectStoreException;
+import java.io.IOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The one place where the store's failures become error numbers. */
+/** The one place where failures of the store and of staging become error numbers. */
 final class Errnos {
     private static final Logger LOG = LoggerFactory.getLogger(Errnos.class);
 
     private Errnos() {}
+
+    /** What may wait for the store, or for staging. */
+    @FunctionalInterface
+    interface Waiting<T> {
+        T call() throws ErrnoException, ObjectStoreException, IOException, InterruptedException;
+    }
+
+    /** The same without a result. */
+    @FunctionalInterface
+    interface WaitingAction {
+        void run() throws ErrnoException, ObjectStoreException, IOException, InterruptedException;
+    }
+
+    static <T> T call(Waiting<T> call) throws ErrnoException {
+        try {
+            return call.call();
+        } catch (ObjectStoreException e) {
+            throw of(e);
+        } catch (IOException e) {
+            throw of(e);
+        } catch (InterruptedException e) {
+            throw interrupted(e);
+        }
+    }
+
+    static void run(WaitingAction action) throws ErrnoException {
+        call(() -> {
+            action.run();
+            return true;
+        });
+    }
 
     static ErrnoException of(ObjectStoreException failure) {
         Errno errno = errno(failure);
@@ -32,13 +64,18 @@ final class Errnos {
         };
     }
 
+    /** Of staging: what it could not do. */
+    private static ErrnoException of(IOException failure) {
+        return new ErrnoException(Errno.EIO, String.valueOf(failure.getMessage()), failure);
+    }
+
     /** The caller was interrupted while it waited; its thread stays marked as interrupted. */
     static ErrnoException interrupted(InterruptedException cause) {
         Thread.currentThread().interrupt();
         return new ErrnoException(Errno.EINTR, "interrupted while waiting for the store", cause);
     }
 
-    /** The answer to all that would change something. */
+    /** The answer of a read-only mount to all that would change something. */
     static ErrnoException readOnly() {
         return new ErrnoException(Errno.EROFS, "this mount is read-only");
     }

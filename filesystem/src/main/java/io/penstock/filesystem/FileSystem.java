@@ -2,23 +2,17 @@ package io.penstock.filesystem;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
-import io.penstock.core.ObjectVersion;
-import io.penstock.filesystem.OpenFile.PageCachePolicy;
 import io.penstock.filesystem.OpenHandle.OpenDirectory;
 import io.penstock.filesystem.OpenHandle.OpenObject;
 import io.penstock.filesystem.Places.Standing;
 import io.penstock.metadata.Absent;
 import io.penstock.metadata.Directory;
-import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Names;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
 import io.penstock.metadata.Tree.Believed;
-import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.objectstore.StoredObject;
-import io.penstock.prefetch.ObjectReader;
 import io.penstock.prefetch.PageFetcher;
 import java.nio.ByteBuffer;
 import java.time.Instant;
@@ -47,11 +41,6 @@ public final class FileSystem implements AutoCloseable {
     /** What {@link #readNow} returns instead of a byte count when it would have to wait. */
     public static final int WOULD_WAIT = -1;
 
-    // open(2)'s flags, from include/uapi/asm-generic/fcntl.h: the same on x86-64 and aarch64.
-    private static final int O_ACCMODE = 3;
-    private static final int O_CREAT = 0100;
-    private static final int O_TRUNC = 01000;
-
     // lseek(2)'s whence, from include/uapi/linux/fs.h.
     private static final int SEEK_DATA = 3;
     private static final int SEEK_HOLE = 4;
@@ -59,27 +48,56 @@ public final class FileSystem implements AutoCloseable {
     /** A pebibyte, all of it free: a bucket has no bounds, and programs look for room before they write. */
     private static final Statfs STATFS = new Statfs(4096, 1L << 38, 1L << 38, Names.MAX_NAME_BYTES);
 
-    private final Tree tree;
-    private final PageFetcher fetcher;
     private final AttributeView view;
     private final InodeTable inodes;
+    private final SharedFiles shared;
     private final Places places;
     private final DirectoryReader reader;
     private final HandleTable handles = new HandleTable();
-    private final KernelPages kernelPages = new KernelPages();
+    private final OpenFiles files;
+
+    /** Null if the mount is read-only. */
+    private final @Nullable Changes changes;
+
+    private record Changes(NameChanges names, FileChanges files) {}
 
     /**
-     * Tree and fetcher stay the caller's, to be closed after this.
+     * A read-only one. Tree and fetcher stay the caller's, to be closed after this.
      *
      * @param mountTime what directories show as their time
      */
     public FileSystem(Tree tree, PageFetcher fetcher, FileSystemConfig config, Instant mountTime) {
-        this.tree = tree;
-        this.fetcher = fetcher;
-        this.view = new AttributeView(config, mountTime);
+        this(tree, fetcher, config, mountTime, null);
+    }
+
+    /**
+     * One that can be written, if {@code writing} says with what.
+     *
+     * @param mountTime what directories show as their time
+     */
+    public FileSystem(
+            Tree tree, PageFetcher fetcher, FileSystemConfig config, Instant mountTime, @Nullable Writing writing) {
         this.inodes = new InodeTable(tree.root());
-        this.places = new Places(tree, inodes);
+        this.shared = new SharedFiles(tree, inodes, fetcher);
+        this.view = new AttributeView(config, mountTime, shared.times(), writing == null);
+        this.places = new Places(tree, inodes, shared);
         this.reader = new DirectoryReader(tree, inodes, view);
+        this.files = new OpenFiles(places, shared, handles);
+        this.changes = writing == null ? null : changes(writing);
+    }
+
+    private Changes changes(Writing writing) {
+        NameChanges names = new NameChanges(writing.store(), inodes, places, shared);
+        writing.writeback().recovered().forEach(shared::recover);
+        writing.writeback().start(shared);
+        return new Changes(names, new FileChanges(writing, inodes, places, shared, files, names));
+    }
+
+    private Changes changes() throws ErrnoException {
+        if (changes == null) {
+            throw Errnos.readOnly();
+        }
+        return changes;
     }
 
     /** @throws ErrnoException ENOENT as {@link AbsentException}, ENOTDIR, ENAMETOOLONG */
@@ -131,7 +149,7 @@ public final class FileSystem implements AutoCloseable {
         Inode known = places.inode(inode);
         places.node(inode);
         inodes.acquire(known);
-        return handles.add(new OpenDirectory(known, directory, tree.list(directory)));
+        return handles.add(new OpenDirectory(known, directory, reader.view(directory)));
     }
 
     /**
@@ -155,20 +173,14 @@ public final class FileSystem implements AutoCloseable {
     }
 
     /**
-     * Opens the version of the file that is known at this moment.
+     * Opens the file as it is known at this moment.
      *
      * @param flags open(2)'s flags as the kernel sends them
-     * @throws ErrnoException EISDIR, and EROFS if it is to be written, truncated or created
+     * @throws ErrnoException EISDIR, and EROFS if it is to be written, truncated or created in a read-only mount
      */
     public OpenFile open(long inode, int flags) throws ErrnoException {
-        if ((flags & (O_ACCMODE | O_CREAT | O_TRUNC)) != 0) {
-            throw Errnos.readOnly();
-        }
-        Inode known = places.inode(inode);
-        return switch (places.node(inode)) {
-            case Directory _ -> throw new ErrnoException(Errno.EISDIR, "'" + known.name() + "' is a directory");
-            case FileEntry(StoredObject object) -> open(known, object.version());
-        };
+        SharedFile file = OpenFlags.isChange(flags) ? changes().files().open(inode, flags) : files.join(inode, false);
+        return files.add(file, flags);
     }
 
     /**
@@ -178,41 +190,22 @@ public final class FileSystem implements AutoCloseable {
      * @throws ErrnoException EBADF; ESTALE if the object changed since it was opened; EACCES if it is archived; EIO
      */
     public int read(long handle, long position, ByteBuffer to) throws ErrnoException {
-        OpenObject open = handles.object(handle);
-        confirm(open);
-        try {
-            return open.reader().read(position, to);
-        } catch (ObjectStoreException e) {
-            Directory parent = open.inode().parent();
-            if (isStale(e) && parent != null) {
-                tree.invalidate(parent, open.inode().name(), open.version());
-            }
-            throw Errnos.of(e);
-        } catch (InterruptedException e) {
-            throw Errnos.interrupted(e);
-        }
+        return files.read(handle, position, to);
     }
 
     /** {@link #read} if all of it is in memory: {@link #WOULD_WAIT} if not. */
     public int readNow(long handle, long position, ByteBuffer to) throws ErrnoException {
-        OpenObject open = handles.object(handle);
-        confirm(open);
-        return open.reader().readNow(position, to);
+        return files.readNow(handle, position, to);
     }
 
-    /** Closes a handle; one that is not open is ignored. */
+    /** Closes a handle; one that is not open is ignored. Never waits: what is left to do is done behind. */
     public void release(long handle) {
         OpenHandle open = handles.remove(handle);
-        if (open == null) {
-            return;
-        }
         if (open instanceof OpenObject object) {
-            object.reader().close();
-            if (object.isCached()) {
-                kernelPages.close(object.inode().number());
-            }
+            files.close(object);
+        } else if (open != null) {
+            inodes.release(open.inode(), 1);
         }
-        inodes.release(open.inode(), 1);
     }
 
     /**
@@ -225,41 +218,51 @@ public final class FileSystem implements AutoCloseable {
     }
 
     /**
-     * lseek(2) to data or to a hole: an object is data from its first byte to its last.
+     * lseek(2) to data or to a hole. What the store has is data from its first byte to its last.
      *
      * @param whence SEEK_DATA 3 or SEEK_HOLE 4
      * @throws ErrnoException EBADF, EINVAL; ENXIO beyond the end
      */
     public long lseek(long handle, long offset, int whence) throws ErrnoException {
-        long size = handles.object(handle).version().size();
+        SharedFile file = handles.object(handle).file();
         if (whence != SEEK_DATA && whence != SEEK_HOLE) {
             throw new ErrnoException(Errno.EINVAL, "no such whence: " + whence);
         }
-        if (offset < 0 || offset >= size) {
-            throw new ErrnoException(Errno.ENXIO, "offset %d of a file of %d bytes".formatted(offset, size));
+        long found = offset < 0 ? -1 : file.seek(offset, whence == SEEK_HOLE);
+        if (found < 0) {
+            throw new ErrnoException(Errno.ENXIO, "offset %d of a file of %d bytes".formatted(offset, file.size()));
         }
-        return whence == SEEK_DATA ? offset : size;
+        return found;
     }
 
     /**
-     * Called at each close(2): several times for a handle whose descriptor was duplicated.
+     * Called at each close(2): several times for a handle whose descriptor was duplicated. The last of those who write
+     * the file has it committed, and waits for that as the settings have it.
      *
      * @param lockOwner the kernel's name for who closes it
-     * @throws ErrnoException EBADF
+     * @throws ErrnoException EBADF; ESTALE if somebody else has changed the object since it was opened; EIO, EACCES
      */
     public void flush(long handle, long lockOwner) throws ErrnoException {
-        handles.object(handle);
+        OpenObject open = handles.object(handle);
+        if (open.isWritable()) {
+            changes().files().flush(open);
+        }
     }
 
     /**
+     * Returns once what is written would survive a crash of this machine.
+     *
      * @param dataOnly fdatasync(2)
-     * @throws ErrnoException EBADF
+     * @throws ErrnoException EBADF, and as {@link #flush}
      */
     public void fsync(long handle, boolean dataOnly) throws ErrnoException {
-        handles.object(handle);
+        OpenObject open = handles.object(handle);
+        if (changes != null) {
+            changes.files().fsync(open);
+        }
     }
 
-    /** {@link #fsync} of a directory. */
+    /** {@link #fsync} of a directory: its names are in the store already, but for those of files that are written. */
     public void fsyncdir(long handle, boolean dataOnly) throws ErrnoException {
         handles.directory(handle);
     }
@@ -277,40 +280,72 @@ public final class FileSystem implements AutoCloseable {
         return AttributeView.xattrNames(places.node(inode));
     }
 
-    // What would change something. One answer for all until there is a write path; bindings decide nothing themselves.
+    // What changes something. All of it throws EROFS if the mount is read-only.
 
-    /** @param mode permission bits of the new file */
+    /**
+     * A new file, looked up and open.
+     *
+     * @param mode permission bits of the new file, which are not kept
+     * @throws ErrnoException EEXIST if there is one and the flags have O_EXCL; EISDIR, ENAMETOOLONG
+     */
     public CreatedFile create(long parent, String name, int mode, int flags) throws ErrnoException {
-        throw Errnos.readOnly();
+        SharedFile file = changes().files().create(parent, name, flags);
+        Attributes attributes = view.of(file.inode().number(), file, Long.MAX_VALUE);
+        return new CreatedFile(attributes, files.add(file, flags));
     }
 
+    /**
+     * A new file, looked up.
+     *
+     * @param mode of the new file: EPERM if that is anything but a regular file
+     */
     public Attributes mknod(long parent, String name, int mode) throws ErrnoException {
-        throw Errnos.readOnly();
+        FileChanges made = changes().files();
+        int type = mode & Attributes.S_IFMT;
+        if (type != 0 && type != Attributes.S_IFREG) {
+            throw new ErrnoException(Errno.EPERM, "a bucket holds files and directories only");
+        }
+        SharedFile file = made.mknod(parent, name);
+        return view.of(file.inode().number(), file, 0);
     }
 
+    /** A new directory, looked up: EEXIST if there is anything of this name. */
     public Attributes mkdir(long parent, String name, int mode) throws ErrnoException {
-        throw Errnos.readOnly();
+        Directory made = changes().names().mkdir(parent, name);
+        Inode inode = inodes.acquire(places.directory(parent), name, made);
+        return view.of(inode.number(), made, 0);
     }
 
+    /** @throws ErrnoException ENOENT, EISDIR */
     public void unlink(long parent, String name) throws ErrnoException {
-        throw Errnos.readOnly();
+        changes().names().unlink(parent, name);
     }
 
+    /** @throws ErrnoException ENOENT, ENOTDIR, ENOTEMPTY */
     public void rmdir(long parent, String name) throws ErrnoException {
-        throw Errnos.readOnly();
+        changes().names().rmdir(parent, name);
     }
 
-    /** @param flags renameat2(2)'s */
+    /**
+     * Moves a file, in place of one that has the new name: its open handles go on.
+     *
+     * @param flags renameat2(2)'s: RENAME_NOREPLACE 1, or none
+     * @throws ErrnoException ENOENT, EEXIST, EISDIR, EINVAL for other flags, EXDEV for directories
+     */
     public void rename(long parent, String name, long newParent, String newName, int flags) throws ErrnoException {
-        throw Errnos.readOnly();
+        changes().names().rename(parent, name, newParent, newName, flags);
     }
 
+    /** @throws ErrnoException EPERM: there are no hard links */
     public Attributes link(long inode, long newParent, String newName) throws ErrnoException {
-        throw Errnos.readOnly();
+        Changes _ = changes();
+        throw new ErrnoException(Errno.EPERM, "a bucket has no hard links");
     }
 
+    /** @throws ErrnoException EPERM: there are no symbolic links yet */
     public Attributes symlink(String target, long parent, String name) throws ErrnoException {
-        throw Errnos.readOnly();
+        Changes _ = changes();
+        throw new ErrnoException(Errno.EPERM, "a bucket has no symbolic links");
     }
 
     /** @throws ErrnoException EINVAL: nothing is a symbolic link */
@@ -318,23 +353,52 @@ public final class FileSystem implements AutoCloseable {
         throw new ErrnoException(Errno.EINVAL, "inode " + inode + " is not a symbolic link");
     }
 
-    /** @param handle through which it is asked, as by ftruncate(2); null if by name */
+    /**
+     * Changes size and modification time; what else is asked for is accepted and has no effect.
+     *
+     * @param handle through which it is asked, as by ftruncate(2); null if by name
+     * @throws ErrnoException EISDIR, EINVAL, EFBIG; EBADF if the handle is not open for writing
+     */
     public Attributes setattr(long inode, @Nullable Long handle, AttributeChange change) throws ErrnoException {
-        throw Errnos.readOnly();
+        FileChanges made = changes().files();
+        OpenObject open = handle == null ? null : handles.object(handle);
+        Long size = change.size();
+        if (size != null) {
+            made.truncate(inode, open, size);
+        }
+        Node node = open == null ? places.node(inode) : open.file();
+        Instant modified = change.modified();
+        if (modified != null) {
+            made.touch(node, modified);
+        }
+        return view.of(inode, node, 0);
     }
 
-    /** @param flags setxattr(2)'s */
+    /** @throws ErrnoException EOPNOTSUPP */
     public void setxattr(long inode, String name, byte[] value, int flags) throws ErrnoException {
-        throw Errnos.readOnly();
+        Changes _ = changes();
+        throw new ErrnoException(Errno.EOPNOTSUPP, "attributes cannot be changed");
     }
 
+    /** @throws ErrnoException EOPNOTSUPP */
     public void removexattr(long inode, String name) throws ErrnoException {
-        throw Errnos.readOnly();
+        Changes _ = changes();
+        throw new ErrnoException(Errno.EOPNOTSUPP, "attributes cannot be changed");
     }
 
-    /** @return bytes written: all that the buffer held */
+    /**
+     * Writes at the position, or at the end if the handle was opened with O_APPEND.
+     *
+     * @return bytes written: all that the buffer held
+     * @throws ErrnoException EBADF, EFBIG, EIO
+     */
     public int write(long handle, long position, ByteBuffer from) throws ErrnoException {
-        throw Errnos.readOnly();
+        return changes().files().write(handles.object(handle), position, from, true);
+    }
+
+    /** {@link #write} of what was changed in memory that is mapped: at its position, whatever the handle's flags. */
+    public int writePages(long handle, long position, ByteBuffer from) throws ErrnoException {
+        return changes().files().write(handles.object(handle), position, from, false);
     }
 
     /**
@@ -344,18 +408,24 @@ public final class FileSystem implements AutoCloseable {
      */
     public long copyFileRange(long from, long fromPosition, long to, long toPosition, long length)
             throws ErrnoException {
-        throw Errnos.readOnly();
+        FileChanges made = changes().files();
+        SharedFile source = handles.object(from).file();
+        return made.copy(source, fromPosition, handles.object(to), toPosition, length);
     }
 
-    /** @param mode fallocate(2)'s */
+    /**
+     * @param mode fallocate(2)'s: 0, KEEP_SIZE, PUNCH_HOLE, ZERO_RANGE
+     * @throws ErrnoException EBADF, EINVAL, EFBIG; EOPNOTSUPP for other modes
+     */
     public void fallocate(long handle, int mode, long offset, long length) throws ErrnoException {
-        throw Errnos.readOnly();
+        changes().files().fallocate(handles.object(handle), mode, offset, length);
     }
 
     /** Closes what is still open. */
     @Override
     public void close() {
         handles.numbers().forEach(this::release);
+        shared.close();
     }
 
     /** For leak checks. */
@@ -373,23 +443,5 @@ public final class FileSystem implements AutoCloseable {
             case Absent _ -> throw new AbsentException(parent.key(name), believed.nanos());
             case Node node -> view.of(inodes.acquire(parent, name, node).number(), node, believed.nanos());
         };
-    }
-
-    private OpenFile open(Inode inode, ObjectVersion version) {
-        ObjectReader object = fetcher.open(version);
-        inodes.acquire(inode);
-        PageCachePolicy policy = kernelPages.open(inode.number(), version.etag());
-        boolean cached = policy != PageCachePolicy.BYPASS;
-        return new OpenFile(handles.add(new OpenObject(inode, version, object, cached)), policy);
-    }
-
-    private void confirm(OpenObject open) {
-        if (open.isCached() && open.firstRead()) {
-            kernelPages.confirm(open.inode().number());
-        }
-    }
-
-    private static boolean isStale(ObjectStoreException e) {
-        return e instanceof ObjectStoreException.NotFound || e instanceof ObjectStoreException.PreconditionFailed;
     }
 }

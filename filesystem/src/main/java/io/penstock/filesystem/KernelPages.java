@@ -13,7 +13,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>a version is opened for caching: the inode's pages are of this version from then on, those before are dropped;
  *   <li>it is opened again: its pages are kept, once it is certain that the drop has happened (the kernel reads or
  *       releases through a handle only after it has taken note of the open's answer);
- *   <li>another version is opened while this one is open: it is read past the page cache.
+ *   <li>another version is opened while this one is open: it is read past the page cache;
+ *   <li>the version is changed through the kernel, which keeps its pages right: they are of something that has no ETag,
+ *       and then of the version that it was committed as.
  * </ul>
  *
  * <p>Outlives the last close and, for as long as numbers come back, the inode: a binding by paths forgets inodes early.
@@ -31,7 +33,7 @@ final class KernelPages {
             .build();
 
     /**
-     * @param etag the version that the pages are of
+     * @param etag the version that the pages are of, or a name for what no version is
      * @param opens how many handles cache that version now
      * @param settled whether pages of other versions are gone for sure
      */
@@ -70,6 +72,15 @@ final class KernelPages {
     /** A handle that was opened for caching is read through for the first time. */
     void confirm(long inode) {
         inodes.asMap().computeIfPresent(inode, (number, pages) -> pages.settle());
+    }
+
+    /** What was this version, or is written and has this name, is that one now, with the pages that it has. */
+    void becomes(long inode, String etag, String next) {
+        inodes.asMap()
+                .computeIfPresent(
+                        inode,
+                        (number, pages) ->
+                                pages.etag.equals(etag) ? new Pages(next, pages.opens, pages.settled) : pages);
     }
 
     /** A handle that was opened for caching is closed. */

@@ -1,43 +1,49 @@
 package io.penstock.filesystem;
 
-import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Listing;
-import io.penstock.prefetch.ObjectReader;
+import java.util.Map;
+import java.util.Set;
 
 /** What a handle stands for. */
 sealed interface OpenHandle {
     Inode inode();
 
-    /** A file, bound for good to the version that was current at its open. */
+    /** An open file. */
     final class OpenObject implements OpenHandle {
-        private final Inode inode;
-        private final ObjectVersion version;
-        private final ObjectReader reader;
+        private final SharedFile file;
+        private final int flags;
         private final boolean cached;
 
         /** Whether {@link KernelPages} was told of a read. Racy on purpose: at worst it is told twice. */
         private boolean confirmed;
 
-        OpenObject(Inode inode, ObjectVersion version, ObjectReader reader, boolean cached) {
-            this.inode = inode;
-            this.version = version;
-            this.reader = reader;
+        /** Whether it was closed, by a flush, since it last wrote. Guarded by {@link #file}. */
+        boolean flushed;
+
+        OpenObject(SharedFile file, int flags, boolean cached) {
+            this.file = file;
+            this.flags = flags;
             this.cached = cached;
         }
 
         @Override
         public Inode inode() {
-            return inode;
+            return file.inode();
         }
 
-        ObjectVersion version() {
-            return version;
+        /** What it shares with the other handles of the file. */
+        SharedFile file() {
+            return file;
         }
 
-        ObjectReader reader() {
-            return reader;
+        boolean isWritable() {
+            return OpenFlags.isWrite(flags);
+        }
+
+        boolean has(int flag) {
+            return (flags & flag) == flag;
         }
 
         /** Whether the kernel may cache what it reads through this handle. */
@@ -53,16 +59,29 @@ sealed interface OpenHandle {
         }
     }
 
-    /** A directory, and the listing that its offsets count in. */
+    /** A directory, and what its offsets count in. */
     final class OpenDirectory implements OpenHandle {
         private final Inode inode;
         private final Directory directory;
-        private volatile Listing listing;
+        private volatile View view;
 
-        OpenDirectory(Inode inode, Directory directory, Listing listing) {
+        /**
+         * What its offsets count in.
+         *
+         * @param shown names that stood for something else here than in the store, in any order: they come first
+         * @param listing the others
+         */
+        record View(java.util.List<String> shown, Set<String> isShown, Listing listing) {
+            static View of(Map<String, ?> shown, Listing listing) {
+                Set<String> names = Set.copyOf(shown.keySet());
+                return new View(java.util.List.copyOf(names), names, listing);
+            }
+        }
+
+        OpenDirectory(Inode inode, Directory directory, View view) {
             this.inode = inode;
             this.directory = directory;
-            this.listing = listing;
+            this.view = view;
         }
 
         @Override
@@ -74,13 +93,13 @@ sealed interface OpenHandle {
             return directory;
         }
 
-        Listing listing() {
-            return listing;
+        View view() {
+            return view;
         }
 
-        /** Goes on with another listing: offsets of the former no longer count. */
-        void rewind(Listing fresh) {
-            listing = fresh;
+        /** Goes on with another view: offsets of the former no longer count. */
+        void rewind(View fresh) {
+            view = fresh;
         }
     }
 }

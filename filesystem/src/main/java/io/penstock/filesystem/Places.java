@@ -4,22 +4,24 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode;
+import io.penstock.metadata.Inode.Place;
 import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Names;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
 import io.penstock.metadata.Tree.Believed;
-import io.penstock.objectstore.ObjectStoreException;
 import org.jspecify.annotations.Nullable;
 
 /** Says what inodes and names stand for at this moment, or throws the errno of why not. Thread-safe. */
 final class Places {
     private final Tree tree;
     private final InodeTable inodes;
+    private final SharedFiles files;
 
-    Places(Tree tree, InodeTable inodes) {
+    Places(Tree tree, InodeTable inodes, SharedFiles files) {
         this.tree = tree;
         this.inodes = inodes;
+        this.files = files;
     }
 
     Inode inode(long number) throws ErrnoException {
@@ -32,10 +34,20 @@ final class Places {
 
     Directory directory(long number) throws ErrnoException {
         Inode inode = inode(number);
-        if (inode.directory() == null) {
-            throw new ErrnoException(Errno.ENOTDIR, "'" + inode.name() + "' is not a directory");
+        Directory directory = inode.directory();
+        if (directory == null) {
+            throw new ErrnoException(Errno.ENOTDIR, inode + " is not a directory");
         }
-        return inode.directory();
+        return directory;
+    }
+
+    /** A directory that something is to be made in. */
+    Directory existingDirectory(long number) throws ErrnoException {
+        Directory directory = directory(number);
+        if (number != InodeTable.ROOT && inode(number).place() == null) {
+            throw new ErrnoException(Errno.ENOENT, "the directory '" + directory.prefix() + "' was removed");
+        }
+        return directory;
     }
 
     /** What stands at an inode's place, and for how long that may be believed. */
@@ -44,19 +56,19 @@ final class Places {
     /** What stands at the inode's place: ESTALE if nothing does, or something of another kind. */
     Standing standing(long number) throws ErrnoException {
         Inode inode = inode(number);
-        Directory parent = inode.parent();
-        return parent == null ? root() : same(inode, answer(parent, inode.name()));
+        Place place = inode.place();
+        return place == null ? placeless(inode) : same(inode, answer(place.parent(), place.name()));
     }
 
     /** The same if it is known: null if it is not. */
     @Nullable
     Standing standingNow(long number) throws ErrnoException {
         Inode inode = inode(number);
-        Directory parent = inode.parent();
-        if (parent == null) {
-            return root();
+        Place place = inode.place();
+        if (place == null) {
+            return placeless(inode);
         }
-        Believed believed = tree.believeNow(parent, inode.name());
+        Believed believed = tree.believeNow(place.parent(), place.name());
         return believed == null ? null : same(inode, believed);
     }
 
@@ -65,15 +77,26 @@ final class Places {
         return standing(number).node();
     }
 
+    private Standing placeless(Inode inode) throws ErrnoException {
+        return inode.isRoot() ? new Standing(tree.root(), Long.MAX_VALUE) : new Standing(removed(inode), 0);
+    }
+
+    /** What is left of something that has no name any more. */
+    private Node removed(Inode inode) throws ErrnoException {
+        Directory directory = inode.directory();
+        if (directory != null) {
+            return directory;
+        }
+        SharedFile file = files.removed(inode);
+        if (file == null) {
+            throw new ErrnoException(Errno.ESTALE, inode + " has no name any more");
+        }
+        return file;
+    }
+
     Believed answer(Directory directory, String name) throws ErrnoException {
         checkLength(name);
-        try {
-            return tree.believe(directory, name);
-        } catch (ObjectStoreException e) {
-            throw Errnos.of(e);
-        } catch (InterruptedException e) {
-            throw Errnos.interrupted(e);
-        }
+        return Errnos.call(() -> tree.believe(directory, name));
     }
 
     /** The same if it is known: null if it is not. */
@@ -83,15 +106,38 @@ final class Places {
         return tree.believeNow(directory, name);
     }
 
-    private Standing root() {
-        return new Standing(tree.root(), Long.MAX_VALUE);
+    /** What has the name: null if nothing has. */
+    @Nullable
+    Node find(Directory directory, String name) throws ErrnoException {
+        return answer(directory, name).answer() instanceof Node node ? node : null;
+    }
+
+    /** What has the name: ENOENT if nothing has. */
+    Node existing(Directory directory, String name) throws ErrnoException {
+        Node node = find(directory, name);
+        if (node == null) {
+            throw new AbsentException(directory.key(name), 0);
+        }
+        return node;
     }
 
     private static Standing same(Inode inode, Believed believed) throws ErrnoException {
         if (believed.answer() instanceof Node node && inode.isDirectory() == node instanceof Directory) {
             return new Standing(node, believed.nanos());
         }
-        throw new ErrnoException(Errno.ESTALE, "'" + inode.name() + "' is no longer what it was");
+        throw new ErrnoException(Errno.ESTALE, inode + " is no longer what it was");
+    }
+
+    /**
+     * Whether something new can have the name.
+     *
+     * @param suffix what its key has behind it
+     */
+    static void checkNew(Directory directory, String name, String suffix) throws ErrnoException {
+        checkLength(name);
+        if (Names.utf8Length(directory.key(name) + suffix) > Names.MAX_KEY_BYTES) {
+            throw new ErrnoException(Errno.ENAMETOOLONG, "a path of more than " + Names.MAX_KEY_BYTES + " bytes");
+        }
     }
 
     private static void checkLength(String name) throws ErrnoException {

@@ -22,7 +22,7 @@ final class Entries {
     /** Names whose entry was found wrong and has not been corrected yet. */
     private final Set<String> doubted = new HashSet<>();
     /** Objects of the last page whose names may yet turn out to be directories. */
-    private List<StoredObject> undecided = List.of();
+    private List<StoredObject> undecided = new ArrayList<>();
 
     Entries(Directory directory, HiddenKeys hidden) {
         this.directory = directory;
@@ -52,6 +52,8 @@ final class Entries {
 
     void correct(String name, Answer answer, long now) {
         doubted.remove(name);
+        String key = directory.key(name);
+        undecided.removeIf(object -> object.version().key().equals(key));
         Integer index = indexes.get(name);
         switch (answer) {
             case Node node -> put(name, node, now);

@@ -3,19 +3,60 @@ package io.penstock.metadata;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A numbered place in the tree. What stands there may change: ask {@link Tree#lookup}.
- *
- * @param number never given to another place within a mount
- * @param parent the directory that it is in; null for the root
- * @param name its name there; empty for the root
- * @param directory what it stands for if it is a directory; null if it is a file
+ * A numbered file or directory. A rename moves it, an unlink leaves it without a place. What stands at its place may
+ * change: ask {@link Tree#lookup}. Safe for use by any number of threads.
  */
-public record Inode(
-        long number,
-        @Nullable Directory parent,
-        String name,
-        @Nullable Directory directory) {
+public final class Inode {
+    private final long number;
+    private final @Nullable Directory directory;
+
+    /** Changed by {@link InodeTable} only, under the lock of the path that it has. */
+    private volatile @Nullable Place place;
+
+    /** Where an inode is: the directory, and the name there. */
+    public record Place(Directory parent, String name) {
+        public String key() {
+            return parent.key(name);
+        }
+    }
+
+    Inode(long number, @Nullable Place place, @Nullable Directory directory) {
+        this.number = number;
+        this.place = place;
+        this.directory = directory;
+    }
+
+    /** Never given to another within a mount. */
+    public long number() {
+        return number;
+    }
+
+    public boolean isRoot() {
+        return number == InodeTable.ROOT;
+    }
+
+    /** Null if it has none any more, and for the root. */
+    public @Nullable Place place() {
+        return place;
+    }
+
+    void move(@Nullable Place to) {
+        place = to;
+    }
+
+    /** What it stands for if it is a directory; null if it is a file. */
+    public @Nullable Directory directory() {
+        return directory;
+    }
+
     public boolean isDirectory() {
         return directory != null;
+    }
+
+    /** For messages. */
+    @Override
+    public String toString() {
+        Place at = place;
+        return at == null ? "inode " + number : "'" + Names.printable(at.key()) + "'";
     }
 }

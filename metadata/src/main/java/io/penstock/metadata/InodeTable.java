@@ -2,15 +2,17 @@ package io.penstock.metadata;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import io.penstock.metadata.Inode.Place;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The inodes that are in use: looked up by the kernel and not forgotten yet, or open. Numbers go up and are not reused
- * for another place; a place that is looked up again soon after it was forgotten has its number back. A file whose name
- * has become a directory's (or the other way round) is another place.
+ * for another file; a name that is looked up again soon after it was forgotten has its number back. A file whose name
+ * has become a directory's (or the other way round) is another one, and so is what is made where something was removed.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -23,7 +25,7 @@ public final class InodeTable {
 
     private static final class Held {
         final Inode inode;
-        /** Lookups and opens. Guarded by byPath's lock on the inode's path: changed within compute only. */
+        /** Lookups and opens. Guarded by byPath's lock on the inode's path: changed within {@link #update} only. */
         long references;
 
         Held(Inode inode) {
@@ -43,7 +45,7 @@ public final class InodeTable {
             .build();
 
     public InodeTable(Directory root) {
-        this.root = new Inode(ROOT, null, "", root);
+        this.root = new Inode(ROOT, null, root);
     }
 
     /** The inode with this number: null if it is not in use. */
@@ -73,10 +75,19 @@ public final class InodeTable {
 
     /** The inode of this place, with one more reference. */
     public Inode acquire(Directory parent, String name, Node node) {
+        return acquireAt(parent, name, node instanceof Directory itself ? itself : null);
+    }
+
+    /** The same of a file. */
+    public Inode acquireFile(Directory parent, String name) {
+        return acquireAt(parent, name, null);
+    }
+
+    private Inode acquireAt(Directory parent, String name, @Nullable Directory directory) {
         Held acquired = byPath.compute(parent.key(name), (path, held) -> {
             Held current = held;
-            if (current == null || current.inode.isDirectory() != node instanceof Directory) {
-                current = new Held(revive(path, parent, name, node));
+            if (current == null || current.inode.isDirectory() != (directory != null)) {
+                current = new Held(revive(path, parent, name, directory));
                 byNumber.put(current.inode.number(), current);
             }
             current.references++;
@@ -87,25 +98,18 @@ public final class InodeTable {
 
     /** One more reference to an inode that is in use. */
     public void acquire(Inode inode) {
-        Directory parent = inode.parent();
-        if (parent != null) {
-            byPath.compute(parent.key(inode.name()), (path, current) -> {
-                Held held = byNumber.get(inode.number());
-                if (held != null) {
-                    held.references++;
-                }
-                return current;
-            });
-        }
+        update(inode, (_, current) -> {
+            Held held = byNumber.get(inode.number());
+            if (held != null) {
+                held.references++;
+            }
+            return current;
+        });
     }
 
     /** Takes references off; without any, the inode goes out of use. The root stays. */
     public void release(Inode inode, long references) {
-        Directory parent = inode.parent();
-        if (parent == null) {
-            return;
-        }
-        byPath.compute(parent.key(inode.name()), (path, current) -> {
+        update(inode, (path, current) -> {
             Held held = byNumber.get(inode.number());
             if (held == null) {
                 return current;
@@ -116,11 +120,61 @@ public final class InodeTable {
             }
             byNumber.remove(inode.number());
             if (current != held) {
-                return current; // something of the other kind has taken the path meanwhile
+                return current; // it has no name, or something of the other kind has taken the path meanwhile
             }
             forgotten.put(path, inode);
             return null;
         });
+    }
+
+    /** The inode, in use or not, has lost its name. */
+    public void detach(Inode inode) {
+        leave(inode, null);
+    }
+
+    /** The inode has another name, in place of what had it: that is detached. */
+    public void move(Inode inode, Directory parent, String name) {
+        Inode displaced = find(parent, name);
+        if (displaced != null) {
+            detach(displaced);
+        }
+        forgotten.invalidate(parent.key(name));
+        leave(inode, new Place(parent, name));
+        update(inode, (_, current) -> {
+            Held held = byNumber.get(inode.number());
+            return held == null ? current : held;
+        });
+    }
+
+    private void leave(Inode inode, @Nullable Place to) {
+        update(inode, (path, current) -> {
+            forgotten.asMap().remove(path, inode);
+            inode.move(to);
+            return current != null && current.inode == inode ? null : current;
+        });
+    }
+
+    /** Changes what byPath has at the inode's path, under the lock of that path: the inode does not move meanwhile. */
+    private void update(Inode inode, BiFunction<String, @Nullable Held, @Nullable Held> change) {
+        if (inode.isRoot()) {
+            return;
+        }
+        boolean[] done = new boolean[1];
+        while (!done[0]) {
+            byPath.compute(path(inode), (path, current) -> {
+                if (!path.equals(path(inode))) {
+                    return current; // moved in between
+                }
+                done[0] = true;
+                return change.apply(path, current);
+            });
+        }
+    }
+
+    /** What stands for its path in byPath: of one without a name, something that no path can be. */
+    private static String path(Inode inode) {
+        Place place = inode.place();
+        return place == null ? "\0" + inode.number() : place.key();
     }
 
     /** Inodes in use, the root not among them. */
@@ -128,12 +182,11 @@ public final class InodeTable {
         return byNumber.size();
     }
 
-    private Inode revive(String path, Directory parent, String name, Node node) {
+    private Inode revive(String path, Directory parent, String name, @Nullable Directory directory) {
         Inode known = forgotten.asMap().remove(path);
-        if (known != null && known.isDirectory() == node instanceof Directory) {
+        if (known != null && known.isDirectory() == (directory != null)) {
             return known;
         }
-        Directory directory = node instanceof Directory itself ? itself : null;
-        return new Inode(lastNumber.incrementAndGet(), parent, name, directory);
+        return new Inode(lastNumber.incrementAndGet(), new Place(parent, name), directory);
     }
 }

@@ -4,6 +4,8 @@ import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
@@ -44,6 +46,9 @@ public final class Listing {
 
     /** Ends with the page in flight; null unless FETCHING. */
     private @Nullable CompletableFuture<ListPage> inFlight;
+
+    /** What became known since the page in flight was asked for, and holds whatever it says. */
+    private final Map<String, Answer> newer = new HashMap<>();
 
     /** The highest index that a reader asked for. */
     private int furthest;
@@ -139,6 +144,9 @@ public final class Listing {
 
     /** Takes over a newer answer about one name. */
     synchronized void correct(String name, Answer answer) {
+        if (inFlight != null) {
+            newer.put(name, answer);
+        }
         entries.correct(name, answer, nanoClock.getAsLong());
     }
 
@@ -165,11 +173,15 @@ public final class Listing {
 
     private synchronized void rest() {
         inFlight = null;
+        newer.clear();
     }
 
     private synchronized void arrived(ListRequest request, ListPage page) {
         inFlight = null;
-        entries.append(page, nanoClock.getAsLong());
+        long now = nanoClock.getAsLong();
+        entries.append(page, now);
+        newer.forEach((name, answer) -> entries.correct(name, answer, now));
+        newer.clear();
         next = page.nextToken() == null ? null : request.next(page.nextToken());
         fetchIfNear();
     }

@@ -12,6 +12,11 @@ public final class Names {
 
     private Names() {}
 
+    /** Whether a path and a key can have this name in the directory. */
+    static boolean canBe(Directory directory, String name) {
+        return objection(name) == null && utf8Length(directory.key(name)) <= MAX_KEY_BYTES;
+    }
+
     /** Why no path can have this component, in words for the log: null if it can. */
     static @Nullable String objection(String name) {
         if (name.isEmpty()) {

@@ -1,4 +1,4 @@
 package io.penstock.metadata;
 
-/** Something that has a name in the tree. An immutable value: what the store said at one moment. */
-public sealed interface Node extends Answer permits Directory, FileEntry {}
+/** Something that has a name in the tree: what the store said at one moment, or a file that is being written here. */
+public sealed interface Node extends Answer permits Directory, FileEntry, LiveFile {}

@@ -1,16 +1,17 @@
 package io.penstock.metadata;
 
-import com.github.benmanes.caffeine.cache.AsyncCache;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.penstock.core.ObjectVersion;
+import io.penstock.metadata.Answers.Name;
+import io.penstock.metadata.Inode.Place;
+import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
-import java.util.concurrent.CompletableFuture;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
@@ -24,12 +25,13 @@ import org.jspecify.annotations.Nullable;
  * <p>Where a listing and an answer about a single name disagree, the later one holds; {@link #invalidate} makes a name
  * unknown before its time.
  *
+ * <p>What is changed here shows at once. {@link #changed} says what the store has now: it corrects what is known, and
+ * what is under way cannot bring back what was before. {@link #show} lays something over a name that the store does not
+ * have so, or not yet, and that holds whatever the store says.
+ *
  * <p>Safe for use by any number of threads. No lock is held across a call to the store.
  */
 public final class Tree implements AutoCloseable {
-    /** Answers about single names that are kept at most: some 500 bytes each. */
-    private static final int MAX_ANSWERS = 100_000;
-
     /** Listed entries that are kept at most, in all directories together: some 400 bytes each. */
     private static final int MAX_LISTED = 1_000_000;
 
@@ -53,21 +55,12 @@ public final class Tree implements AutoCloseable {
     private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
     private final HiddenKeys hidden;
     private final NameProbe probe;
-    private final AsyncCache<Name, Outcome> answers;
+    private final Answers answers;
+    private final LocalNames local = new LocalNames();
     private final Cache<Directory, Listing> listings;
 
     /** How many names of a directory were asked for one by one lately. */
     private final Cache<Directory, AtomicInteger> askedOneByOne;
-
-    private record Name(Directory directory, String name) {}
-
-    private sealed interface Outcome {
-        /** An answer, and when it was asked for. */
-        record Dated(Answer answer, long asOf) implements Outcome {}
-
-        /** Told to those who wait for it, and asked again by the next. (Caffeine would log a future that fails.) */
-        record Failed(Exception cause) implements Outcome {}
-    }
 
     /**
      * @param prefix what the mount shows: keys that begin with it; empty or ending in a slash
@@ -81,12 +74,7 @@ public final class Tree implements AutoCloseable {
         this.nanoClock = nanoClock;
         this.hidden = new HiddenKeys(store.bucket());
         this.probe = new NameProbe(store, hidden, executor);
-        this.answers = Caffeine.newBuilder()
-                .maximumSize(MAX_ANSWERS)
-                .ticker(nanoClock::getAsLong)
-                .executor(Runnable::run)
-                .expireAfterWrite(config.longest())
-                .buildAsync();
+        this.answers = new Answers(this::ask, executor, config, nanoClock, this::correctListing);
         this.listings = Caffeine.newBuilder()
                 .maximumWeight(MAX_LISTED)
                 .weigher((Directory directory, Listing listing) -> listing.size())
@@ -119,17 +107,19 @@ public final class Tree implements AutoCloseable {
         if (known != null) {
             return known;
         }
-        Name asked = new Name(directory, name);
-        return switch (Calls.await(answers.get(asked, (key, _) -> Calls.start(executor, () -> ask(key))))) {
-            case Outcome.Dated(Answer answer, long asOf) -> believed(answer, asOf);
-            case Outcome.Failed(Exception cause) -> throw Calls.rethrow(cause);
-        };
+        Answers.Dated answer = answers.ask(new Name(directory, name));
+        Believed shown = shownAs(directory, name); // which it may have become meanwhile
+        return shown == null ? new Believed(answer.answer(), answers.validNanos(answer)) : shown;
     }
 
     /** {@link #believe} if the answer is known: null if it is not. Never waits. */
     public @Nullable Believed believeNow(Directory directory, String name) {
-        if (Names.objection(name) != null || Names.utf8Length(directory.key(name)) > Names.MAX_KEY_BYTES) {
+        if (!Names.canBe(directory, name)) {
             return new Believed(Absent.ABSENT, negativeTtlNanos);
+        }
+        Believed shown = shownAs(directory, name);
+        if (shown != null) {
+            return shown;
         }
         Listing listing = listings.getIfPresent(directory);
         if (listing != null) {
@@ -139,20 +129,22 @@ public final class Tree implements AutoCloseable {
             }
         }
         Name asked = new Name(directory, name);
-        CompletableFuture<Outcome> outcome = answers.getIfPresent(asked);
-        if (outcome == null || !outcome.isDone()) {
+        Answers.Dated known = answers.known(asked);
+        if (known == null) {
+            return null;
+        } else if (listing != null && listing.supersedes(name, known.asOf())) {
+            answers.forget(asked);
             return null;
         }
-        if (outcome.state() == Future.State.SUCCESS
-                && outcome.resultNow() instanceof Outcome.Dated(Answer answer, long asOf)
-                && (listing == null || !listing.supersedes(name, asOf))) {
-            Believed believed = believed(answer, asOf);
-            if (believed.nanos() > 0) {
-                return believed;
-            }
-        }
-        answers.asMap().remove(asked, outcome);
-        return null;
+        return new Believed(known.answer(), answers.validNanos(known));
+    }
+
+    private @Nullable Believed shownAs(Directory directory, String name) {
+        return switch (local.get(directory, name)) {
+            case null -> null;
+            case Node node -> new Believed(node, ttlNanos);
+            case Absent absent -> new Believed(absent, negativeTtlNanos);
+        };
     }
 
     /** {@link #believe} for who does not ask how long. */
@@ -177,17 +169,91 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
+     * The names of the directory that stand for something else than in the store ({@link #show}), as they are now and
+     * later. A listing is complete and right only together with them.
+     */
+    public Map<String, Answer> shown(Directory directory) {
+        return local.in(directory);
+    }
+
+    /** From now on the name stands for this here, whatever the store has, until {@link #unshow}. */
+    public void show(Directory directory, String name, Answer answer) {
+        local.put(directory, name, answer);
+    }
+
+    /** The name stands for what the store has again; does nothing if something else than {@code shown} is shown. */
+    public void unshow(Directory directory, String name, Answer shown) {
+        local.remove(directory, name, shown);
+    }
+
+    /**
+     * The directory stays, and those that it is in, even if the store has no key in it: until it is removed by
+     * {@link #unshow}. Its last file was removed, and POSIX directories do not vanish with that.
+     */
+    public void keep(Directory directory) {
+        Directory child = directory;
+        while (!child.equals(root)) {
+            Place place = split(child.prefix().substring(0, child.prefix().length() - 1));
+            if (!local.putIfAbsent(place.parent(), place.name(), child)) {
+                return; // and so are its parents
+            }
+            child = place.parent();
+        }
+    }
+
+    /** Where the object of this key is shown: null if it is not below what is mounted. */
+    public @Nullable Place place(String key) {
+        return key.startsWith(root.prefix()) ? split(key) : null;
+    }
+
+    private static Place split(String path) {
+        int slash = path.lastIndexOf('/') + 1;
+        return new Place(new Directory(path.substring(0, slash)), path.substring(slash));
+    }
+
+    /** The store has been changed: this is what it has at the name now. */
+    public void changed(Directory directory, String name, Answer answer) {
+        answers.set(new Name(directory, name), answer);
+    }
+
+    /**
+     * Whether nothing is in the directory, as the store has it now and as is shown here; its own marker object does not
+     * count. Asks the store.
+     */
+    public boolean isEmpty(Directory directory) throws ObjectStoreException, InterruptedException {
+        if (local.in(directory).values().stream().anyMatch(Node.class::isInstance)) {
+            return false;
+        }
+        ListRequest request = new ListRequest(directory.prefix(), "", null, null, 2);
+        while (true) {
+            ListPage page = store.list(request);
+            if (page.objects().stream()
+                    .anyMatch(object -> !object.version().key().equals(directory.prefix()))) {
+                return false;
+            } else if (page.nextToken() == null) {
+                return true;
+            }
+            request = request.next(page.nextToken());
+        }
+    }
+
+    /**
      * Forgets what is known of a name, because the version known of it turned out not to be current. Does nothing if
      * another is known already.
      */
     public void invalidate(Directory directory, String name, ObjectVersion stale) {
         if (lookupNow(directory, name) instanceof FileEntry(var object)
-                && object.version().equals(stale)) {
-            answers.synchronous().invalidate(new Name(directory, name));
-            Listing listing = listings.getIfPresent(directory);
-            if (listing != null) {
-                listing.doubt(name);
-            }
+                && object.version().etag().equals(stale.etag())) {
+            invalidate(directory, name);
+        }
+    }
+
+    /** Forgets what is known of a name. */
+    public void invalidate(Directory directory, String name) {
+        answers.forget(new Name(directory, name));
+        Listing listing = listings.getIfPresent(directory);
+        if (listing != null) {
+            listing.doubt(name);
         }
     }
 
@@ -202,26 +268,16 @@ public final class Tree implements AutoCloseable {
         executor.shutdownNow();
     }
 
-    private Believed believed(Answer answer, long asOf) {
-        long lifetime = switch (answer) {
-            case Node _ -> ttlNanos;
-            case Absent _ -> negativeTtlNanos;
-        };
-        return new Believed(answer, Math.max(0, lifetime - (nanoClock.getAsLong() - asOf)));
+    private Answer ask(Name name) throws ObjectStoreException, InterruptedException {
+        Answer answer = probe.ask(name.directory(), name.name());
+        listWhereManyAsk(name.directory());
+        return answer;
     }
 
-    private Outcome ask(Name name) {
-        long now = nanoClock.getAsLong();
-        try {
-            Answer answer = probe.ask(name.directory(), name.name());
-            Listing listing = listings.getIfPresent(name.directory());
-            if (listing != null) {
-                listing.correct(name.name(), answer);
-            }
-            listWhereManyAsk(name.directory());
-            return new Outcome.Dated(answer, now);
-        } catch (ObjectStoreException | InterruptedException e) {
-            return new Outcome.Failed(e);
+    private void correctListing(Name name, Answer answer) {
+        Listing listing = listings.getIfPresent(name.directory());
+        if (listing != null) {
+            listing.correct(name.name(), answer);
         }
     }
 

@@ -108,4 +108,57 @@ class InodeTableTest {
         }
         assertThat(table.size()).isZero();
     }
+
+    @Test
+    void move_inUse_keepsItsNumberAndReferences() {
+        Inode a = table.acquire(ROOT, "a", FILE);
+        table.acquire(a);
+
+        table.move(a, A, "b");
+
+        assertThat(table.find(ROOT, "a")).isNull();
+        assertThat(table.find(A, "b")).isSameAs(a);
+        assertThat(table.acquire(A, "b", FILE)).isSameAs(a);
+        assertThat(table.acquire(ROOT, "a", FILE)).isNotSameAs(a);
+        table.release(a, 3);
+        assertThat(table.get(a.number())).isNull();
+    }
+
+    @Test
+    void move_ontoAnother_leavesThatWithoutAPlace() {
+        Inode a = table.acquire(ROOT, "a", FILE);
+        Inode b = table.acquire(ROOT, "b", FILE);
+
+        table.move(a, ROOT, "b");
+
+        assertThat(table.find(ROOT, "b")).isSameAs(a);
+        assertThat(b.place()).isNull();
+        assertThat(table.get(b.number())).isSameAs(b);
+        table.release(b, 1);
+        assertThat(table.size()).isOne();
+    }
+
+    @Test
+    void detach_inUse_givesTheNameToAnotherInode() {
+        Inode removed = table.acquire(ROOT, "a", FILE);
+
+        table.detach(removed);
+
+        Inode made = table.acquire(ROOT, "a", FILE);
+        assertThat(made.number()).isNotEqualTo(removed.number());
+        table.release(removed, 1);
+        table.release(made, 1);
+        assertThat(table.size()).isZero();
+        assertThat(table.acquire(ROOT, "a", FILE)).isSameAs(made);
+    }
+
+    @Test
+    void detach_forgotten_doesNotComeBack() {
+        Inode removed = table.acquire(ROOT, "a", FILE);
+        table.release(removed, 1);
+
+        table.detach(removed);
+
+        assertThat(table.acquire(ROOT, "a", FILE)).isNotSameAs(removed);
+    }
 }

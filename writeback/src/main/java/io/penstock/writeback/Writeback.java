@@ -81,6 +81,10 @@ public final class Writeback implements AutoCloseable {
         return shared.add(WrittenFile.open(shared, base));
     }
 
+    public WritebackConfig config() {
+        return shared.config();
+    }
+
     public WritebackLimits limits() {
         return shared.limits();
     }

@@ -1,0 +1,279 @@
+package io.penstock.filesystem;
+
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.OpenHandle.OpenObject;
+import io.penstock.metadata.Directory;
+import io.penstock.metadata.FileEntry;
+import io.penstock.metadata.Inode;
+import io.penstock.metadata.InodeTable;
+import io.penstock.metadata.Node;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.writeback.Writeback;
+import io.penstock.writeback.WritebackConfig;
+import io.penstock.writeback.WrittenFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Instant;
+import java.time.InstantSource;
+import org.jspecify.annotations.Nullable;
+
+/** Changes files: makes them, writes them, and has them committed. Safe for use by any number of threads. */
+final class FileChanges {
+    // fallocate(2)'s modes, from include/uapi/linux/falloc.h.
+    private static final int FALLOC_FL_KEEP_SIZE = 1;
+    private static final int FALLOC_FL_PUNCH_HOLE = 2;
+    private static final int FALLOC_FL_ZERO_RANGE = 0x10;
+
+    /** Bytes that are copied at a time where the store cannot do it. */
+    private static final int COPY_BYTES = 1 << 20;
+
+    private final Writeback writeback;
+    private final WritebackConfig config;
+    private final InstantSource clock;
+    private final InodeTable inodes;
+    private final Places places;
+    private final SharedFiles files;
+    private final OpenFiles open;
+    private final NameChanges names;
+
+    FileChanges(
+            Writing writing, InodeTable inodes, Places places, SharedFiles files, OpenFiles open, NameChanges names) {
+        this.writeback = writing.writeback();
+        this.config = writeback.config();
+        this.clock = writing.clock();
+        this.inodes = inodes;
+        this.places = places;
+        this.files = files;
+        this.open = open;
+        this.names = names;
+    }
+
+    /** The new file, joined to write and its inode looked up; or the one that is there, unless {@code mustBeNew}. */
+    SharedFile create(long parent, String name, int flags) throws ErrnoException {
+        boolean mustBeNew = (flags & OpenFlags.O_EXCL) != 0;
+        Directory directory = places.existingDirectory(parent);
+        Places.checkNew(directory, name, "");
+        Node node = places.find(directory, name);
+        if (node != null) {
+            if (mustBeNew) {
+                throw new ErrnoException(Errno.EEXIST, "there is a '" + directory.key(name) + "' already");
+            }
+            Inode inode = inodes.acquire(directory, name, node);
+            try {
+                return open(inode.number(), flags);
+            } catch (ErrnoException e) {
+                inodes.release(inode, 1);
+                throw e;
+            }
+        }
+        names.vacate(directory, name);
+        WrittenFile content = writeback.create(directory.key(name), null);
+        SharedFile file = files.create(directory, name, content);
+        file.join(true);
+        return file;
+    }
+
+    /** A new, empty file that is in the store, its inode looked up. */
+    SharedFile mknod(long parent, String name) throws ErrnoException {
+        SharedFile file = create(parent, name, OpenFlags.O_WRONLY | OpenFlags.O_EXCL);
+        try {
+            WrittenFile content = file.written();
+            if (content != null) {
+                Errnos.run(content::commit);
+            }
+            return file;
+        } finally {
+            file.leave(true);
+        }
+    }
+
+    /** What is there already, joined as the flags have it. */
+    SharedFile open(long inode, int flags) throws ErrnoException {
+        boolean truncate = (flags & OpenFlags.O_TRUNC) != 0;
+        boolean write = OpenFlags.isWrite(flags) || truncate;
+        SharedFile file = open.join(inode, write);
+        if (!write) {
+            return file;
+        }
+        try {
+            Errnos.run(() -> file.beginWriting(writeback, truncate, clock.instant()));
+            return file;
+        } catch (ErrnoException | RuntimeException e) {
+            file.leave(true);
+            throw e;
+        }
+    }
+
+    int write(OpenObject handle, long position, ByteBuffer from, boolean mayAppend) throws ErrnoException {
+        WrittenFile content = writable(handle);
+        int length = from.remaining();
+        boolean append = mayAppend && handle.has(OpenFlags.O_APPEND);
+        checkEnd((append ? content.size() : position) + length);
+        Errnos.run(() -> {
+            if (append) {
+                content.append(from);
+            } else {
+                content.write(position, from);
+            }
+            handle.file().changed(clock.instant());
+            if (handle.has(OpenFlags.O_DSYNC)) {
+                content.fsync();
+            }
+        });
+        return length;
+    }
+
+    /** @param handle by which it is asked for; null if as if it was opened, cut and closed: truncate(2) */
+    void truncate(long inode, @Nullable OpenObject handle, long size) throws ErrnoException {
+        if (size < 0) {
+            throw new ErrnoException(Errno.EINVAL, "a size of " + size);
+        }
+        checkEnd(size);
+        if (handle != null) {
+            truncate(handle, size);
+            return;
+        }
+        int flags = OpenFlags.O_WRONLY | (size == 0 ? OpenFlags.O_TRUNC : 0);
+        OpenObject opened = new OpenObject(open(inode, flags), flags, false);
+        try {
+            truncate(opened, size);
+            WrittenFile content = opened.file().written();
+            if (content != null && opened.file().links() > 0) {
+                commit(content);
+            }
+        } finally {
+            opened.file().leave(opened);
+        }
+    }
+
+    private void truncate(OpenObject handle, long size) throws ErrnoException {
+        WrittenFile content = writable(handle);
+        Errnos.run(() -> content.truncate(size));
+        handle.file().changed(clock.instant());
+    }
+
+    void fallocate(OpenObject handle, int mode, long offset, long length) throws ErrnoException {
+        WrittenFile content = writable(handle);
+        if (offset < 0 || length <= 0) {
+            throw new ErrnoException(Errno.EINVAL, "offset %d, length %d".formatted(offset, length));
+        }
+        boolean keepSize = (mode & FALLOC_FL_KEEP_SIZE) != 0;
+        boolean zero = switch (mode & ~FALLOC_FL_KEEP_SIZE) {
+            case 0 -> false;
+            case FALLOC_FL_ZERO_RANGE -> true;
+            case FALLOC_FL_PUNCH_HOLE -> keepSize;
+            default -> throw unsupported(mode);
+        };
+        if ((mode & FALLOC_FL_PUNCH_HOLE) != 0 && !keepSize) {
+            throw unsupported(mode);
+        }
+        long end = offset > Long.MAX_VALUE - length ? Long.MAX_VALUE : offset + length;
+        checkEnd(end);
+        Errnos.run(() -> {
+            if (zero) {
+                content.zero(offset, length);
+            }
+            if (!keepSize && end > content.size()) {
+                content.truncate(end);
+            }
+        });
+        handle.file().changed(clock.instant());
+    }
+
+    private static ErrnoException unsupported(int mode) {
+        return new ErrnoException(Errno.EOPNOTSUPP, "fallocate mode " + mode);
+    }
+
+    /** copy_file_range(2): returns how many bytes were copied. */
+    long copy(SharedFile from, long fromPosition, OpenObject handle, long toPosition, long length)
+            throws ErrnoException {
+        WrittenFile to = writable(handle);
+        long count = Math.min(length, from.size() - fromPosition);
+        if (fromPosition < 0 || toPosition < 0 || length < 0) {
+            throw new ErrnoException(Errno.EINVAL, "a position or length below zero");
+        } else if (count <= 0) {
+            return 0;
+        } else if (from == handle.file() && Math.abs(fromPosition - toPosition) < count) {
+            throw new ErrnoException(Errno.EINVAL, "the ranges overlap");
+        }
+        checkEnd(toPosition + count);
+        ObjectVersion version = from.version();
+        long copied = Errnos.call(() -> {
+            if (version != null) {
+                to.copyFrom(version, fromPosition, toPosition, count);
+                return count;
+            }
+            return copyBytes(from, fromPosition, to, toPosition, count);
+        });
+        handle.file().changed(clock.instant());
+        return copied;
+    }
+
+    private static long copyBytes(SharedFile from, long fromPosition, WrittenFile to, long toPosition, long length)
+            throws ObjectStoreException, IOException, InterruptedException {
+        ByteBuffer buffer = ByteBuffer.allocate((int) Math.min(COPY_BYTES, length));
+        long copied = 0;
+        while (copied < length) {
+            buffer.clear().limit((int) Math.min(buffer.capacity(), length - copied));
+            if (from.read(fromPosition + copied, buffer) == 0) {
+                break;
+            }
+            buffer.flip();
+            int bytes = buffer.remaining();
+            to.write(toPosition + copied, buffer);
+            copied += bytes;
+        }
+        return copied;
+    }
+
+    /** close(2) of one of perhaps several descriptors: the last for writing commits. */
+    void flush(OpenObject handle) throws ErrnoException {
+        WrittenFile content = handle.file().flush(handle);
+        if (content != null) {
+            commit(content);
+        }
+    }
+
+    private void commit(WrittenFile content) throws ErrnoException {
+        Errnos.run(() -> {
+            switch (config.close()) {
+                case VISIBLE -> content.commit();
+                case STAGED -> content.closeStaged();
+            }
+        });
+    }
+
+    void fsync(OpenObject handle) throws ErrnoException {
+        WrittenFile content = handle.file().written();
+        if (content != null && handle.file().links() > 0) {
+            Errnos.run(content::fsync);
+        }
+    }
+
+    /** utimensat(2). */
+    void touch(Node node, Instant modified) {
+        switch (node) {
+            case SharedFile file -> file.touch(modified);
+            case FileEntry(var object) -> files.times().set(object.version(), modified);
+            default -> {} // a directory's time is the mount's
+        }
+    }
+
+    private static WrittenFile writable(OpenObject handle) throws ErrnoException {
+        if (!handle.isWritable()) {
+            throw new ErrnoException(Errno.EBADF, handle.inode() + " is not open for writing");
+        }
+        return handle.file().content(handle);
+    }
+
+    private void checkEnd(long end) throws ErrnoException {
+        if (end < 0 || end > config.largestObjectBytes()) {
+            throw new ErrnoException(
+                    Errno.EFBIG,
+                    "%d bytes: more than the store's largest object, which is set to %d"
+                            .formatted(end, config.largestObjectBytes()));
+        }
+    }
+}

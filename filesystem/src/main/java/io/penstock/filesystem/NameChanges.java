@@ -1,0 +1,229 @@
+package io.penstock.filesystem;
+
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+import io.penstock.core.ObjectVersion;
+import io.penstock.metadata.Absent;
+import io.penstock.metadata.Directory;
+import io.penstock.metadata.FileEntry;
+import io.penstock.metadata.Inode;
+import io.penstock.metadata.InodeTable;
+import io.penstock.metadata.LiveFile;
+import io.penstock.metadata.Node;
+import io.penstock.metadata.Tree;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
+import io.penstock.objectstore.WriteCondition;
+import io.penstock.writeback.WrittenFile;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes directories, removes names and moves them. What is done has been done by the store when a call returns, but for
+ * the deletion of a file that somebody has open. Each begins with the store and ends with what is known of it here, so
+ * that a call that fails changes nothing here. Safe for use by any number of threads; calls that contradict each other
+ * end as the store orders them.
+ */
+final class NameChanges {
+    /** renameat2(2)'s flag, from include/uapi/linux/fs.h. */
+    private static final int RENAME_NOREPLACE = 1;
+
+    private final Tree tree;
+    private final ObjectStore store;
+    private final InodeTable inodes;
+    private final Places places;
+    private final SharedFiles files;
+    private final Removals removals;
+
+    NameChanges(ObjectStore store, InodeTable inodes, Places places, SharedFiles files) {
+        this.tree = files.tree();
+        this.store = store;
+        this.inodes = inodes;
+        this.places = places;
+        this.files = files;
+        this.removals = new Removals(tree, store);
+    }
+
+    /** The name is to be taken by something new: what still has it in the store goes. */
+    void vacate(Directory directory, String name) throws ErrnoException {
+        removals.finish(directory, name);
+    }
+
+    /** @return the new directory, not looked up */
+    Directory mkdir(long parent, String name) throws ErrnoException {
+        Directory directory = places.existingDirectory(parent);
+        Places.checkNew(directory, name, "/");
+        if (places.find(directory, name) != null) {
+            throw exists(directory, name);
+        }
+        vacate(directory, name);
+        Directory made = new Directory(directory.key(name) + "/");
+        Errnos.run(() -> {
+            try {
+                store.put(made.prefix(), EmptyBody.INSTANCE, WriteCondition.ABSENT);
+            } catch (ObjectStoreException.PreconditionFailed e) {
+                tree.invalidate(directory, name);
+                throw exists(directory, name);
+            }
+        });
+        tree.changed(directory, name, made);
+        return made;
+    }
+
+    void rmdir(long parent, String name) throws ErrnoException {
+        Directory directory = places.directory(parent);
+        if (!(places.existing(directory, name) instanceof Directory child)) {
+            throw new ErrnoException(Errno.ENOTDIR, "'" + directory.key(name) + "' is not a directory");
+        }
+        removals.finishBelow(child);
+        Errnos.run(() -> {
+            if (!tree.isEmpty(child)) {
+                throw new ErrnoException(Errno.ENOTEMPTY, "'" + child.prefix() + "' is not empty");
+            }
+            tree.keep(directory);
+            store.delete(child.prefix());
+        });
+        tree.changed(directory, name, Absent.ABSENT);
+        tree.unshow(directory, name, child);
+        Inode inode = inodes.find(child);
+        if (inode != null) {
+            inodes.detach(inode);
+        }
+    }
+
+    void unlink(long parent, String name) throws ErrnoException {
+        Directory directory = places.directory(parent);
+        Node node = places.existing(directory, name);
+        if (node instanceof Directory) {
+            throw new ErrnoException(Errno.EISDIR, "'" + directory.key(name) + "' is a directory");
+        }
+        Inode inode = inodes.find(directory, name);
+        List<SharedFile> sharing = inode == null ? List.of() : files.of(inode.number());
+        // What is on its way to the store must not arrive after the deletion.
+        sharing.stream().filter(file -> file.written() != null).forEach(SharedFile::remove);
+        tree.keep(directory);
+        ObjectVersion version = stored(node);
+        if (version != null && !defer(directory, name, version, sharing)) {
+            Errnos.run(() -> store.delete(version.key()));
+            tree.changed(directory, name, Absent.ABSENT);
+        }
+        sharing.forEach(SharedFile::remove);
+        if (inode != null) {
+            inodes.detach(inode);
+        }
+        sharing.forEach(SharedFile::settle);
+    }
+
+    /** The object is deleted by whoever closes it last, if somebody reads it now. */
+    private boolean defer(Directory directory, String name, ObjectVersion version, List<SharedFile> sharing) {
+        for (SharedFile file : sharing) {
+            if (file.isOpen() && file.needs(version)) {
+                Runnable removal = removals.defer(directory, name, version);
+                if (file.atEnd(removal)) {
+                    return true;
+                }
+                removal.run();
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static @Nullable ObjectVersion stored(Node node) {
+        return switch (node) {
+            case Directory _ -> null;
+            case FileEntry(StoredObject object) -> object.version();
+            case LiveFile live -> ((SharedFile) live).stored();
+        };
+    }
+
+    void rename(long parent, String name, long newParent, String newName, int flags) throws ErrnoException {
+        if ((flags & ~RENAME_NOREPLACE) != 0) {
+            throw new ErrnoException(Errno.EINVAL, "names cannot be exchanged: rename flags " + flags);
+        }
+        Directory from = places.directory(parent);
+        Directory to = places.existingDirectory(newParent);
+        Node source = places.existing(from, name);
+        Places.checkNew(to, newName, "");
+        Node target = places.find(to, newName);
+        if (from.equals(to) && name.equals(newName)) {
+            return;
+        } else if (target != null && flags == RENAME_NOREPLACE) {
+            throw exists(to, newName);
+        } else if (source instanceof Directory) {
+            // What mv(1) then does by itself: copy and remove.
+            throw new ErrnoException(Errno.EXDEV, "'" + from.key(name) + "' is a directory, and cannot be moved yet");
+        } else if (target instanceof Directory) {
+            throw new ErrnoException(Errno.EISDIR, "'" + to.key(newName) + "' is a directory");
+        }
+        vacate(to, newName);
+        Instant modified = source instanceof LiveFile live
+                ? live.modified()
+                : files.times().of(version(source));
+        ObjectVersion before = Errnos.call(() -> committed(source));
+        ObjectVersion after = Errnos.call(() -> copy(before, to, newName, flags == RENAME_NOREPLACE));
+        Inode replaced = inodes.find(to, newName);
+        List<SharedFile> lost = replaced == null ? List.of() : files.of(replaced.number());
+        lost.forEach(SharedFile::remove);
+        files.stored(new Inode.Place(to, newName), after, modified);
+        tree.keep(from);
+        Errnos.run(() -> store.delete(before.key()));
+        Inode inode = inodes.find(from, name);
+        if (inode != null) {
+            move(inode, before, to, newName, after);
+        } else if (replaced != null) {
+            inodes.detach(replaced);
+        }
+        tree.changed(from, name, Absent.ABSENT);
+        lost.forEach(SharedFile::settle);
+    }
+
+    private void move(Inode inode, ObjectVersion before, Directory to, String newName, ObjectVersion after) {
+        inodes.move(inode, to, newName);
+        files.kernelPages().becomes(inode.number(), before.etag(), after.etag());
+        for (SharedFile file : files.of(inode.number())) {
+            if (file.isOf(before)) {
+                file.moved(after);
+            }
+        }
+    }
+
+    private ObjectVersion copy(ObjectVersion version, Directory to, String name, boolean mustBeNew)
+            throws ErrnoException, ObjectStoreException, InterruptedException {
+        try {
+            return store.copy(version, to.key(name), mustBeNew ? WriteCondition.ABSENT : WriteCondition.ALWAYS);
+        } catch (ObjectStoreException.PreconditionFailed e) {
+            tree.invalidate(to, name);
+            if (mustBeNew && tree.lookup(to, name) instanceof Node) {
+                throw exists(to, name);
+            }
+            throw e;
+        }
+    }
+
+    /** The version that the store has of a file, with all that is written of it. */
+    private static ObjectVersion committed(Node node) throws ObjectStoreException, IOException, InterruptedException {
+        if (node instanceof SharedFile file) {
+            WrittenFile content = file.written();
+            if (content != null) {
+                content.commit();
+            }
+        }
+        return version(node);
+    }
+
+    private static ObjectVersion version(Node node) {
+        ObjectVersion version = stored(node);
+        if (version == null) {
+            throw new IllegalStateException(node + " is not in the store");
+        }
+        return version;
+    }
+
+    private static ErrnoException exists(Directory directory, String name) {
+        return new ErrnoException(Errno.EEXIST, "there is a '" + directory.key(name) + "' already");
+    }
+}

@@ -1,0 +1,111 @@
+package io.penstock.filesystem;
+
+import io.penstock.core.ErrnoException;
+import io.penstock.core.ObjectVersion;
+import io.penstock.metadata.Absent;
+import io.penstock.metadata.Directory;
+import io.penstock.metadata.Tree;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Objects whose names are removed here while somebody still reads them: they are deleted with the last close, or when
+ * the name is wanted for something else. Until then the tree hides them. Safe for use by any number of threads.
+ */
+final class Removals {
+    private static final Logger LOG = LoggerFactory.getLogger(Removals.class);
+
+    private final Tree tree;
+    private final ObjectStore store;
+
+    /** By key. */
+    private final ConcurrentMap<String, Removal> pending = new ConcurrentHashMap<>();
+
+    Removals(Tree tree, ObjectStore store) {
+        this.tree = tree;
+        this.store = store;
+    }
+
+    private record Removal(
+            Directory parent,
+            String name,
+            ObjectVersion version,
+            AtomicBoolean begun,
+            CompletableFuture<Boolean> done) {}
+
+    /** Hides the name, and returns what deletes the object, for when nobody needs it any more */
+    Runnable defer(Directory parent, String name, ObjectVersion version) {
+        Removal removal = new Removal(parent, name, version, new AtomicBoolean(), new CompletableFuture<>());
+        tree.show(parent, name, Absent.ABSENT);
+        pending.put(version.key(), removal);
+        return () -> begin(removal);
+    }
+
+    /** The name is wanted: what is pending of it is done now. */
+    void finish(Directory parent, String name) throws ErrnoException {
+        finish(pending.get(parent.key(name)));
+    }
+
+    /** The directory is to be removed: the same for all that is in it. */
+    void finishBelow(Directory directory) throws ErrnoException {
+        for (Removal removal : pending.values()) {
+            if (removal.version.key().startsWith(directory.prefix())) {
+                finish(removal);
+            }
+        }
+    }
+
+    private void finish(@org.jspecify.annotations.Nullable Removal removal) throws ErrnoException {
+        if (removal != null) {
+            begin(removal);
+            Errnos.run(() -> {
+                try {
+                    removal.done.get();
+                } catch (java.util.concurrent.ExecutionException e) {
+                    throw new IllegalStateException(e.getCause());
+                }
+            });
+        }
+    }
+
+    private void begin(Removal removal) {
+        if (!removal.begun.compareAndSet(false, true)) {
+            return;
+        }
+        try {
+            delete(removal);
+        } finally {
+            pending.remove(removal.version.key(), removal);
+            tree.unshow(removal.parent, removal.name, Absent.ABSENT);
+            removal.done.complete(true);
+        }
+    }
+
+    /** Somebody else may have made another object of the name since: that stays. */
+    private void delete(Removal removal) {
+        String key = removal.version.key();
+        try {
+            if (store.head(key).version().etag().equals(removal.version.etag())) {
+                store.delete(key);
+                tree.changed(removal.parent, removal.name, Absent.ABSENT);
+                return;
+            }
+        } catch (ObjectStoreException.NotFound e) {
+            // then it is done
+        } catch (ObjectStoreException e) {
+            LOG.warn(
+                    "'{}' was removed while it was open, and cannot be deleted now: it shows again. {}",
+                    key,
+                    e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        tree.invalidate(removal.parent, removal.name);
+    }
+}

@@ -1,0 +1,238 @@
+package io.penstock.filesystem;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.metadata.Directory;
+import io.penstock.metadata.FileEntry;
+import io.penstock.metadata.Inode;
+import io.penstock.metadata.Inode.Place;
+import io.penstock.metadata.InodeTable;
+import io.penstock.metadata.LiveFile;
+import io.penstock.metadata.Tree;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
+import io.penstock.prefetch.ObjectReader;
+import io.penstock.prefetch.PageFetcher;
+import io.penstock.writeback.Writeback;
+import io.penstock.writeback.WrittenFile;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The files that are open, and those that are written and not committed yet. Safe for use by any number of threads. */
+final class SharedFiles implements Writeback.Listener, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(SharedFiles.class);
+
+    /** The class of an object that is written without naming one. */
+    private static final String STANDARD = "STANDARD";
+
+    private final Tree tree;
+    private final InodeTable inodes;
+    private final PageFetcher fetcher;
+    private final KernelPages kernelPages = new KernelPages();
+    private final ModifiedTimes times = new ModifiedTimes();
+
+    /** By inode's number; mostly one each. Lists are immutable, and only changed within compute. */
+    private final ConcurrentMap<Long, List<SharedFile>> byInode = new ConcurrentHashMap<>();
+
+    private final ConcurrentMap<WrittenFile, SharedFile> byContent = new ConcurrentHashMap<>();
+    private final AtomicLong lastTag = new AtomicLong();
+
+    /** What nobody waits for. */
+    private final ExecutorService behind = Executors.newVirtualThreadPerTaskExecutor();
+
+    SharedFiles(Tree tree, InodeTable inodes, PageFetcher fetcher) {
+        this.tree = tree;
+        this.inodes = inodes;
+        this.fetcher = fetcher;
+    }
+
+    Tree tree() {
+        return tree;
+    }
+
+    KernelPages kernelPages() {
+        return kernelPages;
+    }
+
+    ModifiedTimes times() {
+        return times;
+    }
+
+    /** A name for content that no version has. */
+    String newTag() {
+        return "written " + lastTag.incrementAndGet();
+    }
+
+    ObjectReader open(ObjectVersion version) {
+        return fetcher.open(version);
+    }
+
+    /** All of an inode. */
+    List<SharedFile> of(long inode) {
+        return byInode.getOrDefault(inode, List.of());
+    }
+
+    /** The one that is open of an inode that has no name any more: null if none is. */
+    @Nullable
+    SharedFile removed(Inode inode) {
+        for (SharedFile file : of(inode.number())) {
+            if (file.links() == 0 && file.isOpen()) {
+                return file;
+            }
+        }
+        return null;
+    }
+
+    /** What the file's handles share. Each must {@linkplain SharedFile#leave leave}. Null if it is to be looked up again. */
+    @Nullable
+    SharedFile join(Inode inode, LiveFile live, boolean write) {
+        SharedFile file = (SharedFile) live; // there are no others
+        if (file.inode().number() == inode.number() && file.join(write)) {
+            return file;
+        }
+        file.settle();
+        return null;
+    }
+
+    SharedFile join(Inode inode, ObjectVersion version, boolean write) {
+        while (true) {
+            SharedFile known = find(of(inode.number()), version);
+            if (known == null) {
+                known = add(new SharedFile(this, inode, version, fetcher.open(version)), version);
+            }
+            if (known.join(write)) {
+                return known;
+            }
+            known.settle();
+        }
+    }
+
+    private SharedFile add(SharedFile fresh, ObjectVersion version) {
+        SharedFile[] shared = {fresh};
+        inodes.acquire(fresh.inode());
+        byInode.compute(fresh.inode().number(), (_, files) -> {
+            SharedFile known = files == null ? null : find(files, version);
+            shared[0] = known == null ? fresh : known;
+            return known == null ? with(files, fresh) : files;
+        });
+        if (shared[0] != fresh) {
+            fresh.discard();
+            inodes.release(fresh.inode(), 1);
+        }
+        return shared[0];
+    }
+
+    /** A new file, joined to write, its inode looked up once. */
+    SharedFile create(Directory parent, String name, WrittenFile content) {
+        Inode inode = inodes.acquireFile(parent, name);
+        inodes.acquire(inode);
+        SharedFile file = new SharedFile(this, inode, content, true);
+        file.join(true);
+        add(file, content);
+        return file;
+    }
+
+    /** What an earlier run left: it is committed behind. */
+    void recover(WrittenFile content) {
+        Place place = tree.place(content.key());
+        if (place != null) {
+            add(new SharedFile(this, inodes.acquireFile(place.parent(), place.name()), content, false), content);
+        }
+    }
+
+    private void add(SharedFile file, WrittenFile content) {
+        add(content, file);
+        byInode.compute(file.inode().number(), (_, files) -> with(files, file));
+        file.show();
+    }
+
+    void add(WrittenFile content, SharedFile file) {
+        byContent.put(content, file);
+    }
+
+    private static @Nullable SharedFile find(List<SharedFile> files, ObjectVersion version) {
+        for (SharedFile file : files) {
+            if (file.isOf(version)) {
+                return file;
+            }
+        }
+        return null;
+    }
+
+    private static List<SharedFile> with(@Nullable List<SharedFile> files, SharedFile file) {
+        List<SharedFile> more = new ArrayList<>(files == null ? List.of() : files);
+        more.add(file);
+        return List.copyOf(more);
+    }
+
+    /** Nobody has it open and nothing of it is to be committed. */
+    void ended(SharedFile file) {
+        WrittenFile content = file.written();
+        if (content != null) {
+            byContent.remove(content);
+        }
+        byInode.computeIfPresent(file.inode().number(), (_, files) -> {
+            List<SharedFile> left =
+                    files.stream().filter(other -> other != file).toList();
+            return left.isEmpty() ? null : left;
+        });
+        Runnable last = file.atEnd();
+        if (last != null) {
+            behind.execute(last);
+        }
+        inodes.release(file.inode(), 1);
+    }
+
+    /** The store has this version at the place now, because it was written here. */
+    void stored(Place place, ObjectVersion version, Instant modified) {
+        times.set(version, modified);
+        tree.changed(place.parent(), place.name(), new FileEntry(new StoredObject(version, STANDARD)));
+    }
+
+    void commitBehind(WrittenFile content) {
+        behind.execute(() -> {
+            try {
+                content.commit();
+            } catch (ObjectStoreException | IOException e) {
+                LOG.warn("'{}' is not committed yet: {}", content.key(), e.getMessage());
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+    }
+
+    @Override
+    public void committed(WrittenFile content, ObjectVersion version) {
+        SharedFile file = byContent.get(content);
+        if (file != null) {
+            file.committed(version);
+        }
+    }
+
+    @Override
+    public void givenUp(WrittenFile content) {
+        SharedFile file = byContent.get(content);
+        if (file != null) {
+            Place place = file.inode().place();
+            if (place != null) {
+                tree.invalidate(place.parent(), place.name());
+            }
+            file.givenUp();
+        }
+    }
+
+    /** Waits for what nobody waited for. */
+    @Override
+    public void close() {
+        behind.close();
+    }
+}

@@ -1,0 +1,14 @@
+package io.penstock.filesystem;
+
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.writeback.Writeback;
+import java.time.InstantSource;
+
+/**
+ * What a mount that can be written changes the bucket with. Both stay the caller's, to be closed after the file system:
+ * first the write-back, then the store.
+ *
+ * @param writeback just opened: the file system starts it
+ * @param clock gives files their time
+ */
+public record Writing(ObjectStore store, Writeback writeback, InstantSource clock) {}

@@ -1,0 +1,56 @@
+package io.penstock.metadata;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Names that stand for something else here than in the store: files that are being written, directories whose last key
+ * is gone, and names that are removed but whose object is still needed ({@link Absent}). Safe for use by any number of
+ * threads.
+ */
+final class LocalNames {
+    /** Inner maps are only changed within compute on the outer, which drops those that are empty. */
+    private final ConcurrentMap<Directory, ConcurrentMap<String, Answer>> directories = new ConcurrentHashMap<>();
+
+    /** Null if it stands for what the store has. */
+    @Nullable
+    Answer get(Directory directory, String name) {
+        Map<String, Answer> names = directories.get(directory);
+        return names == null ? null : names.get(name);
+    }
+
+    /** All of a directory, as they are now and later. */
+    Map<String, Answer> in(Directory directory) {
+        Map<String, Answer> names = directories.get(directory);
+        return names == null ? Map.of() : names;
+    }
+
+    void put(Directory directory, String name, Answer answer) {
+        directories.compute(directory, (_, known) -> {
+            ConcurrentMap<String, Answer> names = known == null ? new ConcurrentHashMap<>() : known;
+            names.put(name, answer);
+            return names;
+        });
+    }
+
+    /** @return whether it was new */
+    boolean putIfAbsent(Directory directory, String name, Answer answer) {
+        boolean[] isNew = new boolean[1];
+        directories.compute(directory, (_, known) -> {
+            ConcurrentMap<String, Answer> names = known == null ? new ConcurrentHashMap<>() : known;
+            isNew[0] = names.putIfAbsent(name, answer) == null;
+            return names;
+        });
+        return isNew[0];
+    }
+
+    /** Does nothing if the name stands for something else by now. */
+    void remove(Directory directory, String name, Answer answer) {
+        directories.computeIfPresent(directory, (_, names) -> {
+            names.remove(name, answer);
+            return names.isEmpty() ? null : names;
+        });
+    }
+}

@@ -1,0 +1,213 @@
+package io.penstock.metadata;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ListPage;
+import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.testing.ForwardingObjectStore;
+import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.testing.ManualClock;
+import io.penstock.testing.RecordingObjectStore;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is changed here shows at once, whatever is known, on its way, or in the store. */
+@Timeout(60)
+class OwnChangesTest {
+    private static final Duration TTL = Duration.ofSeconds(60);
+
+    private final ManualClock clock = new ManualClock();
+    private final InMemoryObjectStore bucket = new InMemoryObjectStore("bucket", clock, InMemoryObjectStore.Order.UTF8);
+    private final LateAnswers late = new LateAnswers(bucket);
+    private final RecordingObjectStore store = new RecordingObjectStore(late);
+    private final Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL), clock::nanoTime);
+    private final Directory root = tree.root();
+
+    private record Live(long size) implements LiveFile {
+        @Override
+        public Instant modified() {
+            return Instant.EPOCH;
+        }
+
+        @Override
+        public int links() {
+            return 1;
+        }
+    }
+
+    /** Once armed, makes a listing's page and holds it until it is let go. */
+    private static final class LateAnswers extends ForwardingObjectStore {
+        final CountDownLatch made = new CountDownLatch(1);
+        final CountDownLatch letGo = new CountDownLatch(1);
+        volatile boolean armed;
+
+        LateAnswers(ObjectStore store) {
+            super(store);
+        }
+
+        @Override
+        public ListPage list(ListRequest request) throws ObjectStoreException, InterruptedException {
+            ListPage page = super.list(request);
+            if (armed) {
+                made.countDown();
+                letGo.await();
+            }
+            return page;
+        }
+    }
+
+    @AfterEach
+    void close() {
+        tree.close();
+    }
+
+    @Test
+    void show_anyName_holdsWhateverIsKnown() throws Exception {
+        ObjectVersion version = bucket.put("a", "1");
+        Live written = new Live(5);
+        tree.lookup(root, "a");
+
+        tree.show(root, "a", written);
+        tree.show(root, "new", written);
+
+        assertThat(tree.lookup(root, "a")).isSameAs(written);
+        assertThat(tree.lookupNow(root, "new")).isSameAs(written);
+        assertThat(tree.shown(root)).containsOnlyKeys("a", "new");
+        tree.unshow(root, "a", new Live(6));
+        assertThat(tree.lookup(root, "a")).as("shown still").isSameAs(written);
+        tree.unshow(root, "a", written);
+        tree.unshow(root, "new", written);
+        assertThat(tree.lookup(root, "a")).isEqualTo(Listings.file(version));
+        assertThat(tree.lookup(root, "new")).isEqualTo(Absent.ABSENT);
+        assertThat(tree.shown(root)).isEmpty();
+    }
+
+    @Test
+    void changed_known_showsAtOnceInAnswersAndListings() throws Exception {
+        ObjectVersion a = bucket.put("a", "1");
+        bucket.put("b", "1");
+        names();
+
+        bucket.delete("a");
+        tree.changed(root, "a", Absent.ABSENT);
+        ObjectVersion c = bucket.put("c", "1");
+        tree.changed(root, "c", Listings.file(c));
+
+        store.drain();
+        assertThat(tree.lookup(root, "a")).isEqualTo(Absent.ABSENT);
+        assertThat(tree.lookup(root, "c")).isEqualTo(Listings.file(c));
+        assertThat(names()).containsExactly("b", "c");
+        assertThat(store.drain()).isEmpty();
+        assertThat(a.key()).isEqualTo("a");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void changed_listingInFlight_doesNotBringBackWhatWasBefore(boolean deleted) throws Exception {
+        if (deleted) {
+            bucket.put("a", "1");
+        }
+        bucket.put("b", "1");
+        late.armed = true;
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            Future<List<String>> listed = threads.submit(this::names);
+            late.made.await();
+            Answer answer = change(deleted);
+            late.letGo.countDown();
+
+            assertThat(listed.get()).containsExactlyInAnyOrderElementsOf(deleted ? List.of("b") : List.of("a", "b"));
+            assertThat(tree.lookupNow(root, "a")).isEqualTo(answer);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void changed_answerInFlight_doesNotBringBackWhatWasBefore(boolean deleted) throws Exception {
+        if (deleted) {
+            bucket.put("a", "1");
+        }
+        late.armed = true;
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            Future<Answer> asked = threads.submit(() -> tree.lookup(root, "a"));
+            late.made.await();
+            Answer answer = change(deleted);
+            late.letGo.countDown();
+            asked.get();
+
+            assertThat(tree.lookupNow(root, "a")).isEqualTo(answer);
+        }
+    }
+
+    private Answer change(boolean deleted) throws Exception {
+        Answer answer = Absent.ABSENT;
+        if (deleted) {
+            bucket.delete("a");
+        } else {
+            answer = Listings.file(bucket.put("a", "1"));
+        }
+        tree.changed(root, "a", answer);
+        return answer;
+    }
+
+    @Test
+    void keep_lastFileGone_staysWithItsParents() throws Exception {
+        bucket.put("d/e/f", "1");
+        Directory d = new Directory("d/");
+        Directory e = new Directory("d/e/");
+        assertThat(tree.lookup(d, "e")).isEqualTo(e);
+
+        tree.keep(e);
+        bucket.delete("d/e/f");
+        tree.changed(e, "f", Absent.ABSENT);
+        clock.advance(TTL);
+
+        assertThat(tree.lookup(root, "d")).isEqualTo(d);
+        assertThat(tree.lookup(d, "e")).isEqualTo(e);
+        assertThat(tree.isEmpty(e)).isTrue();
+        assertThat(tree.isEmpty(d)).isFalse();
+        tree.unshow(d, "e", e);
+        assertThat(tree.lookup(d, "e")).isEqualTo(Absent.ABSENT);
+        assertThat(tree.lookup(root, "d")).isEqualTo(d);
+    }
+
+    @Test
+    void isEmpty_anyDirectory_countsAllButItsMarker() throws Exception {
+        bucket.put("marked/", "");
+        bucket.put("full/", "");
+        bucket.put("full/a", "");
+
+        assertThat(tree.isEmpty(new Directory("marked/"))).isTrue();
+        assertThat(tree.isEmpty(new Directory("full/"))).isFalse();
+        assertThat(tree.isEmpty(new Directory("none/"))).isTrue();
+        tree.show(new Directory("none/"), "gone", Absent.ABSENT);
+        assertThat(tree.isEmpty(new Directory("none/"))).isTrue();
+        tree.show(new Directory("none/"), "new", new Live(0));
+        assertThat(tree.isEmpty(new Directory("none/"))).isFalse();
+    }
+
+    private List<String> names() throws Exception {
+        List<String> names = new ArrayList<>();
+        Listing listing = tree.list(root);
+        for (int i = 0; listing.await(i); i++) {
+            Listing.Entry entry = listing.get(i);
+            if (entry != null) {
+                names.add(entry.name());
+            }
+        }
+        return names;
+    }
+}
