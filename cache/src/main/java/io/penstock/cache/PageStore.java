@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.IntBuffer;
 import java.util.Collection;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -102,16 +103,20 @@ final class PageStore {
         return wanted;
     }
 
-    /** Reads a whole page, and verifies it if it has not been. False if it is not there or not right: then it is Missing. */
-    boolean load(Extent extent, PageFrame frame) {
-        int page = frame.page();
-        if (!readPinned(extent, page, 0, frame.bytes(), DataFile::readPage)) {
+    /**
+     * Reads a whole page, and verifies it if it has not been.
+     *
+     * @param bytes as long as the page, in memory as {@link Slab} gives it
+     * @return false if it is not there or not right: then it is Missing
+     */
+    boolean load(Extent extent, int page, ByteBuffer bytes) {
+        if (!readPinned(extent, page, 0, bytes.duplicate(), DataFile::readPage)) {
             return false;
         }
         if (extent.isVerified(page)) {
             return true;
         }
-        if (checksumOf(frame.bytes()) != extent.checksum(page)) {
+        if (checksumOf(bytes.duplicate()) != extent.checksum(page)) {
             log.warn(
                     "A page of the cache on disk is damaged; it is fetched again. Page {} of file {}",
                     page,
@@ -175,10 +180,23 @@ final class PageStore {
         }
     }
 
-    private void unpin(Extent extent) {
+    void unpin(Extent extent) {
         if (extent.unpin()) {
             tasks.execute("evict", () -> space.free(extent));
         }
+    }
+
+    /** Exempts extents, which the caller has pinned, from eviction; {@link #letGo} must follow. */
+    void hold(List<Extent> extents) {
+        tasks.execute("hold a file", () -> space.hold(extents));
+    }
+
+    void letGo(List<Extent> extents) {
+        tasks.execute("let a file go", () -> space.letGo(extents));
+    }
+
+    boolean isWell() {
+        return health.isWell();
     }
 
     private void drop(Extent extent, int page) {

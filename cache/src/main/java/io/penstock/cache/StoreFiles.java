@@ -1,6 +1,7 @@
 package io.penstock.cache;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.function.LongPredicate;
 
 /** The data files of a cache folder; their names are numbers. */
@@ -12,6 +13,9 @@ interface StoreFiles {
     DataFile create(long name, long length) throws IOException;
 
     void remove(long name) throws IOException;
+
+    /** Where the file is, or would be. */
+    Path path(long name);
 
     /** Removes the files that the predicate does not know. */
     void removeUnknown(LongPredicate known) throws IOException;
