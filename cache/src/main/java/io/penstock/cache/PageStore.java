@@ -117,12 +117,13 @@ final class PageStore {
             return true;
         }
         if (checksumOf(bytes.duplicate()) != extent.checksum(page)) {
-            log.warn(
-                    "A page of the cache on disk is damaged; it is fetched again. Page {} of file {}",
-                    page,
-                    Long.toHexString(extent.object().fileName()));
-            counters.corruptPages.increment();
-            drop(extent, page);
+            if (drop(extent, page)) { // by this thread: others may have read it too
+                counters.corruptPages.increment();
+                log.warn(
+                        "A page of the cache on disk is damaged; it is fetched again. Page {} of file {}",
+                        page,
+                        Long.toHexString(extent.object().fileName()));
+            }
             return false;
         }
         extent.setVerified(page);
@@ -199,12 +200,14 @@ final class PageStore {
         return health.isWell();
     }
 
-    private void drop(Extent extent, int page) {
-        if (extent.drop(page)) {
+    private boolean drop(Extent extent, int page) {
+        boolean was = extent.drop(page);
+        if (was) {
             tasks.execute(
                     "write the index",
                     () -> index.append(new PagesDropped(extent.object().fileName(), page, 1)));
         }
+        return was;
     }
 
     // ---- writing

@@ -67,8 +67,8 @@ final class WholeFileTest {
                 CachedObject open = OBJECT.open(cache)) {
             for (int page = 0; page < OBJECT.pages() - 1; page++) {
                 OBJECT.fill(TestObject.claimed(open, page, page + 1), PAGE_SIZE);
+                cache.awaitWritten(); // before the next, so that none is left out for want of time
             }
-            cache.awaitWritten();
             assertThat(open.isWhole()).isFalse();
             assertThat(open.wholeFile(false)).isNull();
 

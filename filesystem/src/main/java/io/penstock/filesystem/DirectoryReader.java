@@ -18,11 +18,13 @@ final class DirectoryReader {
 
     private final Tree tree;
     private final InodeTable inodes;
+    private final OpenFiles files;
     private final AttributeView view;
 
-    DirectoryReader(Tree tree, InodeTable inodes, AttributeView view) {
+    DirectoryReader(Tree tree, InodeTable inodes, OpenFiles files, AttributeView view) {
         this.tree = tree;
         this.inodes = inodes;
+        this.files = files;
         this.view = view;
     }
 
@@ -63,7 +65,7 @@ final class DirectoryReader {
             Inode known = inodes.find(directory, entry.name());
             return sink.add(entry.name(), view.of(number(known), entry.node(), 0), next);
         }
-        Inode inode = inodes.acquire(directory, entry.name(), entry.node());
+        Inode inode = files.acquire(directory, entry.name(), entry.node());
         boolean taken =
                 sink.add(entry.name(), view.of(inode.number(), entry.node(), validNanos(directory, entry)), next);
         if (!taken) {

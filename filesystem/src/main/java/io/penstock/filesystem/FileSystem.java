@@ -2,14 +2,11 @@ package io.penstock.filesystem;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
-import io.penstock.core.ObjectVersion;
-import io.penstock.filesystem.OpenFile.PageCachePolicy;
 import io.penstock.filesystem.OpenHandle.OpenDirectory;
 import io.penstock.filesystem.OpenHandle.OpenObject;
 import io.penstock.filesystem.Places.Standing;
 import io.penstock.metadata.Absent;
 import io.penstock.metadata.Directory;
-import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Names;
@@ -17,8 +14,6 @@ import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
 import io.penstock.metadata.Tree.Believed;
 import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.objectstore.StoredObject;
-import io.penstock.prefetch.ObjectReader;
 import io.penstock.prefetch.PageFetcher;
 import java.nio.ByteBuffer;
 import java.time.Instant;
@@ -47,11 +42,6 @@ public final class FileSystem implements AutoCloseable {
     /** What {@link #readNow} returns instead of a byte count when it would have to wait. */
     public static final int WOULD_WAIT = -1;
 
-    // open(2)'s flags, from include/uapi/asm-generic/fcntl.h: the same on x86-64 and aarch64.
-    private static final int O_ACCMODE = 3;
-    private static final int O_CREAT = 0100;
-    private static final int O_TRUNC = 01000;
-
     // lseek(2)'s whence, from include/uapi/linux/fs.h.
     private static final int SEEK_DATA = 3;
     private static final int SEEK_HOLE = 4;
@@ -60,13 +50,12 @@ public final class FileSystem implements AutoCloseable {
     private static final Statfs STATFS = new Statfs(4096, 1L << 38, 1L << 38, Names.MAX_NAME_BYTES);
 
     private final Tree tree;
-    private final PageFetcher fetcher;
     private final AttributeView view;
     private final InodeTable inodes;
     private final Places places;
     private final DirectoryReader reader;
     private final HandleTable handles = new HandleTable();
-    private final KernelPages kernelPages = new KernelPages();
+    private final OpenFiles files;
 
     /**
      * Tree and fetcher stay the caller's, to be closed after this.
@@ -75,11 +64,11 @@ public final class FileSystem implements AutoCloseable {
      */
     public FileSystem(Tree tree, PageFetcher fetcher, FileSystemConfig config, Instant mountTime) {
         this.tree = tree;
-        this.fetcher = fetcher;
         this.view = new AttributeView(config, mountTime);
         this.inodes = new InodeTable(tree.root());
         this.places = new Places(tree, inodes);
-        this.reader = new DirectoryReader(tree, inodes, view);
+        this.files = new OpenFiles(fetcher, inodes, handles, config.passthrough());
+        this.reader = new DirectoryReader(tree, inodes, files, view);
     }
 
     /** @throws ErrnoException ENOENT as {@link AbsentException}, ENOTDIR, ENAMETOOLONG */
@@ -104,13 +93,15 @@ public final class FileSystem implements AutoCloseable {
     }
 
     public Attributes getattr(long inode) throws ErrnoException {
-        Standing standing = places.standing(inode);
+        Standing passedThrough = passedThrough(inode);
+        Standing standing = passedThrough != null ? passedThrough : places.standing(inode);
         return view.of(inode, standing.node(), standing.validNanos());
     }
 
     /** {@link #getattr} if the answer is known: null if it is not. */
     public @Nullable Attributes getattrNow(long inode) throws ErrnoException {
-        Standing standing = places.standingNow(inode);
+        Standing passedThrough = passedThrough(inode);
+        Standing standing = passedThrough != null ? passedThrough : places.standingNow(inode);
         return standing == null ? null : view.of(inode, standing.node(), standing.validNanos());
     }
 
@@ -119,7 +110,7 @@ public final class FileSystem implements AutoCloseable {
      * @throws ErrnoException EACCES, EROFS
      */
     public void access(long inode, int mask, int uid, int gid) throws ErrnoException {
-        view.checkAccess(places.node(inode), mask, uid, gid);
+        view.checkAccess(node(inode), mask, uid, gid);
     }
 
     /**
@@ -161,14 +152,26 @@ public final class FileSystem implements AutoCloseable {
      * @throws ErrnoException EISDIR, and EROFS if it is to be written, truncated or created
      */
     public OpenFile open(long inode, int flags) throws ErrnoException {
-        if ((flags & (O_ACCMODE | O_CREAT | O_TRUNC)) != 0) {
-            throw Errnos.readOnly();
-        }
-        Inode known = places.inode(inode);
-        return switch (places.node(inode)) {
-            case Directory _ -> throw new ErrnoException(Errno.EISDIR, "'" + known.name() + "' is a directory");
-            case FileEntry(StoredObject object) -> open(known, object.version());
-        };
+        return open(inode, flags, null);
+    }
+
+    /**
+     * {@link #open(long, int)}, and hands the cache's file to the kernel if all of the object is in it.
+     *
+     * @param kernel null if it reads nothing by itself
+     * @throws ErrnoException ESTALE too, if another version is passed through under this inode: its name has another
+     *     inode now
+     */
+    public OpenFile open(long inode, int flags, @Nullable BackingFiles kernel) throws ErrnoException {
+        OpenFiles.checkReads(flags);
+        return files.open(places.inode(inode), places.node(inode), kernel);
+    }
+
+    /** {@link #open(long, int, BackingFiles)} if nothing has to be waited for, not for the disk either: null if it has. */
+    public @Nullable OpenFile openNow(long inode, int flags, @Nullable BackingFiles kernel) throws ErrnoException {
+        OpenFiles.checkReads(flags);
+        Standing known = places.standingNow(inode);
+        return known == null ? null : files.openNow(places.inode(inode), known.node(), kernel);
     }
 
     /**
@@ -179,7 +182,7 @@ public final class FileSystem implements AutoCloseable {
      */
     public int read(long handle, long position, ByteBuffer to) throws ErrnoException {
         OpenObject open = handles.object(handle);
-        confirm(open);
+        files.confirm(open);
         try {
             return open.reader().read(position, to);
         } catch (ObjectStoreException e) {
@@ -196,7 +199,7 @@ public final class FileSystem implements AutoCloseable {
     /** {@link #read} if all of it is in memory: {@link #WOULD_WAIT} if not. */
     public int readNow(long handle, long position, ByteBuffer to) throws ErrnoException {
         OpenObject open = handles.object(handle);
-        confirm(open);
+        files.confirm(open);
         return open.reader().readNow(position, to);
     }
 
@@ -207,10 +210,7 @@ public final class FileSystem implements AutoCloseable {
             return;
         }
         if (open instanceof OpenObject object) {
-            object.reader().close();
-            if (object.isCached()) {
-                kernelPages.close(object.inode().number());
-            }
+            files.close(object);
         }
         inodes.release(open.inode(), 1);
     }
@@ -270,11 +270,11 @@ public final class FileSystem implements AutoCloseable {
 
     /** @throws ErrnoException ENODATA if the file has no such attribute */
     public byte[] getxattr(long inode, String name) throws ErrnoException {
-        return AttributeView.xattr(places.node(inode), name);
+        return AttributeView.xattr(node(inode), name);
     }
 
     public List<String> listxattr(long inode) throws ErrnoException {
-        return AttributeView.xattrNames(places.node(inode));
+        return AttributeView.xattrNames(node(inode));
     }
 
     // What would change something. One answer for all until there is a write path; bindings decide nothing themselves.
@@ -363,6 +363,11 @@ public final class FileSystem implements AutoCloseable {
         return handles.size();
     }
 
+    /** For leak checks: files of the cache that the kernel reads by itself. */
+    public int backingFiles() {
+        return files.backingFiles();
+    }
+
     /** For leak checks: the root not counted. */
     public int inodesInUse() {
         return inodes.size();
@@ -371,22 +376,22 @@ public final class FileSystem implements AutoCloseable {
     private Attributes acquire(Directory parent, String name, Believed believed) throws ErrnoException {
         return switch (believed.answer()) {
             case Absent _ -> throw new AbsentException(parent.key(name), believed.nanos());
-            case Node node -> view.of(inodes.acquire(parent, name, node).number(), node, believed.nanos());
+            case Node node -> view.of(files.acquire(parent, name, node).number(), node, believed.nanos());
         };
     }
 
-    private OpenFile open(Inode inode, ObjectVersion version) {
-        ObjectReader object = fetcher.open(version);
-        inodes.acquire(inode);
-        PageCachePolicy policy = kernelPages.open(inode.number(), version.etag());
-        boolean cached = policy != PageCachePolicy.BYPASS;
-        return new OpenFile(handles.add(new OpenObject(inode, version, object, cached)), policy);
+    private Node node(long inode) throws ErrnoException {
+        Standing passedThrough = passedThrough(inode);
+        return passedThrough != null ? passedThrough.node() : places.node(inode);
     }
 
-    private void confirm(OpenObject open) {
-        if (open.isCached() && open.firstRead()) {
-            kernelPages.confirm(open.inode().number());
-        }
+    /**
+     * The version that the kernel reads by itself under this inode, whatever its place stands for now: null if it does
+     * not. Not to be remembered, as it ends with the last close.
+     */
+    private @Nullable Standing passedThrough(long inode) {
+        Node version = files.passedThrough(inode);
+        return version == null ? null : new Standing(version, 0);
     }
 
     private static boolean isStale(ObjectStoreException e) {

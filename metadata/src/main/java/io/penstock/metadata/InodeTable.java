@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The inodes that are in use: looked up by the kernel and not forgotten yet, or open. Numbers go up and are not reused
  * for another place; a place that is looked up again soon after it was forgotten has its number back. A file whose name
- * has become a directory's (or the other way round) is another place.
+ * has become a directory's (or the other way round) is another place, and so is what takes the name of one that was
+ * {@linkplain #retire retired}.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -99,6 +100,14 @@ public final class InodeTable {
         }
     }
 
+    /** The name stands for another inode from now on, made when it is looked up next; this one keeps its references. */
+    public void retire(Inode inode) {
+        Directory parent = inode.parent();
+        if (parent != null) {
+            byPath.computeIfPresent(parent.key(inode.name()), (path, held) -> held.inode.equals(inode) ? null : held);
+        }
+    }
+
     /** Takes references off; without any, the inode goes out of use. The root stays. */
     public void release(Inode inode, long references) {
         Directory parent = inode.parent();
@@ -116,7 +125,7 @@ public final class InodeTable {
             }
             byNumber.remove(inode.number());
             if (current != held) {
-                return current; // something of the other kind has taken the path meanwhile
+                return current; // something else has taken the path meanwhile
             }
             forgotten.put(path, inode);
             return null;

@@ -11,6 +11,7 @@ import static io.penstock.cli.config.ValueType.server;
 import static io.penstock.cli.config.ValueType.size;
 import static io.penstock.cli.config.ValueType.word;
 
+import io.penstock.filesystem.Passthrough;
 import io.penstock.fuse.Binding;
 import io.penstock.objectstore.S3Config.Checksums;
 import io.penstock.objectstore.S3Config.HttpClient;
@@ -200,6 +201,14 @@ public final class Settings {
             .alias("binding")
             .withDefault("auto");
 
+    public static final Setting<Passthrough> PASSTHROUGH = Setting.of(
+                    "fuse.passthrough",
+                    choice(Passthrough.class),
+                    "Whether the kernel reads files of the cache by itself, at the disk's speed, once all of an object"
+                        + " is there: off; verified, if every page was written or checked since the start; trusting,"
+                        + " also unchecked. Needs root, Linux 6.9 and the kernel binding.")
+            .withDefault("verified");
+
     public static final Setting<Boolean> ALLOW_OTHER = Setting.of(
                     "fuse.allow-other",
                     flag(),
@@ -242,7 +251,15 @@ public final class Settings {
             new Group("Readahead", List.of(MAX_WINDOW, RANGE_SIZE, READ_CONCURRENCY, SMALL_FILE, KERNEL_READAHEAD)),
             new Group(
                     "Connections and requests",
-                    List.of(HTTP_CLIENT, CONNECTIONS, CONNECT_TIMEOUT, READ_TIMEOUT, RETRY_DEADLINE, BINDING, THREADS)),
+                    List.of(
+                            HTTP_CLIENT,
+                            CONNECTIONS,
+                            CONNECT_TIMEOUT,
+                            READ_TIMEOUT,
+                            RETRY_DEADLINE,
+                            BINDING,
+                            PASSTHROUGH,
+                            THREADS)),
             new Group("Log", List.of(LOG_FILE, LOG_LEVEL)));
 
     /** All of them. */
