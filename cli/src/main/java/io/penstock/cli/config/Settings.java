@@ -78,8 +78,11 @@ public final class Settings {
             .withDefault("supported");
 
     public static final Setting<HttpClient> HTTP_CLIENT = Setting.of(
-                    "s3.http-client", choice(HttpClient.class), "The HTTP client that carries the requests.")
-            .withDefault("apache");
+                    "s3.http-client",
+                    choice(HttpClient.class),
+                    "The HTTP client that carries the requests. direct reads parts of objects over connections of its"
+                            + " own, where there is neither TLS nor a proxy; all else goes as with apache.")
+            .withDefault("direct");
 
     public static final Setting<Integer> CONNECTIONS = Setting.of(
                     "s3.connections", integer(1, 4096), "The most connections to the server at once.")
