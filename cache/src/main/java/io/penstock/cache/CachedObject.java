@@ -16,13 +16,15 @@ public final class CachedObject implements AutoCloseable {
     private final PageCache cache;
     private final ObjectPages pages;
     private final PageReads reads;
+    private final WholeFiles wholeFiles;
     private final ObjectVersion version;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    CachedObject(PageCache cache, ObjectPages pages, PageReads reads, ObjectVersion version) {
+    CachedObject(PageCache cache, ObjectPages pages, PageReads reads, WholeFiles wholeFiles, ObjectVersion version) {
         this.cache = cache;
         this.pages = pages;
         this.reads = reads;
+        this.wholeFiles = wholeFiles;
         this.version = version;
     }
 
@@ -66,6 +68,22 @@ public final class CachedObject implements AutoCloseable {
     /** Like {@link #read}, but never waits, not for the disk either: {@link #WOULD_WAIT} instead. */
     public int readNow(long position, ByteBuffer to) {
         return reads.readNow(checkPosition(position), to);
+    }
+
+    /** Whether all pages are stored on disk: a snapshot, made without touching it. */
+    public boolean isWhole() {
+        return pages.pageCount() > 0 && pages.stored().isWhole();
+    }
+
+    /**
+     * The file that holds the whole object, for somebody else to read; it may touch the disk.
+     *
+     * @param verified only if every page was written by this process or has been checked since it started. Where that
+     *     is all that is missing, the pages are checked in the background, so that a later call succeeds
+     * @return null if there is no such file now; else to be closed, which this object's close does not do
+     */
+    public @Nullable WholeFile wholeFile(boolean verified) {
+        return wholeFiles.lend(pages, verified);
     }
 
     /** Fills that were claimed go on and may be ended after it. Closing again does nothing. */

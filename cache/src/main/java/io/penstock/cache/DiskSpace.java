@@ -7,6 +7,7 @@ import io.penstock.cache.IndexRecord.ObjectRemoved;
 import io.penstock.cache.IndexRecord.PagesDropped;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
+import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
@@ -41,6 +42,10 @@ final class DiskSpace {
     private final ReentrantLock lock = new ReentrantLock();
 
     private long limitBytes;
+
+    /** Of extents that are held, and weigh nothing therefore. */
+    private long heldBytes;
+
     private final AtomicLong usedBytes = new AtomicLong(); // written under the lock
     private long takenSinceCheck;
 
@@ -55,7 +60,7 @@ final class DiskSpace {
         this.takenSinceCheck = CHECK_INTERVAL_BYTES; // look at once
         this.extents = Caffeine.newBuilder()
                 .maximumWeight(sizeBytes)
-                .weigher((Extent key, Extent extent) -> Math.toIntExact(extent.allocatedBytes()))
+                .weigher((Extent key, Extent extent) -> extent.isHeld() ? 0 : Math.toIntExact(extent.allocatedBytes()))
                 .evictionListener((key, extent, cause) -> {
                     if (extent != null) {
                         givenUp.add(extent);
@@ -148,8 +153,37 @@ final class DiskSpace {
 
     private void setLimit(long bytes) {
         limitBytes = bytes;
-        if (eviction.getMaximum() != bytes) {
-            eviction.setMaximum(bytes);
+        long others = Math.max(0, bytes - heldBytes);
+        if (eviction.getMaximum() != others) {
+            eviction.setMaximum(others);
+        }
+    }
+
+    /**
+     * Exempts extents from eviction, until as many calls of {@link #letGo}. Those may overtake each other: what counts
+     * is the sum.
+     */
+    void hold(List<Extent> leased) throws IOException {
+        addHolds(leased, 1);
+    }
+
+    void letGo(List<Extent> leased) throws IOException {
+        addHolds(leased, -1);
+    }
+
+    private void addHolds(List<Extent> leased, int leases) throws IOException {
+        lock.lock();
+        try {
+            for (Extent extent : leased) {
+                if (extent.addHolds(leases)) {
+                    heldBytes += extent.isHeld() ? extent.allocatedBytes() : -extent.allocatedBytes();
+                    extents.asMap().computeIfPresent(extent, (key, same) -> same); // counts as a use too
+                }
+            }
+            setLimit(limitBytes);
+            freeGivenUp();
+        } finally {
+            lock.unlock();
         }
     }
 

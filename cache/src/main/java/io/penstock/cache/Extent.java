@@ -47,6 +47,9 @@ final class Extent {
     /** Stored pages known to be right: written by this process, or checked since it started. */
     private volatile int verified;
 
+    /** Leases of the whole file. Guarded by {@link DiskSpace}'s lock for writing. */
+    private volatile int held;
+
     Extent(ObjectPages object, int firstPage, int pages) {
         this.object = object;
         this.firstPage = firstPage;
@@ -108,6 +111,16 @@ final class Extent {
         return (verified & bit(page)) != 0;
     }
 
+    /** Whether all of its pages may be read. */
+    boolean isWhole() {
+        return stored == allPages() && !isDoomed();
+    }
+
+    /** Whether all of its pages are known to be right. */
+    boolean isVerified() {
+        return verified == allPages();
+    }
+
     /** Of a stored page. */
     int checksum(int page) {
         return checksums[page - firstPage];
@@ -165,6 +178,23 @@ final class Extent {
         stored &= ~bit(page);
         verified &= ~bit(page);
         return was;
+    }
+
+    /**
+     * Counts leases, which come and go in any order: see {@link DiskSpace#hold}.
+     *
+     * @return whether it is held now and was not, or the other way round
+     */
+    boolean addHolds(int leases) {
+        int before = held;
+        int now = before + leases; // not +=: only one at a time writes it
+        held = now;
+        return before > 0 != now > 0;
+    }
+
+    /** Whether it must not be evicted. */
+    boolean isHeld() {
+        return held > 0;
     }
 
     /** Bytes on disk. */

@@ -98,7 +98,8 @@ final class LocalFiles implements StoreFiles {
         return fileStore.getUsableSpace();
     }
 
-    private Path path(long name) {
+    @Override
+    public Path path(long name) {
         String digits = HexFormat.of().toHexDigits(name);
         return root.resolve(digits.substring(0, 2)).resolve(digits);
     }

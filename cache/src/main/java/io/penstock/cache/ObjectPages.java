@@ -46,7 +46,7 @@ final class ObjectPages {
     private final StoredPages stored;
 
     /** What all objects of a cache share. */
-    record Shared(ObjectTable table, PageMemory memory, PageStore store, Counters counters) {}
+    record Shared(ObjectTable table, PageMemory memory, PageStore store, WholeFiles wholeFiles, Counters counters) {}
 
     ObjectPages(Shared shared, ObjectId id, long size) {
         this(shared, id, size, ThreadLocalRandom.current().nextLong(), false);

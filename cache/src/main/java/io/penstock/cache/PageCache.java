@@ -82,7 +82,7 @@ public final class PageCache implements AutoCloseable {
                 counters,
                 environment.pagesPerExtent(),
                 PageMemory.readaheadLimit(config.memoryBytes()));
-        return new Shared(table, memory, store, counters);
+        return new Shared(table, memory, store, new WholeFiles(files, table, store), counters);
     }
 
     /**
@@ -93,7 +93,7 @@ public final class PageCache implements AutoCloseable {
     public CachedObject open(String namespace, ObjectVersion version) {
         ObjectId id = ObjectId.of(namespace, version);
         ObjectPages pages = shared.table().retain(id, () -> new ObjectPages(shared, id, version.size()));
-        return new CachedObject(this, pages, new PageReads(pages, shared), version);
+        return new CachedObject(this, pages, new PageReads(pages, shared), shared.wholeFiles(), version);
     }
 
     /** Gives up the pages of a version that is no longer wanted; those in flight are left to their fills. */
@@ -147,6 +147,7 @@ public final class PageCache implements AutoCloseable {
     /** Waits, for a bounded time, until what is complete is on disk, and gives the folder to the next who wants it. */
     @Override
     public void close() {
+        shared.wholeFiles().close();
         shared.store().close();
         try (folder;
                 index) {

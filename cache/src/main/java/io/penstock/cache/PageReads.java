@@ -149,7 +149,7 @@ final class PageReads {
     }
 
     private boolean load(Extent extent, PageFrame frame) {
-        if (!shared.store().load(extent, frame)) {
+        if (!shared.store().load(extent, frame.page(), frame.bytes())) {
             pages.abandon(frame);
             return false;
         }

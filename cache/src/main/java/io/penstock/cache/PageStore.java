@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.Collection;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -105,22 +106,27 @@ final class PageStore {
         return wanted;
     }
 
-    /** Reads a whole page, and verifies it if it has not been. False if it is not there or not right: then it is Missing. */
-    boolean load(Extent extent, PageFrame frame) {
-        int page = frame.page();
-        if (!readPinned(extent, page, 0, frame.bytes(), DataFile::readPage)) {
+    /**
+     * Reads a whole page, and verifies it if it has not been.
+     *
+     * @param bytes as long as the page, in memory as {@link Slab} gives it
+     * @return false if it is not there or not right: then it is Missing
+     */
+    boolean load(Extent extent, int page, ByteBuffer bytes) {
+        if (!readPinned(extent, page, 0, bytes.duplicate(), DataFile::readPage)) {
             return false;
         }
         if (extent.isVerified(page)) {
             return true;
         }
-        if (checksumOf(frame.bytes()) != extent.checksum(page)) {
-            log.warn(
-                    "A page of the cache on disk is damaged; it is fetched again. Page {} of file {}",
-                    page,
-                    Long.toHexString(extent.object().fileName()));
-            counters.corruptPages.increment();
-            drop(extent, page);
+        if (checksumOf(bytes.duplicate()) != extent.checksum(page)) {
+            if (drop(extent, page)) { // by this thread: others may have read it too
+                counters.corruptPages.increment();
+                log.warn(
+                        "A page of the cache on disk is damaged; it is fetched again. Page {} of file {}",
+                        page,
+                        Long.toHexString(extent.object().fileName()));
+            }
             return false;
         }
         extent.setVerified(page);
@@ -178,18 +184,33 @@ final class PageStore {
         }
     }
 
-    private void unpin(Extent extent) {
+    void unpin(Extent extent) {
         if (extent.unpin()) {
             tasks.execute("evict", () -> space.free(extent));
         }
     }
 
-    private void drop(Extent extent, int page) {
-        if (extent.drop(page)) {
+    /** Exempts extents, which the caller has pinned, from eviction; {@link #letGo} must follow. */
+    void hold(List<Extent> extents) {
+        tasks.execute("hold a file", () -> space.hold(extents));
+    }
+
+    void letGo(List<Extent> extents) {
+        tasks.execute("let a file go", () -> space.letGo(extents));
+    }
+
+    boolean isWell() {
+        return health.isWell();
+    }
+
+    private boolean drop(Extent extent, int page) {
+        boolean was = extent.drop(page);
+        if (was) {
             tasks.execute(
                     "write the index",
                     () -> index.append(new PagesDropped(extent.object().fileName(), page, 1)));
         }
+        return was;
     }
 
     // ---- writing

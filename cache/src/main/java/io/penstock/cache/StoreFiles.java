@@ -21,6 +21,9 @@ interface StoreFiles {
 
     void remove(long name) throws IOException;
 
+    /** Where the file is, or would be. */
+    Path path(long name);
+
     /** Removes the files that the predicate does not know. */
     void removeUnknown(LongPredicate known) throws IOException;
 

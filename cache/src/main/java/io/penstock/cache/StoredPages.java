@@ -31,7 +31,7 @@ final class StoredPages {
     synchronized Extent extentForWriting(int page) {
         AtomicReferenceArray<Extent> all = extents;
         if (all == null) {
-            all = new AtomicReferenceArray<>(Math.ceilDiv(object.pageCount(), pagesPerExtent));
+            all = new AtomicReferenceArray<>(slots());
             extents = all;
         }
         int index = page / pagesPerExtent;
@@ -54,6 +54,23 @@ final class StoredPages {
         if (count == 0) {
             extents = null;
         }
+    }
+
+    /** How many extents the object has when it is stored whole. */
+    int slots() {
+        return Math.ceilDiv(object.pageCount(), pagesPerExtent);
+    }
+
+    /** Whether all of the object's pages may be read. */
+    boolean isWhole() {
+        AtomicReferenceArray<Extent> all = extents;
+        for (int i = 0; i < slots(); i++) {
+            Extent extent = all == null ? null : all.get(i);
+            if (extent == null || !extent.isWhole()) {
+                return false;
+            }
+        }
+        return true;
     }
 
     synchronized boolean isEmpty() {

@@ -94,6 +94,11 @@ final class FaultyFiles implements StoreFiles {
     }
 
     @Override
+    public Path path(long name) {
+        return files().path(name);
+    }
+
+    @Override
     public void removeUnknown(LongPredicate known) throws IOException {
         files().removeUnknown(known);
     }

@@ -4,6 +4,7 @@ import io.penstock.cache.CacheConfig;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Settings;
 import io.penstock.filesystem.FileSystemConfig;
+import io.penstock.filesystem.Passthrough;
 import io.penstock.fuse.Binding;
 import io.penstock.fuse.MountOptions;
 import io.penstock.metadata.MetadataConfig;
@@ -47,7 +48,8 @@ record MountPlan(
                         configuration.get(Settings.UID),
                         configuration.get(Settings.GID),
                         configuration.get(Settings.FILE_MODE),
-                        configuration.get(Settings.DIR_MODE)),
+                        configuration.get(Settings.DIR_MODE),
+                        configuration.get(Settings.PASSTHROUGH)),
                 new MountOptions(
                         mountPoint,
                         target.source(),
@@ -55,7 +57,10 @@ record MountPlan(
                         configuration.get(Settings.ALLOW_OTHER),
                         configuration.get(Settings.METADATA_TTL),
                         configuration.get(Settings.KERNEL_READAHEAD),
-                        configuration.get(Settings.THREADS)),
+                        configuration.get(Settings.THREADS),
+                        configuration.get(Settings.PASSTHROUGH) == Passthrough.OFF
+                                ? null
+                                : configuration.get(Settings.CACHE_DIR)),
                 configuration.get(Settings.BINDING));
     }
 

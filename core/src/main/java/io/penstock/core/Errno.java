@@ -28,6 +28,7 @@ public enum Errno {
     ENAMETOOLONG(36),
     ENOSYS(38),
     ENOTEMPTY(39),
+    ELOOP(40),
     ENODATA(61),
     EILSEQ(84),
     EOPNOTSUPP(95),

@@ -25,11 +25,13 @@ final class DirectoryReader {
 
     private final Tree tree;
     private final InodeTable inodes;
+    private final OpenFiles files;
     private final AttributeView view;
 
-    DirectoryReader(Tree tree, InodeTable inodes, AttributeView view) {
+    DirectoryReader(Tree tree, InodeTable inodes, OpenFiles files, AttributeView view) {
         this.tree = tree;
         this.inodes = inodes;
+        this.files = files;
         this.view = view;
     }
 
@@ -101,7 +103,7 @@ final class DirectoryReader {
             Inode known = inodes.find(directory, name);
             return sink.add(name, view.of(number(known), node, 0), next);
         }
-        Inode inode = inodes.acquire(directory, name, node);
+        Inode inode = files.acquire(directory, name, node);
         boolean taken = sink.add(name, view.of(inode.number(), node, validNanos(directory, name, node)), next);
         if (!taken) {
             inodes.release(inode, 1);

@@ -81,8 +81,8 @@ public final class FileSystem implements AutoCloseable {
         this.shared = new SharedFiles(tree, inodes, fetcher);
         this.view = new AttributeView(config, mountTime, shared.times(), writing == null);
         this.places = new Places(tree, inodes, shared);
-        this.reader = new DirectoryReader(tree, inodes, view);
-        this.files = new OpenFiles(places, shared, handles);
+        this.files = new OpenFiles(places, shared, inodes, handles, config.passthrough());
+        this.reader = new DirectoryReader(tree, inodes, files, view);
         this.changes = writing == null ? null : changes(writing);
     }
 
@@ -122,13 +122,15 @@ public final class FileSystem implements AutoCloseable {
     }
 
     public Attributes getattr(long inode) throws ErrnoException {
-        Standing standing = places.standing(inode);
+        Standing passedThrough = passedThrough(inode);
+        Standing standing = passedThrough != null ? passedThrough : places.standing(inode);
         return view.of(inode, standing.node(), standing.validNanos());
     }
 
     /** {@link #getattr} if the answer is known: null if it is not. */
     public @Nullable Attributes getattrNow(long inode) throws ErrnoException {
-        Standing standing = places.standingNow(inode);
+        Standing passedThrough = passedThrough(inode);
+        Standing standing = passedThrough != null ? passedThrough : places.standingNow(inode);
         return standing == null ? null : view.of(inode, standing.node(), standing.validNanos());
     }
 
@@ -137,7 +139,7 @@ public final class FileSystem implements AutoCloseable {
      * @throws ErrnoException EACCES, EROFS
      */
     public void access(long inode, int mask, int uid, int gid) throws ErrnoException {
-        view.checkAccess(places.node(inode), mask, uid, gid);
+        view.checkAccess(node(inode), mask, uid, gid);
     }
 
     /**
@@ -179,8 +181,29 @@ public final class FileSystem implements AutoCloseable {
      * @throws ErrnoException EISDIR, and EROFS if it is to be written, truncated or created in a read-only mount
      */
     public OpenFile open(long inode, int flags) throws ErrnoException {
-        SharedFile file = OpenFlags.isChange(flags) ? changes().files().open(inode, flags) : files.join(inode, false);
-        return files.add(file, flags);
+        return open(inode, flags, null);
+    }
+
+    /**
+     * {@link #open(long, int)}, and hands the cache's file to the kernel if all of the object is in it and it is to be
+     * read only.
+     *
+     * @param kernel null if it reads nothing by itself
+     * @throws ErrnoException ESTALE too, if another version is passed through under this inode, or any that is to be
+     *     changed: its name has another inode now
+     */
+    public OpenFile open(long inode, int flags, @Nullable BackingFiles kernel) throws ErrnoException {
+        if (!OpenFlags.isChange(flags)) {
+            return files.open(inode, flags, kernel);
+        }
+        FileChanges made = changes().files();
+        files.checkChangeable(inode);
+        return files.add(made.open(inode, flags), flags);
+    }
+
+    /** {@link #open(long, int, BackingFiles)} if nothing has to be waited for, not for the disk either: null if it has. */
+    public @Nullable OpenFile openNow(long inode, int flags, @Nullable BackingFiles kernel) throws ErrnoException {
+        return OpenFlags.isChange(flags) ? null : files.openNow(inode, flags, kernel);
     }
 
     /**
@@ -273,11 +296,11 @@ public final class FileSystem implements AutoCloseable {
 
     /** @throws ErrnoException ENODATA if the file has no such attribute */
     public byte[] getxattr(long inode, String name) throws ErrnoException {
-        return AttributeView.xattr(places.node(inode), name);
+        return AttributeView.xattr(node(inode), name);
     }
 
     public List<String> listxattr(long inode) throws ErrnoException {
-        return AttributeView.xattrNames(places.node(inode));
+        return AttributeView.xattrNames(node(inode));
     }
 
     // What changes something. All of it throws EROFS if the mount is read-only.
@@ -364,6 +387,7 @@ public final class FileSystem implements AutoCloseable {
         OpenObject open = handle == null ? null : handles.object(handle);
         Long size = change.size();
         if (size != null) {
+            files.checkChangeable(inode);
             made.truncate(inode, open, size);
         }
         Node node = open == null ? places.node(inode) : open.file();
@@ -433,6 +457,11 @@ public final class FileSystem implements AutoCloseable {
         return handles.size();
     }
 
+    /** For leak checks: files of the cache that the kernel reads by itself. */
+    public int backingFiles() {
+        return files.backingFiles();
+    }
+
     /** For leak checks: the root not counted. */
     public int inodesInUse() {
         return inodes.size();
@@ -441,7 +470,21 @@ public final class FileSystem implements AutoCloseable {
     private Attributes acquire(Directory parent, String name, Believed believed) throws ErrnoException {
         return switch (believed.answer()) {
             case Absent _ -> throw new AbsentException(parent.key(name), believed.nanos());
-            case Node node -> view.of(inodes.acquire(parent, name, node).number(), node, believed.nanos());
+            case Node node -> view.of(files.acquire(parent, name, node).number(), node, believed.nanos());
         };
+    }
+
+    private Node node(long inode) throws ErrnoException {
+        Standing passedThrough = passedThrough(inode);
+        return passedThrough != null ? passedThrough.node() : places.node(inode);
+    }
+
+    /**
+     * The version that the kernel reads by itself under this inode, whatever its place stands for now: null if it does
+     * not. Not to be remembered, as it ends with the last close.
+     */
+    private @Nullable Standing passedThrough(long inode) {
+        Node version = files.passedThrough(inode);
+        return version == null ? null : new Standing(version, 0);
     }
 }

@@ -7,8 +7,9 @@ package io.penstock.filesystem;
  * @param gid group of everything
  * @param fileMode permission bits of files, such as 0644
  * @param dirMode permission bits of directories, such as 0755
+ * @param passthrough whether the kernel may read files of the cache itself, where the binding can hand them over
  */
-public record FileSystemConfig(int uid, int gid, int fileMode, int dirMode) {
+public record FileSystemConfig(int uid, int gid, int fileMode, int dirMode, Passthrough passthrough) {
     private static final int PERMISSIONS = 0777;
 
     public FileSystemConfig {

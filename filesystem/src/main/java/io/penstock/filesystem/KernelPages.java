@@ -3,11 +3,12 @@ package io.penstock.filesystem;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.penstock.filesystem.OpenFile.PageCachePolicy;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which version's bytes the kernel's page cache may hold of each inode. The kernel keeps pages by inode and knows no
- * versions: each open says what becomes of them. What is said here:
+ * Where the kernel has the bytes of each inode from, beside asking: from its own pages, or from a file of the cache. The
+ * kernel knows inodes and no versions: each open says what becomes of its pages. What is said here:
  *
  * <ul>
  *   <li>a version is opened for caching: the inode's pages are of this version from then on, those before are dropped;
@@ -15,8 +16,15 @@ import org.jspecify.annotations.Nullable;
  *       releases through a handle only after it has taken note of the open's answer);
  *   <li>another version is opened while this one is open: it is read past the page cache;
  *   <li>the version is changed through the kernel, which keeps its pages right: they are of something that has no ETag,
- *       and then of the version that it was committed as.
+ *       and then of the version that it was committed as;
+ *   <li>a version is opened whose file is whole, and the inode is not open for caching: it is passed through, and so is
+ *       every further open, of the same file. Another version cannot be opened under this number then.
  * </ul>
+ *
+ * <p>That an inode is either cached or passed through while it is open, and the latter from one file only, is the
+ * kernel's rule (fs/fuse/iomode.c): it answers EIO to an open that breaks it. So a file that becomes whole while it is
+ * open is passed through after its last close. What is being written has a name that no file of the cache has, so that it
+ * is never passed through; an inode that is passed through cannot be opened for writing: its name gets another.
  *
  * <p>Outlives the last close and, for as long as numbers come back, the inode: a binding by paths forgets inodes early.
  * To know nothing of an inode is safe, it only drops pages for nothing. Safe for use by any number of threads.
@@ -26,20 +34,27 @@ final class KernelPages {
     private static final int REMEMBERED = 50_000;
 
     /** Only changed within compute. What is open weighs nothing, which exempts it from eviction. */
-    private final Cache<Long, Pages> inodes = Caffeine.newBuilder()
+    private final Cache<Long, State> inodes = Caffeine.newBuilder()
             .maximumWeight(REMEMBERED)
-            .weigher((Long inode, Pages pages) -> pages.opens == 0 ? 1 : 0)
+            .weigher((Long inode, State state) -> state.opens() == 0 ? 1 : 0)
             .executor(Runnable::run)
             .build();
+
+    /** So that nobody looks for what is not there. Changed with {@link #inodes}. */
+    private final AtomicInteger passedThrough = new AtomicInteger();
+
+    private sealed interface State {
+        int opens();
+    }
 
     /**
      * @param etag the version that the pages are of, or a name for what no version is
      * @param opens how many handles cache that version now
      * @param settled whether pages of other versions are gone for sure
      */
-    private record Pages(String etag, int opens, boolean settled) {
+    private record Cached(String etag, int opens, boolean settled) implements State {
         /** What to tell the kernel when this version is opened. */
-        static PageCachePolicy policy(@Nullable Pages pages, String etag) {
+        static PageCachePolicy policy(@Nullable Cached pages, String etag) {
             if (pages == null) {
                 return PageCachePolicy.INVALIDATE;
             } else if (pages.etag.equals(etag)) {
@@ -48,30 +63,62 @@ final class KernelPages {
             return pages.opens == 0 ? PageCachePolicy.INVALIDATE : PageCachePolicy.BYPASS;
         }
 
-        Pages settle() {
-            return settled ? this : new Pages(etag, opens, true);
+        /** One more handle caches this version. */
+        static Cached open(@Nullable Cached pages, String etag) {
+            return pages != null && pages.etag.equals(etag)
+                    ? new Cached(etag, pages.opens + 1, pages.settled)
+                    : new Cached(etag, 1, false);
+        }
+
+        Cached settle() {
+            return settled ? this : new Cached(etag, opens, true);
         }
     }
 
-    /** A file is opened. Unless the answer is BYPASS, {@link #close} must follow. */
-    PageCachePolicy open(long inode, String etag) {
-        PageCachePolicy[] policy = new PageCachePolicy[1];
-        inodes.asMap().compute(inode, (number, pages) -> {
-            policy[0] = Pages.policy(pages, etag);
-            return switch (policy[0]) {
-                case BYPASS -> pages;
-                case KEEP, INVALIDATE -> {
-                    boolean same = pages != null && pages.etag.equals(etag);
-                    yield same ? new Pages(etag, pages.opens + 1, pages.settled) : new Pages(etag, 1, false);
-                }
-            };
+    /** @param opens how many handles have the file; above 0 */
+    private record PassedThrough(BackingFile file, int opens) implements State {}
+
+    /** Whether an inode that is open already allows that this open is the first to be passed through. */
+    boolean mayPassThrough(long inode) {
+        State state = inodes.asMap().get(inode);
+        return state == null || state.opens() == 0;
+    }
+
+    /**
+     * A file is opened. Unless the answer is BYPASS or null, {@link #close} must follow.
+     *
+     * @param file to be used if this is the first open that is passed through; null if there is none
+     * @return null if another version is passed through under this number: this one needs another
+     */
+    @Nullable
+    PageCachePolicy open(long inode, String etag, @Nullable BackingFile file) {
+        @Nullable PageCachePolicy[] policy = new @Nullable PageCachePolicy[1];
+        inodes.asMap().compute(inode, (number, state) -> {
+            if (state instanceof PassedThrough passed) {
+                boolean same = passed.file.object().version().etag().equals(etag);
+                policy[0] = same ? PageCachePolicy.PASS_THROUGH : null;
+                return same ? new PassedThrough(passed.file, passed.opens + 1) : passed;
+            }
+            Cached pages = state instanceof Cached cached ? cached : null;
+            if (file != null && (pages == null || pages.opens == 0)) {
+                policy[0] = PageCachePolicy.PASS_THROUGH;
+                passedThrough.incrementAndGet();
+                return new PassedThrough(file, 1);
+            }
+            PageCachePolicy cached = Cached.policy(pages, etag);
+            policy[0] = cached;
+            return cached == PageCachePolicy.BYPASS ? state : Cached.open(pages, etag);
         });
         return policy[0];
     }
 
-    /** A handle that was opened for caching is read through for the first time. */
-    void confirm(long inode) {
-        inodes.asMap().computeIfPresent(inode, (number, pages) -> pages.settle());
+    /** The file that this inode is passed through to now: null if it is not. */
+    @Nullable
+    BackingFile backingFile(long inode) {
+        if (passedThrough.get() == 0) {
+            return null;
+        }
+        return inodes.asMap().get(inode) instanceof PassedThrough(BackingFile file, int _) ? file : null;
     }
 
     /** What was this version, or is written and has this name, is that one now, with the pages that it has. */
@@ -79,12 +126,39 @@ final class KernelPages {
         inodes.asMap()
                 .computeIfPresent(
                         inode,
-                        (number, pages) ->
-                                pages.etag.equals(etag) ? new Pages(next, pages.opens, pages.settled) : pages);
+                        (number, state) -> state instanceof Cached pages && pages.etag.equals(etag)
+                                ? new Cached(next, pages.opens, pages.settled)
+                                : state);
     }
 
-    /** A handle that was opened for caching is closed. */
-    void close(long inode) {
-        inodes.asMap().computeIfPresent(inode, (number, pages) -> new Pages(pages.etag, pages.opens - 1, true));
+    /** How many inodes are passed through. */
+    int backingFiles() {
+        return passedThrough.get();
+    }
+
+    /** A handle that was opened for caching is read through for the first time. */
+    void confirm(long inode) {
+        inodes.asMap()
+                .computeIfPresent(inode, (number, state) -> state instanceof Cached pages ? pages.settle() : state);
+    }
+
+    /**
+     * A handle that was opened for caching or passed through is closed.
+     *
+     * @return the file that nothing is passed through to any more: the caller's to close
+     */
+    @Nullable
+    BackingFile close(long inode) {
+        @Nullable BackingFile[] unused = new @Nullable BackingFile[1];
+        inodes.asMap().computeIfPresent(inode, (number, state) -> switch (state) {
+            case Cached(String etag, int opens, boolean _) -> new Cached(etag, opens - 1, true);
+            case PassedThrough(BackingFile file, int opens) when opens > 1 -> new PassedThrough(file, opens - 1);
+            case PassedThrough(BackingFile file, int _) -> {
+                unused[0] = file;
+                passedThrough.decrementAndGet();
+                yield null;
+            }
+        });
+        return unused[0];
     }
 }

@@ -5,8 +5,20 @@ package io.penstock.filesystem;
  *
  * @param handle names it in {@link FileSystem#read} and {@link FileSystem#release}
  * @param pageCache what the kernel may do with the pages that it has of this inode
+ * @param backing what {@link BackingFiles#open} returned, for {@link PageCachePolicy#PASS_THROUGH}; else 0
  */
-public record OpenFile(long handle, PageCachePolicy pageCache) {
+public record OpenFile(long handle, PageCachePolicy pageCache, int backing) {
+    public OpenFile {
+        if (backing > 0 != (pageCache == PageCachePolicy.PASS_THROUGH)) {
+            throw new IllegalArgumentException(pageCache + " with the backing file " + backing);
+        }
+    }
+
+    /** Without a backing file. */
+    public OpenFile(long handle, PageCachePolicy pageCache) {
+        this(handle, pageCache, 0);
+    }
+
     /** The kernel keeps pages by inode, not by version: this says whether those it has are of the opened version. */
     public enum PageCachePolicy {
         /** They are: keep them. */
@@ -14,6 +26,8 @@ public record OpenFile(long handle, PageCachePolicy pageCache) {
         /** They are of an older version, or not known: drop them. */
         INVALIDATE,
         /** They are of an older version that somebody still has open: read past them. */
-        BYPASS
+        BYPASS,
+        /** Drop them, and read the backing file instead, without asking. */
+        PASS_THROUGH
     }
 }

@@ -1,5 +1,6 @@
 package io.penstock.filesystem;
 
+import io.penstock.cache.WholeFile;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
@@ -10,40 +11,62 @@ import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Inode.Place;
+import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.LiveFile;
 import io.penstock.metadata.Node;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
+import java.io.IOException;
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Opens files, and reads and closes them by handle. Safe for use by any number of threads. */
+/**
+ * Opens files, and reads and closes them by handle; and sees to it that an inode which is passed through stands for that
+ * version alone: its size is that of the kernel's backing file, and another version, or what is being written, gets
+ * another inode. Safe for use by any number of threads.
+ */
 final class OpenFiles {
+    private static final Logger log = LoggerFactory.getLogger(OpenFiles.class);
+
     private final Places places;
     private final SharedFiles files;
+    private final InodeTable inodes;
     private final HandleTable handles;
+    private final Passthrough passthrough;
 
-    OpenFiles(Places places, SharedFiles files, HandleTable handles) {
+    OpenFiles(Places places, SharedFiles files, InodeTable inodes, HandleTable handles, Passthrough passthrough) {
         this.places = places;
         this.files = files;
+        this.inodes = inodes;
         this.handles = handles;
+        this.passthrough = passthrough;
     }
 
     /** What the handles of the inode's current content share, with one more, which must leave. */
     SharedFile join(long number, boolean write) throws ErrnoException {
         Inode inode = places.inode(number);
         while (true) {
-            Node node = places.node(number);
-            SharedFile file = switch (node) {
-                case Directory _ -> throw new ErrnoException(Errno.EISDIR, inode + " is a directory");
-                case FileEntry(StoredObject object) -> files.join(inode, object.version(), write);
-                case LiveFile live -> files.join(inode, live, write);
-            };
-            if (file != null && isCurrent(file, node)) {
+            SharedFile file = join(inode, places.node(number), write);
+            if (file != null) {
                 return file;
-            } else if (file != null) {
-                file.leave(write);
             }
         }
+    }
+
+    /** The same of what stands at the inode's place: null if that is something else by now. */
+    private @Nullable SharedFile join(Inode inode, Node node, boolean write) throws ErrnoException {
+        SharedFile file = switch (node) {
+            case Directory _ -> throw new ErrnoException(Errno.EISDIR, inode + " is a directory");
+            case FileEntry(StoredObject object) -> files.join(inode, object.version(), write);
+            case LiveFile live -> files.join(inode, live, write);
+        };
+        if (file != null && !isCurrent(file, node)) {
+            file.leave(write);
+            return null;
+        }
+        return file;
     }
 
     /** Whether the name did not come to stand for something else while it was joined, by a commit or a removal here. */
@@ -55,11 +78,121 @@ final class OpenFiles {
                 || (now.node() instanceof FileEntry(StoredObject object) && file.isOf(object.version()));
     }
 
-    /** A handle of a file that was joined. */
-    OpenFile add(SharedFile file, int flags) {
-        PageCachePolicy policy = files.kernelPages().open(file.inode().number(), file.tag());
-        boolean cached = policy != PageCachePolicy.BYPASS;
-        return new OpenFile(handles.add(new OpenObject(file, flags, cached)), policy);
+    /**
+     * Opens a file to be read.
+     *
+     * @param kernel null if it reads nothing by itself
+     * @throws ErrnoException ESTALE if the name is to be looked up again, which gives it another inode
+     */
+    OpenFile open(long number, int flags, @Nullable BackingFiles kernel) throws ErrnoException {
+        SharedFile file = join(number, false);
+        return add(file, flags, mayPassThrough(file, kernel) ? handOver(file, kernel) : null);
+    }
+
+    /** The same if nothing has to be waited for, not for the disk either: null if it has. */
+    @Nullable
+    OpenFile openNow(long number, int flags, @Nullable BackingFiles kernel) throws ErrnoException {
+        Standing known = places.standingNow(number);
+        SharedFile file = known == null ? null : join(places.inode(number), known.node(), false);
+        if (file != null && mayPassThrough(file, kernel)) {
+            file.leave(false);
+            return null;
+        }
+        return file == null ? null : add(file, flags, null);
+    }
+
+    /** A handle of a file that was joined to be written. */
+    OpenFile add(SharedFile file, int flags) throws ErrnoException {
+        return add(file, flags, null);
+    }
+
+    /** @param backing closed if it is not used */
+    private OpenFile add(SharedFile file, int flags, @Nullable BackingFile backing) throws ErrnoException {
+        Inode inode = file.inode();
+        PageCachePolicy policy = files.kernelPages().open(inode.number(), file.tag(), backing);
+        BackingFile used =
+                policy == PageCachePolicy.PASS_THROUGH ? files.kernelPages().backingFile(inode.number()) : null;
+        if (backing != null && backing != used) {
+            backing.close();
+        }
+        if (policy == null) {
+            file.leave(OpenFlags.isWrite(flags));
+            throw stale(inode);
+        }
+        long handle = handles.add(new OpenObject(file, flags, policy != PageCachePolicy.BYPASS));
+        return new OpenFile(handle, policy, used == null ? 0 : used.id());
+    }
+
+    private boolean mayPassThrough(SharedFile file, @Nullable BackingFiles kernel) {
+        return kernel != null
+                && passthrough != Passthrough.OFF
+                && files.kernelPages().mayPassThrough(file.inode().number())
+                && file.isWhole();
+    }
+
+    private @Nullable BackingFile handOver(SharedFile file, @Nullable BackingFiles kernel) throws ErrnoException {
+        Standing standing = places.standingNow(file.inode().number());
+        if (kernel == null
+                || standing == null
+                || !(standing.node() instanceof FileEntry(StoredObject object))
+                || !file.isOf(object.version())) {
+            return null;
+        }
+        WholeFile whole = file.wholeFile(passthrough == Passthrough.VERIFIED);
+        if (whole == null) {
+            return null;
+        }
+        try {
+            return new BackingFile(kernel, whole, object);
+        } catch (IOException e) {
+            log.warn(
+                    "The kernel does not read {} by itself: {}",
+                    object.version().key(),
+                    e.getMessage());
+            return null;
+        }
+    }
+
+    /** The version that the kernel reads by itself under this inode: null if it does not. */
+    @Nullable
+    FileEntry passedThrough(long inode) {
+        BackingFile file = files.kernelPages().backingFile(inode);
+        return file == null ? null : new FileEntry(file.object());
+    }
+
+    /**
+     * Whoever is going to change a file needs an inode that the kernel does not read by itself.
+     *
+     * @throws ErrnoException ESTALE if this is none: the kernel looks the name up again, which gives it another
+     */
+    void checkChangeable(long number) throws ErrnoException {
+        if (files.kernelPages().backingFile(number) != null) {
+            throw stale(places.inode(number));
+        }
+    }
+
+    private ErrnoException stale(Inode inode) {
+        inodes.retire(inode);
+        return new ErrnoException(Errno.ESTALE, "another version of " + inode + " is passed through");
+    }
+
+    int backingFiles() {
+        return files.kernelPages().backingFiles();
+    }
+
+    /** {@link InodeTable#acquire}, but another inode if the one there is passed through in another version. */
+    Inode acquire(Directory parent, String name, Node node) {
+        Inode known = inodes.find(parent, name);
+        FileEntry passed = known == null ? null : passedThrough(known.number());
+        if (known != null && passed != null && !isOf(node, passed)) {
+            inodes.retire(known);
+        }
+        return inodes.acquire(parent, name, node);
+    }
+
+    private static boolean isOf(Node node, FileEntry passed) {
+        return node instanceof FileEntry(StoredObject current)
+                && current.version().etag().equals(passed.object().version().etag());
     }
 
     int read(long handle, long position, ByteBuffer to) throws ErrnoException {
@@ -97,8 +230,10 @@ final class OpenFiles {
     }
 
     void close(OpenObject open) {
-        if (open.isCached()) {
-            files.kernelPages().close(open.inode().number());
+        BackingFile unused =
+                open.isCached() ? files.kernelPages().close(open.inode().number()) : null;
+        if (unused != null) {
+            unused.close();
         }
         open.file().leave(open);
     }

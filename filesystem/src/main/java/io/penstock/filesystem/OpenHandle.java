@@ -46,7 +46,7 @@ sealed interface OpenHandle {
             return (flags & flag) == flag;
         }
 
-        /** Whether the kernel may cache what it reads through this handle. */
+        /** Whether {@link KernelPages} counts it: the kernel has bytes of this inode from elsewhere too. */
         boolean isCached() {
             return cached;
         }

@@ -1,5 +1,6 @@
 package io.penstock.filesystem;
 
+import io.penstock.cache.WholeFile;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.OpenHandle.OpenObject;
 import io.penstock.metadata.Inode;
@@ -310,6 +311,19 @@ final class SharedFile implements LiveFile {
     int readNow(long position, ByteBuffer to) {
         ObjectReader open = reader;
         return written == null && open != null ? open.readNow(position, to) : FileSystem.WOULD_WAIT;
+    }
+
+    /** Whether the cache has all of what nobody writes. */
+    boolean isWhole() {
+        ObjectReader open = reader;
+        return written == null && open != null && open.isWhole();
+    }
+
+    /** The cache's file of it, if it {@linkplain #isWhole is whole}: null if it is not, or not to be handed out yet. */
+    @Nullable
+    WholeFile wholeFile(boolean verified) {
+        ObjectReader open = reader;
+        return written == null && open != null ? open.wholeFile(verified) : null;
     }
 
     /** What a handle that is open for writing writes to; it is not flushed any more. */

@@ -17,58 +17,58 @@ class KernelPagesTest {
 
     @Test
     void open_firstTime_dropsWhatMayBeThere() {
-        assertThat(pages.open(INODE, OLD)).isEqualTo(INVALIDATE);
+        assertThat(pages.open(INODE, OLD, null)).isEqualTo(INVALIDATE);
     }
 
     @Test
     void open_sameVersionAfterClose_keeps() {
-        pages.open(INODE, OLD);
+        pages.open(INODE, OLD, null);
         pages.close(INODE);
 
-        assertThat(pages.open(INODE, OLD)).isEqualTo(KEEP);
+        assertThat(pages.open(INODE, OLD, null)).isEqualTo(KEEP);
     }
 
     @Test
     void open_sameVersionBeforeTheKernelTookNoteOfTheFirst_dropsAgain() {
-        pages.open(INODE, OLD);
-        assertThat(pages.open(INODE, OLD)).isEqualTo(INVALIDATE);
+        pages.open(INODE, OLD, null);
+        assertThat(pages.open(INODE, OLD, null)).isEqualTo(INVALIDATE);
 
         pages.confirm(INODE);
-        assertThat(pages.open(INODE, OLD)).isEqualTo(KEEP);
+        assertThat(pages.open(INODE, OLD, null)).isEqualTo(KEEP);
     }
 
     @Test
     void open_otherVersionAfterClose_drops() {
-        pages.open(INODE, OLD);
+        pages.open(INODE, OLD, null);
         pages.close(INODE);
 
-        assertThat(pages.open(INODE, NEW)).isEqualTo(INVALIDATE);
+        assertThat(pages.open(INODE, NEW, null)).isEqualTo(INVALIDATE);
         pages.close(INODE);
-        assertThat(pages.open(INODE, NEW)).isEqualTo(KEEP);
+        assertThat(pages.open(INODE, NEW, null)).isEqualTo(KEEP);
     }
 
     @Test
     void open_otherVersionWhileOneIsOpen_bypassesUntilItIsClosed() {
-        pages.open(INODE, OLD);
-        pages.open(INODE, OLD);
+        pages.open(INODE, OLD, null);
+        pages.open(INODE, OLD, null);
 
-        assertThat(pages.open(INODE, NEW)).isEqualTo(BYPASS);
+        assertThat(pages.open(INODE, NEW, null)).isEqualTo(BYPASS);
         pages.close(INODE);
-        assertThat(pages.open(INODE, NEW)).isEqualTo(BYPASS);
-        assertThat(pages.open(INODE, OLD)).isEqualTo(KEEP);
+        assertThat(pages.open(INODE, NEW, null)).isEqualTo(BYPASS);
+        assertThat(pages.open(INODE, OLD, null)).isEqualTo(KEEP);
         pages.close(INODE);
         pages.close(INODE);
-        assertThat(pages.open(INODE, NEW)).isEqualTo(INVALIDATE);
+        assertThat(pages.open(INODE, NEW, null)).isEqualTo(INVALIDATE);
     }
 
     @Test
     void open_manyOtherInodes_neverForgetsOneThatIsOpen() {
-        pages.open(INODE, OLD);
+        pages.open(INODE, OLD, null);
         for (long other = 100; other < 60_000; other++) {
-            pages.open(other, OLD);
+            pages.open(other, OLD, null);
             pages.close(other);
         }
 
-        assertThat(pages.open(INODE, NEW)).isEqualTo(BYPASS);
+        assertThat(pages.open(INODE, NEW, null)).isEqualTo(BYPASS);
     }
 }

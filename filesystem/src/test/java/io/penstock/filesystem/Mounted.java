@@ -60,7 +60,8 @@ final class Mounted implements AutoCloseable {
         String namespace = "bucket-" + MOUNTS.incrementAndGet();
         fetcher = new PageFetcher(store, cache, namespace, ReadaheadConfig.defaults());
         tree = new Tree(store, "", new MetadataConfig(TTL, NEGATIVE_TTL), clock::nanoTime);
-        fs = new FileSystem(tree, fetcher, new FileSystemConfig(UID, GID, 0640, 0751), MOUNT_TIME);
+        fs = new FileSystem(
+                tree, fetcher, new FileSystemConfig(UID, GID, 0640, 0751, Passthrough.VERIFIED), MOUNT_TIME);
     }
 
     /** A small cache for the mounts of one test class: opening one takes as long as many a test. */

@@ -2,6 +2,7 @@ package io.penstock.fuse;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How to mount.
@@ -14,6 +15,7 @@ import java.time.Duration;
  *     file system says either, where the binding can tell
  * @param readaheadBytes the kernel's own readahead for files of this mount; 0 leaves the kernel's default
  * @param threads how many requests are served at once where a waiting request holds a thread; 1 or more
+ * @param backingFolder where the files are that the kernel may read by itself, if it can; null for none
  */
 public record MountOptions(
         Path mountPoint,
@@ -22,7 +24,8 @@ public record MountOptions(
         boolean allowOther,
         Duration attributeTimeout,
         long readaheadBytes,
-        int threads) {
+        int threads,
+        @Nullable Path backingFolder) {
     public MountOptions {
         if (attributeTimeout.isNegative()) {
             throw new IllegalArgumentException(
@@ -34,5 +37,17 @@ public record MountOptions(
         if (threads < 1) {
             throw new IllegalArgumentException("serving a mount takes at least 1 thread, not " + threads);
         }
+    }
+
+    /** Where the kernel reads no files by itself. */
+    public MountOptions(
+            Path mountPoint,
+            String source,
+            boolean readOnly,
+            boolean allowOther,
+            Duration attributeTimeout,
+            long readaheadBytes,
+            int threads) {
+        this(mountPoint, source, readOnly, allowOther, attributeTimeout, readaheadBytes, threads, null);
     }
 }

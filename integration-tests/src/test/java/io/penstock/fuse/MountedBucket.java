@@ -3,11 +3,13 @@ package io.penstock.fuse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.cache.CacheConfig;
+import io.penstock.cache.CacheStatistics;
 import io.penstock.cache.PageCache;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.FileSystem;
 import io.penstock.filesystem.FileSystemConfig;
+import io.penstock.filesystem.Passthrough;
 import io.penstock.metadata.MetadataConfig;
 import io.penstock.metadata.Tree;
 import io.penstock.objectstore.BodySink;
@@ -26,6 +28,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import org.jspecify.annotations.Nullable;
 
 /** A real mount of a bucket in memory, in this process. Whatever a test leaves mounted is detached at the end. */
 final class MountedBucket implements AutoCloseable {
@@ -51,16 +54,22 @@ final class MountedBucket implements AutoCloseable {
     private boolean closed;
 
     MountedBucket(Binding binding, Path folder) throws IOException, MountException, InterruptedException {
+        this(binding, folder, folder.resolve("cache"), Passthrough.VERIFIED);
+    }
+
+    /** @param cacheFolder may be what an earlier one left: the bucket is empty, but the same bytes have the same ETag */
+    MountedBucket(Binding binding, Path folder, Path cacheFolder, Passthrough passthrough)
+            throws IOException, MountException, InterruptedException {
         assumeTrue(
                 Files.isWritable(Path.of("/dev/fuse")), "there is no /dev/fuse, or not for this user: nothing mounted");
-        cache = PageCache.open(new CacheConfig(folder.resolve("cache"), 64 * MIB, 0, 16 * MIB));
+        cache = PageCache.open(new CacheConfig(cacheFolder, 64 * MIB, 0, 16 * MIB));
         fetcher = new PageFetcher(store, cache, "test", new ReadaheadConfig(8 * MIB, 2 * MIB, 8, MIB));
         Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL), clock::nanoTime);
-        fileSystem = new FileSystem(tree, fetcher, new FileSystemConfig(0, 0, 0644, 0755), Instant.EPOCH);
+        fileSystem = new FileSystem(tree, fetcher, new FileSystemConfig(0, 0, 0644, 0755, passthrough), Instant.EPOCH);
         Path mountPoint = Files.createDirectories(folder.resolve("mount"));
         boolean mounted = false;
         try {
-            mount = mountAt(binding, mountPoint);
+            mount = binding.mount(fileSystem, options(mountPoint, passthrough == Passthrough.OFF ? null : cacheFolder));
             mounted = true;
         } finally {
             if (!mounted) {
@@ -71,8 +80,11 @@ final class MountedBucket implements AutoCloseable {
 
     /** Mounts it a further time; the kernel asks each time, so that what changes in the bucket shows at once. */
     Mount mountAt(Binding binding, Path mountPoint) throws MountException, InterruptedException {
-        return binding.mount(
-                fileSystem, new MountOptions(mountPoint, SOURCE, false, false, Duration.ZERO, MIB, THREADS));
+        return binding.mount(fileSystem, options(mountPoint, null)); // a file can be handed to one of them only
+    }
+
+    private static MountOptions options(Path mountPoint, @Nullable Path backingFolder) {
+        return new MountOptions(mountPoint, SOURCE, false, false, Duration.ZERO, MIB, THREADS, backingFolder);
     }
 
     Mount mount() {
@@ -81,6 +93,11 @@ final class MountedBucket implements AutoCloseable {
 
     Path path(String name) {
         return mount.mountPoint().resolve(name);
+    }
+
+    void delete(String key) {
+        bucket.delete(key);
+        clock.advance(TTL.plusSeconds(1));
     }
 
     TestData put(String key, long size, int generation) {
@@ -98,6 +115,17 @@ final class MountedBucket implements AutoCloseable {
 
     void mendStore() {
         store.broken = false;
+    }
+
+    /** Waits until what was read is on the cache's disk. */
+    void awaitStored(long bytes) throws InterruptedException {
+        while (cache.statistics().diskBytes() < bytes) {
+            Thread.sleep(1);
+        }
+    }
+
+    CacheStatistics cacheStatistics() {
+        return cache.statistics();
     }
 
     FileSystem fileSystem() {

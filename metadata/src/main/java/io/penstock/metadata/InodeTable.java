@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The inodes that are in use: looked up by the kernel and not forgotten yet, or open. Numbers go up and are not reused
  * for another file; a name that is looked up again soon after it was forgotten has its number back. A file whose name
- * has become a directory's (or the other way round) is another one, and so is what is made where something was removed.
+ * has become a directory's (or the other way round) is another one, and so is what is made where something was
+ * removed, or takes the name of one that was {@linkplain #retire retired}.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -105,6 +106,11 @@ public final class InodeTable {
             }
             return current;
         });
+    }
+
+    /** The name stands for another inode from now on, made when it is looked up next; this one keeps its references. */
+    public void retire(Inode inode) {
+        update(inode, (_, current) -> current != null && current.inode == inode ? null : current);
     }
 
     /** Takes references off; without any, the inode goes out of use. The root stays. */

@@ -20,7 +20,7 @@ final class HttpClients {
     static SdkHttpClient create(S3Config config) {
         return new PromptHttpClient(
                 switch (config.httpClient()) {
-                    case APACHE -> apache(config);
+                    case DIRECT, APACHE -> apache(config);
                     case URL_CONNECTION -> urlConnection(config);
                     case CRT -> crt(config);
                 });

@@ -1,33 +1,40 @@
 package io.penstock.objectstore;
 
 import java.io.IOException;
-import software.amazon.awssdk.core.sync.ResponseTransformer;
-import software.amazon.awssdk.http.AbortableInputStream;
-import software.amazon.awssdk.services.s3.model.GetObjectResponse;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
-/**
- * An answer to a GET whose bytes are still to be read, by the caller of the SDK. The SDK's own stream for it starts a
- * timer for each GET that closes bodies which nobody reads.
- */
-record ObjectBody(GetObjectResponse response, AbortableInputStream stream) {
-    static final ResponseTransformer<GetObjectResponse, ObjectBody> LEFT_OPEN = new ResponseTransformer<>() {
-        @Override
-        public ObjectBody transform(GetObjectResponse response, AbortableInputStream stream) {
-            return new ObjectBody(response, stream);
-        }
+/** An answer to a GET of a range, whose bytes are still to be read. Read by one thread, aborted by any. */
+interface ObjectBody {
+    /** As the answer names it; null if it does not. */
+    @Nullable
+    String eTag();
 
-        @Override
-        public boolean needsConnectionLeftOpen() {
-            return true;
-        }
-    };
+    /** In bytes; null if the answer does not tell. */
+    @Nullable
+    Long contentLength();
 
-    int read(byte[] target, int offset, int length) throws IOException {
-        return stream.read(target, offset, length);
-    }
+    /** {@code bytes 0-9/100}; null if the answer does not tell. */
+    @Nullable
+    String contentRange();
+
+    /**
+     * Puts bytes at the buffer's position.
+     *
+     * @param wanted most bytes, of which the buffer has room; 1 or more
+     * @return 1 or more; -1 at the end
+     */
+    int read(ByteBuffer target, int wanted) throws IOException;
+
+    /**
+     * Called when all bytes that were asked for have been read: compares checksums, if there are any, and gives the
+     * connection to whoever wants it next.
+     *
+     * @return whether this was the body's end
+     * @throws IOException if the connection broke after the last byte
+     */
+    boolean finish() throws IOException;
 
     /** Breaks the connection, unless all has been read. */
-    void abort() {
-        stream.abort();
-    }
+    void abort();
 }

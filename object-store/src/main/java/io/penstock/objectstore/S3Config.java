@@ -112,6 +112,8 @@ public record S3Config(
 
     /** The HTTP clients to choose from, all with the SDK's signing above them; docs/adr/0002-http-client.md tells their costs. */
     public enum HttpClient {
+        /** Connections of our own for parts of objects, where there is neither TLS nor a proxy; else Apache's. */
+        DIRECT,
         APACHE,
         URL_CONNECTION,
         CRT
@@ -126,7 +128,7 @@ public record S3Config(
         private Credentials credentials = new Credentials.Chain(null);
         private boolean requesterPays;
         private Checksums checksums = Checksums.SUPPORTED;
-        private HttpClient httpClient = HttpClient.APACHE;
+        private HttpClient httpClient = HttpClient.DIRECT;
         private int connections = 128;
         private Duration connectTimeout = Duration.ofSeconds(5);
         private Duration readTimeout = Duration.ofSeconds(15);
@@ -175,7 +177,7 @@ public record S3Config(
             return this;
         }
 
-        /** Default: {@link HttpClient#APACHE}. */
+        /** Default: {@link HttpClient#DIRECT}. */
         public Builder httpClient(HttpClient httpClient) {
             this.httpClient = httpClient;
             return this;

@@ -2,6 +2,8 @@ package io.penstock.objectstore;
 
 import io.penstock.objectstore.S3Config.Checksums;
 import io.penstock.objectstore.S3Config.Credentials;
+import io.penstock.objectstore.S3Config.HttpClient;
+import java.net.URI;
 import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -50,7 +52,8 @@ final class S3Connector {
         S3ObjectStore store = null;
         try {
             String region = region(http);
-            S3ObjectStore opened = new S3ObjectStore(config, client(http, region), http);
+            S3Client client = client(http, region);
+            S3ObjectStore opened = new S3ObjectStore(config, client, http, direct(client, region));
             // What a HEAD cannot say, having no body, a listing says: which credentials are wrong and why.
             opened.list(new ListRequest(prefix, "", null, null, 1), Persistence.none());
             store = opened;
@@ -128,6 +131,30 @@ final class S3Connector {
                 .throttlingBackoffStrategy(
                         BackoffStrategy.exponentialDelay(FIRST_THROTTLED_PAUSE, LONGEST_THROTTLED_PAUSE))
                 .build();
+    }
+
+    /** Null where only the SDK can make the requests. */
+    private @Nullable DirectGets direct(S3Client client, String region) {
+        if (config.httpClient() != HttpClient.DIRECT || isProxied() || !isOrdinaryBucket()) {
+            return null;
+        }
+        String key = "k";
+        String url = client.utilities()
+                .getUrl(object -> object.bucket(config.bucket()).key(key))
+                .toExternalForm();
+        URI base = URI.create(url.substring(0, url.length() - key.length()));
+        return base.getScheme().equals("http") ? new DirectGets(config, base, region, credentials) : null;
+    }
+
+    private boolean isProxied() {
+        return config.proxy() != null
+                || System.getProperty("http.proxyHost") != null
+                || System.getenv().keySet().stream().anyMatch(name -> name.equalsIgnoreCase("http_proxy"));
+    }
+
+    /** Access points have ARNs and addresses of their own, directory buckets sessions. */
+    private boolean isOrdinaryBucket() {
+        return !config.bucket().contains(":") && !config.bucket().endsWith("--x-s3");
     }
 
     private void requireCredentials() throws ObjectStoreException {

@@ -37,6 +37,9 @@ public final class S3ObjectStore implements ObjectStore {
     private final S3Config config;
     private final S3Client client;
     private final SdkHttpClient http;
+    /** Null if all requests are made by the SDK's client. */
+    private final @Nullable DirectGets direct;
+
     private final Failures failures;
     private final @Nullable RequestPayer payer;
     /** Bodies that are being read, for {@link #close} to break. */
@@ -45,7 +48,8 @@ public final class S3ObjectStore implements ObjectStore {
     private volatile boolean closed;
 
     /** The store closes both clients: an SDK client leaves the HTTP client that it was given open. */
-    S3ObjectStore(S3Config config, S3Client client, SdkHttpClient http) {
+    S3ObjectStore(S3Config config, S3Client client, SdkHttpClient http, @Nullable DirectGets direct) {
+        this.direct = direct;
         this.config = config;
         this.client = client;
         this.http = http;
@@ -82,15 +86,7 @@ public final class S3ObjectStore implements ObjectStore {
         Persistence persistence = new Persistence(config.retryDeadline());
         while (!get.isComplete()) {
             long missing = get.rest().length();
-            GetObjectRequest request = GetObjectRequest.builder()
-                    .bucket(config.bucket())
-                    .key(version.key())
-                    .ifMatch(version.etag())
-                    .range(get.rest().toHttpRange())
-                    .requestPayer(payer)
-                    .build();
-            ObjectBody body = call(
-                    failures.object(version.key()), persistence, () -> client.getObject(request, ObjectBody.LEFT_OPEN));
+            ObjectBody body = call(failures.object(version.key()), persistence, () -> open(version, get.rest()));
             bodies.add(body);
             try {
                 checkOpen();
@@ -111,6 +107,21 @@ public final class S3ObjectStore implements ObjectStore {
                 }
             }
         }
+    }
+
+    private ObjectBody open(ObjectVersion version, ByteRange range) throws InterruptedException {
+        ObjectBody body = direct == null ? null : direct.get(version, range);
+        if (body != null) {
+            return body;
+        }
+        GetObjectRequest request = GetObjectRequest.builder()
+                .bucket(config.bucket())
+                .key(version.key())
+                .ifMatch(version.etag())
+                .range(range.toHttpRange())
+                .requestPayer(payer)
+                .build();
+        return client.getObject(request, SdkBody.LEFT_OPEN);
     }
 
     @Override
@@ -158,6 +169,9 @@ public final class S3ObjectStore implements ObjectStore {
         // Not every HTTP client breaks what is in flight when it is closed. (URL_CONNECTION cannot be broken at all:
         // its reads end by the read timeout.)
         bodies.forEach(ObjectBody::abort);
+        if (direct != null) {
+            direct.close();
+        }
         client.close();
         http.close();
     }
@@ -219,6 +233,6 @@ public final class S3ObjectStore implements ObjectStore {
     }
 
     private interface Call<T> {
-        T make();
+        T make() throws InterruptedException;
     }
 }

@@ -60,7 +60,8 @@ final class S3ObjectStoreFaultTest {
 
     @BeforeEach
     void connect() throws Exception {
-        server.put(BUCKET, KEY, CONTENT);
+        // One byte more than is read: all clients make requests for parts.
+        server.put(BUCKET, KEY, Arrays.copyOf(CONTENT, CONTENT.length + 1));
         proxy = new FaultProxy(server.endpoint());
         store = connect(Duration.ofSeconds(30), Duration.ofSeconds(30));
         version = store.head(KEY).version();
@@ -116,7 +117,7 @@ final class S3ObjectStoreFaultTest {
         proxy.breakAfter(300_000, 1, Break.STALL);
         CompletableFuture<Exception> failure = start(store);
         proxy.awaitBreak();
-        server.put(BUCKET, KEY, new byte[1_000_000]);
+        server.put(BUCKET, KEY, new byte[CONTENT.length + 1]);
         proxy.resetAll();
 
         assertThat(failure.get())
@@ -158,17 +159,17 @@ final class S3ObjectStoreFaultTest {
 
     @Test
     void get_archived_isInvalidStateAndNotRetried() {
-        proxy.answer(1, 403, "InvalidObjectState");
+        proxy.answer(attempts(), 403, "InvalidObjectState");
 
         assertThatThrownBy(() -> get(store))
                 .isInstanceOf(ObjectStoreException.InvalidState.class)
                 .hasMessageContaining("restore");
-        assertThat(proxy.takeRequests()).isOne();
+        assertThat(proxy.takeRequests()).isEqualTo(attempts());
     }
 
     @Test
     void get_credentialsExpired_isAccessDenied() {
-        proxy.answer(1, 400, "ExpiredToken");
+        proxy.answer(attempts(), 400, "ExpiredToken");
 
         assertThatThrownBy(() -> get(store))
                 .isInstanceOf(ObjectStoreException.AccessDenied.class)
@@ -214,6 +215,11 @@ final class S3ObjectStoreFaultTest {
         store.close();
 
         assertThat(failure.get()).isInstanceOf(ObjectStoreException.Unavailable.class);
+    }
+
+    /** What is refused to our own connections is asked for once more through the SDK, which can tell why. */
+    private int attempts() {
+        return httpClient == S3Config.HttpClient.DIRECT ? 2 : 1;
     }
 
     /** Pauses of the layers above the HTTP client take their time and do not depend on it. */

@@ -6,6 +6,7 @@ import io.penstock.cache.CachedObject;
 import io.penstock.cache.Fill;
 import io.penstock.cache.FillFailedException;
 import io.penstock.cache.Urgency;
+import io.penstock.cache.WholeFile;
 import io.penstock.objectstore.ObjectStoreException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -161,6 +162,16 @@ public final class ObjectReader implements AutoCloseable {
                                 + failure.getMessage(),
                         failure);
         };
+    }
+
+    /** Whether the cache's disk has all of the object: {@link CachedObject#isWhole}. */
+    public boolean isWhole() {
+        return cached.isWhole();
+    }
+
+    /** The object as one file of the cache: {@link CachedObject#wholeFile}. */
+    public @Nullable WholeFile wholeFile(boolean verified) {
+        return cached.wholeFile(verified);
     }
 
     /** The last close of a version cancels its readahead that nobody awaits. */

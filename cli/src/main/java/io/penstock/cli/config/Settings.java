@@ -11,6 +11,7 @@ import static io.penstock.cli.config.ValueType.server;
 import static io.penstock.cli.config.ValueType.size;
 import static io.penstock.cli.config.ValueType.word;
 
+import io.penstock.filesystem.Passthrough;
 import io.penstock.fuse.Binding;
 import io.penstock.objectstore.S3Config.Checksums;
 import io.penstock.objectstore.S3Config.HttpClient;
@@ -77,8 +78,11 @@ public final class Settings {
             .withDefault("supported");
 
     public static final Setting<HttpClient> HTTP_CLIENT = Setting.of(
-                    "s3.http-client", choice(HttpClient.class), "The HTTP client that carries the requests.")
-            .withDefault("apache");
+                    "s3.http-client",
+                    choice(HttpClient.class),
+                    "The HTTP client that carries the requests. direct reads parts of objects over connections of its"
+                            + " own, where there is neither TLS nor a proxy; all else goes as with apache.")
+            .withDefault("direct");
 
     public static final Setting<Integer> CONNECTIONS = Setting.of(
                     "s3.connections", integer(1, 4096), "The most connections to the server at once.")
@@ -200,6 +204,14 @@ public final class Settings {
             .alias("binding")
             .withDefault("auto");
 
+    public static final Setting<Passthrough> PASSTHROUGH = Setting.of(
+                    "fuse.passthrough",
+                    choice(Passthrough.class),
+                    "Whether the kernel reads files of the cache by itself, at the disk's speed, once all of an object"
+                        + " is there: off; verified, if every page was written or checked since the start; trusting,"
+                        + " also unchecked. Needs root, Linux 6.9 and the kernel binding.")
+            .withDefault("verified");
+
     public static final Setting<Boolean> ALLOW_OTHER = Setting.of(
                     "fuse.allow-other",
                     flag(),
@@ -242,7 +254,15 @@ public final class Settings {
             new Group("Readahead", List.of(MAX_WINDOW, RANGE_SIZE, READ_CONCURRENCY, SMALL_FILE, KERNEL_READAHEAD)),
             new Group(
                     "Connections and requests",
-                    List.of(HTTP_CLIENT, CONNECTIONS, CONNECT_TIMEOUT, READ_TIMEOUT, RETRY_DEADLINE, BINDING, THREADS)),
+                    List.of(
+                            HTTP_CLIENT,
+                            CONNECTIONS,
+                            CONNECT_TIMEOUT,
+                            READ_TIMEOUT,
+                            RETRY_DEADLINE,
+                            BINDING,
+                            PASSTHROUGH,
+                            THREADS)),
             new Group("Log", List.of(LOG_FILE, LOG_LEVEL)));
 
     /** All of them. */

@@ -41,7 +41,7 @@ class ValueTypeTest {
         assertThat(choice.parse("url-connection")).isEqualTo(HttpClient.URL_CONNECTION);
         assertThat(choice.parse("Apache")).isEqualTo(HttpClient.APACHE);
         assertThat(choice.parse("url_connection")).isNull();
-        assertThat(choice.allowed()).startsWith("apache, ").contains(" or ");
+        assertThat(choice.allowed()).startsWith("direct, ").contains(" or ");
     }
 
     @Test

@@ -30,6 +30,7 @@ final class FileInfo {
             case KEEP -> KEEP_CACHE;
             case INVALIDATE -> 0;
             case BYPASS -> DIRECT_IO;
+            case PASS_THROUGH -> throw new IllegalStateException("libfuse 2 passes nothing through");
         };
     }
 }

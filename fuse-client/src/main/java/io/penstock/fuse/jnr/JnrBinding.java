@@ -44,6 +44,6 @@ public final class JnrBinding {
     private static String describe(Upcalls upcalls, long readahead, int threads) {
         return "libfuse 2 through jnr-fuse, kernel protocol 7." + upcalls.protocolMinor()
                 + ", requests up to 128 KiB, kernel readahead " + readahead / BYTES_PER_KIB + " KiB, " + threads
-                + " threads";
+                + " threads, no passthrough (libfuse 2 has none)";
     }
 }

@@ -7,4 +7,9 @@ package io.penstock.fuse.kernel;
  * @param maxRequest bytes that one request reads or writes at most
  * @param flags the bits of FUSE_INIT_EXT and before in the lower half, flags2 in the upper
  */
-record Agreement(int minor, int maxRequest, long flags) {}
+record Agreement(int minor, int maxRequest, long flags) {
+    /** Whether the kernel may be given files to read by itself. */
+    boolean passesThrough() {
+        return (flags & Handshake.PASSTHROUGH) != 0;
+    }
+}

@@ -157,8 +157,10 @@ final class Answers {
             case KEEP -> OpenOut.FOPEN_KEEP_CACHE;
             case INVALIDATE -> 0;
             case BYPASS -> OpenOut.FOPEN_DIRECT_IO;
+            case PASS_THROUGH -> OpenOut.FOPEN_PASSTHROUGH;
         };
         reply.u64(offset + OpenOut.FH, file.handle());
+        reply.u32(offset + OpenOut.BACKING_ID, file.backing());
         reply.u32(offset + OpenOut.OPEN_FLAGS, readOnly ? flags | OpenOut.FOPEN_NOFLUSH : flags);
     }
 }

@@ -9,6 +9,8 @@ import io.penstock.core.Errno;
 final class Device implements AutoCloseable {
     private final int fd;
 
+    private boolean closed; // guarded by this
+
     Device(int fd) {
         this.fd = fd;
     }
@@ -48,9 +50,26 @@ final class Device implements AutoCloseable {
         return 0;
     }
 
-    /** Ends the connection, and the mount answers ENOTCONN if it still stands. */
+    /**
+     * One of the device's own calls. May also come after the end, unlike the others.
+     *
+     * @param argument an address
+     * @return what it returned, or an error number negated: EBADF if the device is closed
+     */
+    synchronized int ioctl(int request, long argument) {
+        if (closed) {
+            return -Errno.EBADF.number();
+        }
+        int result = Native.C.ioctl(fd, Integer.toUnsignedLong(request), argument);
+        return result >= 0 ? result : -Native.error();
+    }
+
+    /** Ends the connection, and the mount answers ENOTCONN if it still stands. Closing again does nothing. */
     @Override
-    public void close() {
-        Native.C.close(fd);
+    public synchronized void close() {
+        if (!closed) {
+            closed = true;
+            Native.C.close(fd);
+        }
     }
 }

@@ -6,7 +6,9 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.AbsentException;
 import io.penstock.filesystem.Attributes;
+import io.penstock.filesystem.BackingFiles;
 import io.penstock.filesystem.FileSystem;
+import io.penstock.filesystem.OpenFile;
 import io.penstock.fuse.kernel.Layouts.AccessIn;
 import io.penstock.fuse.kernel.Layouts.BatchForgetIn;
 import io.penstock.fuse.kernel.Layouts.ForgetIn;
@@ -19,6 +21,7 @@ import io.penstock.fuse.kernel.Layouts.ReleaseIn;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** Hands requests to the file system and its answers to the kernel. It decides nothing else. */
 final class FileSystemOperations implements Operations {
@@ -29,12 +32,14 @@ final class FileSystemOperations implements Operations {
     private static final int O_ACCMODE = 3;
 
     private final FileSystem fileSystem;
+    private final @Nullable BackingFiles backingFiles;
     private final Answers answers;
     private final ChangeOperations changes;
 
     /** @param longestValid how long the kernel may believe names and attributes at most */
-    FileSystemOperations(FileSystem fileSystem, Duration longestValid) {
+    FileSystemOperations(FileSystem fileSystem, Duration longestValid, Connection connection) {
         this.fileSystem = fileSystem;
+        this.backingFiles = connection.backingFiles();
         this.answers = new Answers(longestValid);
         this.changes = new ChangeOperations(fileSystem, answers);
     }
@@ -51,8 +56,13 @@ final class FileSystemOperations implements Operations {
                 int bytes = fileSystem.readNow(handle(request), request.u64(ReadIn.OFFSET), body(request, reply));
                 yield bytes == FileSystem.WOULD_WAIT ? WOULD_WAIT : bytes;
             }
+            case OPEN -> {
+                OpenFile file = isRead(request)
+                        ? fileSystem.openNow(request.node(), request.u32(OpenIn.FLAGS), backingFiles)
+                        : null;
+                yield file == null ? WOULD_WAIT : answers.opened(reply, file, true);
+            }
             // With its attributes known there is nothing left that these would wait for.
-            case OPEN -> isRead(request) && isKnown(request) ? answer(request, reply) : WOULD_WAIT;
             case OPENDIR, GETXATTR, LISTXATTR -> isKnown(request) ? answer(request, reply) : WOULD_WAIT;
             case FORGET, BATCH_FORGET, RELEASE, RELEASEDIR, STATFS, DESTROY -> answer(request, reply);
             case null, default -> WOULD_WAIT;
@@ -65,8 +75,10 @@ final class FileSystemOperations implements Operations {
             case LOOKUP -> lookup(request, reply);
             case GETATTR -> answers.attributes(reply, fileSystem.getattr(request.node()));
             case READ -> fileSystem.read(handle(request), request.u64(ReadIn.OFFSET), body(request, reply));
-            case OPEN ->
-                answers.opened(reply, fileSystem.open(request.node(), request.u32(OpenIn.FLAGS)), isRead(request));
+            case OPEN -> {
+                OpenFile file = fileSystem.open(request.node(), request.u32(OpenIn.FLAGS), backingFiles);
+                yield answers.opened(reply, file, isRead(request));
+            }
             case RELEASE -> {
                 fileSystem.release(request.u64(ReleaseIn.FH));
                 yield 0;

@@ -31,6 +31,7 @@ final class Handshake {
     private static final long CACHE_SYMLINKS = 1 << 23;
     private static final long HANDLE_KILLPRIV_V2 = 1 << 28;
     static final long INIT_EXT = 1 << 30;
+    static final long PASSTHROUGH = 1L << 37;
 
     /**
      * What is used where the kernel offers it. Pages are dropped when size or time change (AUTO_INVAL_DATA), beside what
@@ -66,11 +67,16 @@ final class Handshake {
 
     private final Device device;
     private final int maxRequest;
+    private final int stackDepth;
 
-    /** @param maxRequest bytes that one request may read or write, whole pages; the kernel's own limit may be lower */
-    Handshake(Device device, int maxRequest) {
+    /**
+     * @param maxRequest bytes that one request may read or write, whole pages; the kernel's own limit may be lower
+     * @param stackDepth as {@link PassthroughProbe#stackDepth} has it; 0 for no passthrough
+     */
+    Handshake(Device device, int maxRequest, int stackDepth) {
         this.device = device;
         this.maxRequest = maxRequest;
+        this.stackDepth = stackDepth;
     }
 
     /** Waits for INIT and answers it. From then on every call on the mount is served. */
@@ -113,12 +119,12 @@ final class Handshake {
         if ((offered & INIT_EXT) != 0) {
             offered |= Integer.toUnsignedLong(request.u32(InitIn.FLAGS2)) << Integer.SIZE;
         }
-        long flags = WANTED & offered;
+        long flags = (stackDepth > 0 ? WANTED | PASSTHROUGH : WANTED) & offered;
         int pages = (flags & MAX_PAGES) == 0 ? DEFAULT_PAGES : KernelLimits.maxPages();
         return new Agreement(Math.min(minor, NEWEST_MINOR), Math.min(maxRequest, pages * PAGE), flags);
     }
 
-    private static int answer(Request request, Reply reply, Agreement agreement) throws ErrnoException {
+    private int answer(Request request, Reply reply, Agreement agreement) throws ErrnoException {
         version(reply, agreement.minor());
         // Can only lower what the kernel has: see KernelMount.readahead.
         reply.u32(InitOut.MAX_READAHEAD, request.u32(InitIn.MAX_READAHEAD));
@@ -129,6 +135,7 @@ final class Handshake {
         reply.u32(InitOut.MAX_WRITE, agreement.maxRequest());
         reply.u16(InitOut.MAX_PAGES, agreement.maxRequest() / PAGE);
         reply.u32(InitOut.TIME_GRAN, 1);
+        reply.u32(InitOut.MAX_STACK_DEPTH, agreement.passesThrough() ? stackDepth : 0);
         return InitOut.SIZE;
     }
 

@@ -28,7 +28,14 @@ public final class KernelBinding {
      * @throws MountException if it cannot be mounted; nothing is mounted then
      */
     public static Mount mount(FileSystem fileSystem, MountOptions options) throws MountException {
-        return mount(new FileSystemOperations(fileSystem, options.attributeTimeout()), options);
+        return mount(
+                connection -> new FileSystemOperations(fileSystem, options.attributeTimeout(), connection), options);
+    }
+
+    /** Makes what answers the requests of a connection. */
+    @FunctionalInterface
+    interface Answering {
+        Operations on(Connection connection);
     }
 
     /**
@@ -36,7 +43,7 @@ public final class KernelBinding {
      *
      * @throws MountException if it cannot be mounted; nothing is mounted then
      */
-    static DeviceMount mount(Operations operations, MountOptions options) throws MountException {
+    static DeviceMount mount(Answering operations, MountOptions options) throws MountException {
         Integer handedOver = HandedOver.descriptor(options.mountPoint());
         if (handedOver != null) {
             return serve(new Device(handedOver), operations, options, HandedOver.mountPoint(handedOver));
@@ -46,17 +53,22 @@ public final class KernelBinding {
     }
 
     /** @param device mounted at this point, before its handshake; closed with the mount, or if this fails */
-    static DeviceMount serve(Device device, Operations operations, MountOptions options, Path mountPoint)
+    static DeviceMount serve(Device device, Answering operations, MountOptions options, Path mountPoint)
             throws MountException {
         KernelMount kernel = KernelMount.at(mountPoint);
         boolean answers = false;
         try {
-            Agreement agreement = new Handshake(device, MAX_REQUEST).agree();
+            Path backingFolder = options.backingFolder();
+            Agreement agreement =
+                    new Handshake(device, MAX_REQUEST, PassthroughProbe.stackDepth(backingFolder)).agree();
+            PassthroughProbe passthrough = PassthroughProbe.of(device, agreement, backingFolder);
             long readahead = kernel.readahead(options.readaheadBytes());
             String description = "the kernel's protocol " + Handshake.MAJOR + "." + agreement.minor()
                     + " over /dev/fuse, requests up to " + agreement.maxRequest() / BYTES_PER_KIB
-                    + " KiB, kernel readahead " + readahead / BYTES_PER_KIB + " KiB, " + READERS + " readers";
-            Session session = Session.start(device, operations, agreement.maxRequest(), READERS, kernel::detach);
+                    + " KiB, kernel readahead " + readahead / BYTES_PER_KIB + " KiB, " + READERS + " readers, "
+                    + passthrough.description();
+            Operations answering = operations.on(new Connection(device, agreement, passthrough.backingFiles()));
+            Session session = Session.start(device, answering, agreement.maxRequest(), READERS, kernel::detach);
             answers = true;
             return new DeviceMount(kernel, session, description);
         } finally {

@@ -170,6 +170,8 @@ final class Layouts {
         static final int FOPEN_KEEP_CACHE = 1 << 1;
         /** No FLUSH at close. Since Linux 5.16; before, it is ignored. */
         static final int FOPEN_NOFLUSH = 1 << 5;
+
+        static final int FOPEN_PASSTHROUGH = 1 << 7;
     }
 
     /** A name follows. The answer is entry_out and open_out. */
@@ -328,6 +330,12 @@ final class Layouts {
     static final class InterruptIn {
         static final int UNIQUE = 0;
         static final int SIZE = 8;
+    }
+
+    /** {@code struct fuse_backing_map}, of an ioctl on the device. */
+    static final class BackingMap {
+        static final int FD = 0;
+        static final int SIZE = 16;
     }
 
     private Layouts() {}

@@ -17,6 +17,7 @@ final class Native {
 
     private static final Runtime RUNTIME = Runtime.getRuntime(C);
 
+    static final int O_RDONLY = 0;
     static final int O_RDWR = 2;
     static final int O_CLOEXEC = 02000000;
 

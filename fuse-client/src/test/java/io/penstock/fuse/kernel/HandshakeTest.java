@@ -20,7 +20,7 @@ class HandshakeTest {
     private static final long ALL = 0xffff_ffffL;
 
     private final FakeKernel kernel = new FakeKernel();
-    private final Handshake handshake = new Handshake(kernel.device(), 1 << 20);
+    private final Handshake handshake = new Handshake(kernel.device(), 1 << 20, 1);
 
     @AfterEach
     void close() {

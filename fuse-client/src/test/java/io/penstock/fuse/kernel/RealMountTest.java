@@ -203,7 +203,7 @@ class RealMountTest {
     @Test
     void fusermount_asTheMounter_servesTheSame() throws Exception {
         Device device = Fusermount.mount(options(), mountPoint);
-        try (DeviceMount mount = KernelBinding.serve(device, operations(), options(), mountPoint)) {
+        try (DeviceMount mount = KernelBinding.serve(device, connection -> operations(), options(), mountPoint)) {
             assertThat(run("stat", "-c", "%s", file())).isEqualTo(Long.toString(SIZE));
             mount.unmount(Duration.ofSeconds(10));
         }
@@ -214,7 +214,7 @@ class RealMountTest {
         Device device = Opening.mount(options(), mountPoint);
         Path name = Path.of("/dev/fd/" + device.fd());
         MountOptions handedOver = new MountOptions(name, "", true, false, Duration.ofSeconds(1), 0, 1);
-        try (DeviceMount mount = KernelBinding.mount(operations(), handedOver)) {
+        try (DeviceMount mount = KernelBinding.mount(connection -> operations(), handedOver)) {
             assertThat(mount.mountPoint()).isEqualTo(mountPoint);
             assertThat(run("stat", "-c", "%s", file())).isEqualTo(Long.toString(SIZE));
             mount.unmount(Duration.ofSeconds(10));
@@ -226,7 +226,7 @@ class RealMountTest {
     void mount_ofWhatIsNoDevice_isRefused(String name) {
         MountOptions options = new MountOptions(Path.of(name), "", true, false, Duration.ofSeconds(1), 0, 1);
 
-        assertThatThrownBy(() -> KernelBinding.mount(operations(), options))
+        assertThatThrownBy(() -> KernelBinding.mount(connection -> operations(), options))
                 .isInstanceOf(MountException.class)
                 .hasMessageContaining(name);
     }
@@ -277,7 +277,7 @@ class RealMountTest {
     }
 
     private DeviceMount mount() throws MountException {
-        return KernelBinding.mount(operations(), options());
+        return KernelBinding.mount(connection -> operations(), options());
     }
 
     private static Operations operations() {

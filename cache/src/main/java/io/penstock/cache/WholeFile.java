@@ -1,0 +1,39 @@
+package io.penstock.cache;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * A lease of the file that holds all of an object's bytes and nothing else, for somebody who reads it without this
+ * cache: the kernel. Until it is closed the file is not removed, nothing of it is evicted or punched, and nothing
+ * written to it but what it holds already. Safe for use by any number of threads.
+ */
+public final class WholeFile implements AutoCloseable {
+    private final WholeFiles lender;
+    private final ObjectPages object;
+    private final List<Extent> extents;
+    private final Path path;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    /** @param extents all of the object's, pinned */
+    WholeFile(WholeFiles lender, ObjectPages object, List<Extent> extents, Path path) {
+        this.lender = lender;
+        this.object = object;
+        this.extents = extents;
+        this.path = path;
+    }
+
+    /** To be opened for reading, before this is closed. */
+    public Path path() {
+        return path;
+    }
+
+    /** Gives it back. Who has the file open then may find holes in it. Closing again does nothing. */
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            lender.takeBack(object, extents);
+        }
+    }
+}

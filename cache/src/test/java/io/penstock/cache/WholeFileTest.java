@@ -1,0 +1,244 @@
+package io.penstock.cache;
+
+import static io.penstock.cache.PageCache.PAGE_SIZE;
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cache.PageCache.Environment;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Files lent to somebody who reads them without the cache. */
+@Timeout(60)
+final class WholeFileTest {
+    private static final int DISK_PAGES = 24;
+    private static final TestObject OBJECT = new TestObject("object", 9L * PAGE_SIZE + 4711);
+
+    @TempDir
+    Path directory;
+
+    private PageCache open() throws IOException {
+        CacheConfig config = new CacheConfig(directory, (long) DISK_PAGES * PAGE_SIZE, 0, 8L * PAGE_SIZE);
+        return PageCache.open(config, new Environment(LocalFiles::new, System::nanoTime, 4));
+    }
+
+    private static @Nullable WholeFile lend(PageCache cache, boolean verified) {
+        try (CachedObject open = OBJECT.open(cache)) {
+            return open.wholeFile(verified);
+        }
+    }
+
+    private static void assertContent(Path file) throws IOException {
+        ByteBuffer content = ByteBuffer.wrap(Files.readAllBytes(file));
+        assertThat(content).isEqualTo(OBJECT.content(0, (int) OBJECT.size()));
+    }
+
+    private static void press(PageCache cache) throws InterruptedException {
+        for (int i = 0; i < 8; i++) {
+            new TestObject("other-" + i, 9L * PAGE_SIZE).store(cache);
+        }
+    }
+
+    @Test
+    void wholeFile_ofStoredObject_isItsContentAndNoLonger() throws Exception {
+        try (PageCache cache = open()) {
+            OBJECT.store(cache);
+            try (WholeFile file = requireNonNull(lend(cache, true))) {
+                assertThat(Files.size(file.path())).isEqualTo(OBJECT.size());
+                assertContent(file.path());
+            }
+        }
+    }
+
+    @Test
+    void wholeFile_aPageMissing_isNone() throws Exception {
+        try (PageCache cache = open();
+                CachedObject open = OBJECT.open(cache)) {
+            for (int page = 0; page < OBJECT.pages() - 1; page++) {
+                OBJECT.fill(TestObject.claimed(open, page, page + 1), PAGE_SIZE);
+                cache.awaitWritten(); // before the next, so that none is left out for want of time
+            }
+            assertThat(open.isWhole()).isFalse();
+            assertThat(open.wholeFile(false)).isNull();
+
+            OBJECT.fill(TestObject.claimed(open, OBJECT.pages() - 1, OBJECT.pages()), PAGE_SIZE);
+            cache.awaitWritten();
+            assertThat(open.isWhole()).isTrue();
+            try (WholeFile file = requireNonNull(open.wholeFile(true))) {
+                assertContent(file.path());
+            }
+        }
+    }
+
+    @Test
+    void wholeFile_ofEmptyObject_isNone() throws Exception {
+        try (PageCache cache = open();
+                CachedObject open = new TestObject("empty", 0).open(cache)) {
+            assertThat(open.isWhole()).isFalse();
+            assertThat(open.wholeFile(false)).isNull();
+        }
+    }
+
+    @Test
+    void fill_moreThanFitsWhileLent_leavesTheFileAndKeepsWithinTheBound() throws Exception {
+        try (PageCache cache = open()) {
+            OBJECT.store(cache);
+            WholeFile again = requireNonNull(lend(cache, true));
+            try (WholeFile file = requireNonNull(lend(cache, true))) {
+                again.close();
+                again.close();
+                press(cache);
+                assertContent(file.path());
+                assertThat(cache.statistics().diskBytes()).isLessThanOrEqualTo((long) DISK_PAGES * PAGE_SIZE);
+                assertThat(cache.statistics().evictedPages()).isPositive(); // the others had what was left
+                assertThat(OBJECT.readablePages(cache)).hasSize(OBJECT.pages());
+            }
+            cache.awaitWritten();
+            press(cache);
+            press(cache);
+            assertThat(lend(cache, true))
+                    .as("given back, it goes like the others")
+                    .isNull();
+            assertThat(cache.statistics().diskErrors()).isZero();
+        }
+    }
+
+    @Test
+    void fill_allSpaceLent_storesNothingAndStillReads() throws Exception {
+        TestObject large = new TestObject("large", (long) DISK_PAGES * PAGE_SIZE);
+        try (PageCache cache = open()) {
+            large.store(cache);
+            try (CachedObject open = large.open(cache);
+                    WholeFile file = requireNonNull(open.wholeFile(true))) {
+                cache.awaitWritten();
+                OBJECT.store(cache);
+                assertThat(cache.statistics().unstoredPages()).isPositive();
+                assertThat(ByteBuffer.wrap(Files.readAllBytes(file.path())))
+                        .isEqualTo(large.content(0, (int) large.size()));
+            }
+            cache.awaitWritten();
+            assertThat(cache.statistics().diskBytes()).isLessThanOrEqualTo((long) DISK_PAGES * PAGE_SIZE);
+        }
+    }
+
+    @Test
+    void invalidate_whileLent_leavesTheFileUntilItIsGivenBack() throws Exception {
+        try (PageCache cache = open()) {
+            OBJECT.store(cache);
+            try (WholeFile file = requireNonNull(lend(cache, true))) {
+                cache.invalidate(TestObject.NAMESPACE, OBJECT.version());
+                cache.awaitWritten();
+                assertContent(file.path());
+                assertThat(lend(cache, false)).isNull();
+            }
+            cache.awaitWritten();
+            assertThat(cache.statistics().diskBytes()).isZero();
+            assertThat(dataFiles()).isEmpty();
+        }
+    }
+
+    @Test
+    void wholeFile_afterRestart_isLentOnceItsPagesAreVerified() throws Exception {
+        try (PageCache cache = open()) {
+            OBJECT.store(cache);
+        }
+        try (PageCache cache = open()) {
+            assertThat(lend(cache, true)).isNull();
+            try (WholeFile file = requireNonNull(lend(cache, false))) {
+                assertContent(file.path());
+            }
+            try (WholeFile file = requireNonNull(awaitLent(cache))) {
+                assertContent(file.path());
+            }
+            assertThat(cache.statistics().corruptPages()).isZero();
+        }
+    }
+
+    @Test
+    void wholeFile_pageDamagedWhileDown_isNotLentUntilItIsFetchedAnew() throws Exception {
+        try (PageCache cache = open()) {
+            OBJECT.store(cache);
+        }
+        damage(dataFiles().getFirst(), 5L * PAGE_SIZE + 12345);
+        try (PageCache cache = open()) {
+            assertThat(lend(cache, true)).isNull();
+            while (cache.statistics().corruptPages() == 0) {
+                Thread.sleep(1);
+            }
+            assertThat(lend(cache, true)).isNull();
+            assertThat(lend(cache, false)).isNull();
+            assertThat(OBJECT.readablePages(cache)).doesNotContain(5).hasSize(OBJECT.pages() - 1);
+
+            OBJECT.store(cache);
+            try (WholeFile file = requireNonNull(awaitLent(cache))) {
+                assertContent(file.path());
+            }
+        }
+    }
+
+    @Test
+    void wholeFile_changedInLength_isNotLent() throws Exception {
+        try (PageCache cache = open()) {
+            OBJECT.store(cache);
+            try (FileChannel file = FileChannel.open(dataFiles().getFirst(), StandardOpenOption.WRITE)) {
+                file.write(ByteBuffer.allocate(1), OBJECT.size());
+            }
+            assertThat(lend(cache, false)).isNull();
+        }
+    }
+
+    @Test
+    void close_whileLentAndBeingVerified_endsAtOnce() throws Exception {
+        try (PageCache cache = open()) {
+            OBJECT.store(cache);
+        }
+        WholeFile lent;
+        try (PageCache cache = open()) {
+            lent = requireNonNull(lend(cache, false));
+            assertThat(lend(cache, true)).isNull();
+        }
+        lent.close();
+        try (PageCache cache = open()) {
+            assertThat(OBJECT.readablePages(cache))
+                    .containsExactlyElementsOf(
+                            IntStream.range(0, OBJECT.pages()).boxed().toList());
+        }
+    }
+
+    private static @Nullable WholeFile awaitLent(PageCache cache) throws InterruptedException {
+        for (int i = 0; i < 5_000; i++) {
+            WholeFile file = lend(cache, true);
+            if (file != null) {
+                return file;
+            }
+            Thread.sleep(1);
+        }
+        return null;
+    }
+
+    private List<Path> dataFiles() throws IOException {
+        try (Stream<Path> files = Files.walk(directory.resolve("objects"))) {
+            return files.filter(Files::isRegularFile).toList();
+        }
+    }
+
+    private static void damage(Path file, long position) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            ByteBuffer one = ByteBuffer.allocate(1);
+            channel.read(one, position);
+            one.put(0, (byte) ~one.get(0)).rewind();
+            channel.write(one, position);
+        }
+    }
+}

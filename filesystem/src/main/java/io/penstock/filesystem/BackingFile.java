@@ -1,0 +1,44 @@
+package io.penstock.filesystem;
+
+import io.penstock.cache.WholeFile;
+import io.penstock.objectstore.StoredObject;
+import java.io.IOException;
+
+/** A file of the cache that the kernel reads by itself, for all who have one version of an object open. */
+final class BackingFile implements AutoCloseable {
+    private final BackingFiles kernel;
+    private final WholeFile file;
+    private final StoredObject object;
+    private final int id;
+
+    /**
+     * Hands the file to the kernel.
+     *
+     * @param file all of the object; closed with this, or if this fails
+     */
+    BackingFile(BackingFiles kernel, WholeFile file, StoredObject object) throws IOException {
+        this.kernel = kernel;
+        this.file = file;
+        this.object = object;
+        try {
+            this.id = kernel.open(file.path());
+        } catch (IOException | RuntimeException e) {
+            file.close();
+            throw e;
+        }
+    }
+
+    StoredObject object() {
+        return object;
+    }
+
+    int id() {
+        return id;
+    }
+
+    @Override
+    public void close() {
+        kernel.close(id);
+        file.close();
+    }
+}

@@ -1,0 +1,256 @@
+package io.penstock.filesystem;
+
+import static io.penstock.filesystem.Mounted.assertErrno;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cache.PageCache;
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.OpenFile.PageCachePolicy;
+import io.penstock.testing.Seeded;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Which opens hand a file of the cache to the kernel, and what the inode shows meanwhile. */
+@Timeout(60)
+class PassthroughTest {
+    @TempDir
+    static Path folder;
+
+    private static PageCache cache;
+
+    private final FakeBackingFiles kernel = new FakeBackingFiles();
+    private Mounted m;
+
+    @BeforeAll
+    static void openCache() throws IOException {
+        cache = Mounted.cache(folder);
+    }
+
+    @AfterAll
+    static void closeCache() {
+        cache.close();
+    }
+
+    @BeforeEach
+    void mount() {
+        m = new Mounted(cache);
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        m.close();
+        assertThat(kernel.count()).as("backing files").isZero();
+    }
+
+    @Test
+    void open_wholeFile_passesThrough() throws Exception {
+        long inode = stored("a", "hello");
+
+        OpenFile file = m.fs.open(inode, 0, kernel);
+
+        assertThat(file.pageCache()).isEqualTo(PageCachePolicy.PASS_THROUGH);
+        assertThat(kernel.content(file)).asString(UTF_8).isEqualTo("hello");
+        assertThat(m.read(file)).as("asked all the same").isEqualTo("hello");
+        m.fs.release(file.handle());
+    }
+
+    @Test
+    void open_again_sharesTheFileUntilTheLastRelease() throws Exception {
+        long inode = stored("a", "hello");
+        OpenFile first = m.fs.open(inode, 0, kernel);
+
+        OpenFile second = requireNonNull(m.fs.openNow(inode, 0, kernel));
+
+        assertThat(second.backing()).isEqualTo(first.backing());
+        m.fs.release(first.handle());
+        assertThat(kernel.count()).isOne();
+        m.fs.release(second.handle());
+        assertThat(kernel.count()).isZero();
+    }
+
+    @Test
+    void openNow_fileToBeHandedOver_leavesItToOpen() throws Exception {
+        long inode = stored("a", "hello");
+
+        assertThat(m.fs.openNow(inode, 0, kernel)).isNull();
+        assertThat(requireNonNull(m.fs.openNow(m.lookup("a").inode(), 0, null)).pageCache())
+                .isNotEqualTo(PageCachePolicy.PASS_THROUGH);
+        m.fs.close();
+    }
+
+    @Test
+    void open_notWhole_doesNot() throws Exception {
+        m.bucket.put("a", "hello");
+        long inode = m.lookup("a").inode();
+
+        OpenFile file = requireNonNull(m.fs.openNow(inode, 0, kernel));
+
+        assertThat(file.pageCache()).isEqualTo(PageCachePolicy.INVALIDATE);
+        m.fs.release(file.handle());
+    }
+
+    @Test
+    void open_becameWholeWhileOpen_staysCachedUntilTheLastRelease() throws Exception {
+        m.bucket.put("a", "hello");
+        long inode = m.lookup("a").inode();
+        OpenFile first = m.fs.open(inode, 0, kernel);
+        long before = cache.statistics().diskBytes();
+        m.read(first);
+        while (cache.statistics().diskBytes() == before) {
+            Thread.sleep(1); // then it is as good as stored, and soon is
+        }
+
+        OpenFile second = m.fs.open(inode, 0, kernel);
+        assertThat(second.pageCache()).isEqualTo(PageCachePolicy.KEEP);
+        m.fs.release(first.handle());
+        m.fs.release(second.handle());
+        awaitWhole(inode);
+
+        OpenFile third = m.fs.open(inode, 0, kernel);
+        assertThat(third.pageCache()).isEqualTo(PageCachePolicy.PASS_THROUGH);
+        m.fs.release(third.handle());
+    }
+
+    @Test
+    void open_kernelRefuses_isCached() throws Exception {
+        long inode = stored("a", "hello");
+        kernel.refuse();
+
+        OpenFile file = m.fs.open(inode, 0, kernel);
+
+        assertThat(file.pageCache()).isNotEqualTo(PageCachePolicy.PASS_THROUGH);
+        assertThat(m.read(file)).isEqualTo("hello");
+        m.fs.release(file.handle());
+    }
+
+    @Test
+    void open_newVersionWhileTheOldIsPassedThrough_takesAnotherInode() throws Exception {
+        long inode = stored("a", "old");
+        OpenFile old = m.fs.open(inode, 0, kernel);
+        m.bucket.put("a", "newer");
+        m.clock.advance(Mounted.TTL);
+
+        assertErrno(Errno.ESTALE, () -> m.fs.open(inode, 0, kernel)); // upon which the kernel looks the name up again
+        Attributes found = m.lookup("a");
+        assertThat(found.inode()).isNotEqualTo(inode);
+        assertThat(found.size()).isEqualTo(5);
+        OpenFile current = m.fs.open(found.inode(), 0, kernel);
+        assertThat(m.read(current)).isEqualTo("newer");
+
+        assertThat(kernel.content(old)).asString(UTF_8).isEqualTo("old");
+        assertThat(m.fs.getattr(inode).size()).as("as long as the backing file").isEqualTo(3);
+        m.fs.release(current.handle());
+        m.fs.release(old.handle());
+    }
+
+    @Test
+    void lookup_newVersionWhileTheOldIsPassedThrough_isAnotherInode() throws Exception {
+        long inode = stored("a", "old");
+        OpenFile old = m.fs.open(inode, 0, kernel);
+        m.bucket.put("a", "newer");
+        m.clock.advance(Mounted.TTL);
+
+        Attributes found = m.lookup("a");
+
+        assertThat(found.inode()).isNotEqualTo(inode);
+        assertThat(m.fs.getattr(found.inode()).size()).isEqualTo(5);
+        assertThat(m.fs.getattr(inode).size()).isEqualTo(3);
+        assertThat(m.fs.getxattr(inode, "user.penstock.etag"))
+                .isNotEqualTo(m.fs.getxattr(found.inode(), "user.penstock.etag"));
+        m.fs.release(old.handle());
+    }
+
+    @Test
+    void getattr_deletedWhilePassedThrough_showsWhatIsOpen() throws Exception {
+        long inode = stored("a", "old");
+        OpenFile old = m.fs.open(inode, 0, kernel);
+        m.bucket.delete("a");
+        m.clock.advance(Mounted.TTL);
+
+        assertThat(m.fs.getattr(inode).size()).isEqualTo(3);
+        m.fs.release(old.handle());
+        assertErrno(Errno.ESTALE, () -> m.fs.getattr(inode));
+    }
+
+    @Test
+    void openAndRelease_byManyThreadsWhileItChanges_neverMixesAndLeavesNothing() throws Exception {
+        stored("a", "0");
+        List<Future<?>> ends = new ArrayList<>();
+        try (ExecutorService threads = Executors.newFixedThreadPool(8)) {
+            for (int i = 0; i < 8; i++) {
+                RandomGenerator random = Seeded.random(i);
+                boolean writes = i == 0;
+                ends.add(threads.submit(() -> useMany(random, writes)));
+            }
+        }
+        for (Future<?> end : ends) {
+            end.get();
+        }
+    }
+
+    private Void useMany(RandomGenerator random, boolean writes) throws Exception {
+        for (int i = 0; i < 300; i++) {
+            if (writes && random.nextInt(10) == 0) {
+                m.bucket.put("a", Integer.toString(i));
+                m.clock.advance(Mounted.TTL);
+            }
+            Attributes found = m.fs.lookup(FileSystem.ROOT, "a");
+            try {
+                OpenFile file = m.fs.open(found.inode(), 0, kernel);
+                if (file.pageCache() == PageCachePolicy.PASS_THROUGH) {
+                    assertThat(kernel.content(file))
+                            .hasSize((int) m.fs.getattr(found.inode()).size())
+                            .asString(UTF_8)
+                            .isEqualTo(m.read(file));
+                }
+                m.fs.release(file.handle());
+            } catch (ErrnoException e) {
+                assertThat(e.errno()).isEqualTo(Errno.ESTALE);
+            } finally {
+                m.fs.forget(found.inode(), 1);
+            }
+        }
+        return null;
+    }
+
+    /** Puts an object, and reads it until the cache has it on disk. */
+    private long stored(String name, String content) throws Exception {
+        m.bucket.put(name, content);
+        long inode = m.lookup(name).inode();
+        m.cat(name);
+        awaitWhole(inode);
+        return inode;
+    }
+
+    private void awaitWhole(long inode) throws Exception {
+        for (OpenFile file = probe(inode); file != null; file = probe(inode)) {
+            boolean isWhole = file.pageCache() == PageCachePolicy.PASS_THROUGH; // by an earlier open
+            m.fs.release(file.handle());
+            if (isWhole) {
+                return;
+            }
+            Thread.sleep(1);
+        }
+    }
+
+    private @Nullable OpenFile probe(long inode) throws ErrnoException {
+        return m.fs.openNow(inode, 0, kernel);
+    }
+}

@@ -1,0 +1,349 @@
+package io.penstock.fuse;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.penstock.filesystem.Passthrough;
+import io.penstock.fuse.kernel.KernelBinding;
+import io.penstock.testing.TestData;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.stream.Stream;
+import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Files of the cache that the kernel reads by itself, on real mounts. Skipped, with the reason, where it cannot. */
+@Timeout(60)
+class PassthroughIT {
+    private static final int MIB = 1 << 20;
+
+    /** Not whole pages: the file must end where the object does. */
+    private static final long SIZE = 8 * MIB + 12_345;
+
+    /** What opening, asking for attributes and closing takes at most; reading SIZE takes 9 at least. */
+    private static final int FEW_REQUESTS = 6;
+
+    @TempDir
+    private Path folder;
+
+    private @Nullable MountedBucket mounted;
+
+    /** What a test mounted for its cache folder. */
+    private @Nullable Path cacheMount;
+
+    @AfterEach
+    void nothingIsLeft() throws Exception {
+        end();
+        if (cacheMount != null) {
+            assertThat(MountContract.run("umount", cacheMount.toString()))
+                    .as("something in the cache folder is still open")
+                    .isEmpty();
+        }
+    }
+
+    private void end() {
+        if (mounted != null) {
+            mounted.close();
+            assertThat(mounted.fileSystem().openHandles()).isZero();
+            assertThat(mounted.fileSystem().backingFiles()).isZero();
+            mounted = null;
+        }
+    }
+
+    private MountedBucket start(Passthrough passthrough) throws Exception {
+        return start(passthrough, folder.resolve("cache"));
+    }
+
+    private MountedBucket start(Passthrough passthrough, Path cacheFolder) throws Exception {
+        end();
+        MountedBucket bucket = new MountedBucket(KernelBinding::mount, folder, cacheFolder, passthrough);
+        mounted = bucket;
+        String description = bucket.mount().description();
+        assumeTrue(
+                passthrough == Passthrough.OFF || !description.contains("no passthrough"),
+                () -> "the kernel passes nothing through: " + description);
+        return bucket;
+    }
+
+    /** Puts an object and reads it, so that the next open is passed through. */
+    private static TestData cached(MountedBucket bucket, String key, long size, int generation) throws Exception {
+        long before = bucket.cacheStatistics().diskBytes();
+        TestData data = bucket.put(key, size, generation);
+        assertThat(Files.readAllBytes(bucket.path(key))).isEqualTo(data.bytes());
+        bucket.awaitStored(before + (size + 4095) / 4096 * 4096);
+        return data;
+    }
+
+    private static void assertPassesThrough(MountedBucket bucket, TestData data) throws Exception {
+        for (int i = 0; ; i++) {
+            long before = bucket.mount().requests();
+            assertThat(Files.readAllBytes(bucket.path(data.name()))).isEqualTo(data.bytes());
+            if (bucket.mount().requests() - before <= FEW_REQUESTS) {
+                return;
+            }
+            assertThat(i).as("reads that were not passed through").isLessThan(1_000);
+            Thread.sleep(1); // the release of the open before, or the last page, was still under way
+        }
+    }
+
+    private static byte[] read(FileChannel file, long size) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(Math.toIntExact(size));
+        while (bytes.hasRemaining() && file.read(bytes, bytes.position()) > 0) {
+            // reads on
+        }
+        return bytes.array();
+    }
+
+    @Test
+    void open_wholeFile_isReadWithoutAskingAndAsLongAsTheObject() throws Exception {
+        MountedBucket bucket = start(Passthrough.VERIFIED);
+        TestData data = cached(bucket, "object", SIZE, 0);
+
+        assertPassesThrough(bucket, data);
+
+        assertThat(Files.size(bucket.path("object"))).isEqualTo(SIZE);
+        assertThat(bucket.mount().description()).contains(", passthrough");
+    }
+
+    @Test
+    void mmap_wholeFile_isTheContent() throws Exception {
+        MountedBucket bucket = start(Passthrough.VERIFIED);
+        TestData data = cached(bucket, "object", SIZE, 0);
+        assertPassesThrough(bucket, data);
+        long before = bucket.mount().requests();
+
+        // Another process: a page fault in this one would stop the JVM that has to answer it, should it come to that.
+        String output = MountContract.run(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                MappedChecksum.class.getName(),
+                bucket.path("object").toString());
+
+        CRC32C expected = new CRC32C();
+        expected.update(data.bytes());
+        assertThat(output.strip()).isEqualTo(Long.toString(expected.getValue()));
+        assertThat(bucket.mount().requests() - before).isLessThan(FEW_REQUESTS + 2L);
+    }
+
+    /** Prints the checksum of a file that it maps. */
+    static final class MappedChecksum {
+        private MappedChecksum() {}
+
+        public static void main(String[] arguments) throws IOException {
+            try (FileChannel file = FileChannel.open(Path.of(arguments[0]))) {
+                CRC32C checksum = new CRC32C();
+                checksum.update(file.map(FileChannel.MapMode.READ_ONLY, 0, file.size()));
+                System.out.println(checksum.getValue());
+            }
+        }
+    }
+
+    @Test
+    void evict_moreThanFitsWhilePassedThrough_leavesItsBytes() throws Exception {
+        MountedBucket bucket = start(Passthrough.VERIFIED);
+        TestData data = cached(bucket, "object", SIZE, 0);
+        assertPassesThrough(bucket, data);
+        try (FileChannel file = FileChannel.open(bucket.path("object"))) {
+            for (int i = 0; i < 12; i++) {
+                TestData other = bucket.put("other" + i, 16 * MIB, 0);
+                assertThat(Files.readAllBytes(bucket.path("other" + i))).isEqualTo(other.bytes());
+            }
+            assertThat(bucket.cacheStatistics().evictedPages()).isPositive();
+            assertThat(read(file, SIZE)).isEqualTo(data.bytes());
+        }
+        assertPassesThrough(bucket, data);
+    }
+
+    @Test
+    void open_objectReplacedWhilePassedThrough_seesTheNewOneAndTheOldKeepsItsOwn() throws Exception {
+        MountedBucket bucket = start(Passthrough.VERIFIED);
+        TestData old = cached(bucket, "object", SIZE, 0);
+        assertPassesThrough(bucket, old);
+        try (FileChannel file = FileChannel.open(bucket.path("object"))) {
+            TestData replaced = bucket.put("object", SIZE + MIB, 1);
+
+            assertThat(Files.readAllBytes(bucket.path("object"))).isEqualTo(replaced.bytes());
+            assertThat(Files.size(bucket.path("object"))).isEqualTo(SIZE + MIB);
+            assertPassesThrough(bucket, replaced);
+            assertThat(read(file, SIZE)).isEqualTo(old.bytes());
+            assertThat(file.size()).isEqualTo(SIZE);
+        }
+    }
+
+    @Test
+    void open_objectDeletedWhilePassedThrough_keepsItsBytes() throws Exception {
+        MountedBucket bucket = start(Passthrough.VERIFIED);
+        TestData data = cached(bucket, "object", SIZE, 0);
+        assertPassesThrough(bucket, data);
+        try (FileChannel file = FileChannel.open(bucket.path("object"))) {
+            bucket.delete("object");
+
+            assertThat(bucket.path("object")).doesNotExist();
+            assertThat(read(file, SIZE)).isEqualTo(data.bytes());
+        }
+    }
+
+    @Test
+    void open_becameWholeWhileOpen_staysCachedUntilTheLastClose() throws Exception {
+        MountedBucket bucket = start(Passthrough.VERIFIED);
+        TestData data = bucket.put("object", SIZE, 0);
+        try (FileChannel cached = FileChannel.open(bucket.path("object"))) {
+            assertThat(read(cached, SIZE)).isEqualTo(data.bytes());
+            bucket.awaitStored(SIZE);
+            try (FileChannel second = FileChannel.open(bucket.path("object"))) {
+                assertThat(bucket.fileSystem().backingFiles()).isZero();
+                assertThat(read(second, SIZE)).isEqualTo(data.bytes());
+            }
+        }
+        assertPassesThrough(bucket, data);
+    }
+
+    @Test
+    void open_twiceWhilePassedThrough_sharesOneBackingFile() throws Exception {
+        MountedBucket bucket = start(Passthrough.VERIFIED);
+        TestData data = cached(bucket, "object", SIZE, 0);
+        assertPassesThrough(bucket, data);
+        try (FileChannel first = FileChannel.open(bucket.path("object"));
+                FileChannel second = FileChannel.open(bucket.path("object"))) {
+            assertThat(bucket.fileSystem().backingFiles()).isOne();
+            assertThat(read(first, SIZE)).isEqualTo(data.bytes());
+            assertThat(read(second, SIZE)).isEqualTo(data.bytes());
+        }
+        for (int i = 0; i < 1_000 && bucket.fileSystem().backingFiles() > 0; i++) {
+            Thread.sleep(1); // the kernel tells of a release when it likes
+        }
+        assertThat(bucket.fileSystem().backingFiles()).isZero();
+    }
+
+    @Test
+    void restart_verified_passesThroughOnceThePagesAreChecked() throws Exception {
+        cached(start(Passthrough.VERIFIED), "object", SIZE, 0);
+        MountedBucket again = start(Passthrough.VERIFIED);
+        TestData data = again.put("object", SIZE, 0);
+
+        try (FileChannel first = FileChannel.open(again.path("object"))) {
+            assertThat(again.fileSystem().backingFiles()).isZero();
+            assertThat(read(first, SIZE)).isEqualTo(data.bytes());
+        }
+        assertPassesThrough(again, data);
+        assertThat(again.cacheStatistics().filledPages()).as("fetched again").isZero();
+    }
+
+    @Test
+    void restart_trusting_passesThroughAtOnce() throws Exception {
+        cached(start(Passthrough.VERIFIED), "object", SIZE, 0);
+        MountedBucket again = start(Passthrough.TRUSTING);
+        TestData data = again.put("object", SIZE, 0);
+
+        try (FileChannel first = FileChannel.open(again.path("object"))) {
+            assertThat(again.fileSystem().backingFiles()).isOne();
+            assertThat(read(first, SIZE)).isEqualTo(data.bytes());
+        }
+    }
+
+    @Test
+    void restart_pageDamagedMeanwhile_isNeverShown() throws Exception {
+        cached(start(Passthrough.VERIFIED), "object", SIZE, 0);
+        end();
+        damageDataFile(3 * MIB + 77);
+        MountedBucket again = start(Passthrough.VERIFIED);
+        TestData data = again.put("object", SIZE, 0);
+
+        assertPassesThrough(again, data); // compares each time that it is not yet
+
+        assertThat(again.cacheStatistics().corruptPages()).isOne();
+        assertThat(again.cacheStatistics().filledPages()).isOne();
+    }
+
+    private void damageDataFile(long position) throws IOException {
+        List<Path> files;
+        try (Stream<Path> all = Files.walk(folder.resolve("cache").resolve("objects"))) {
+            files = all.filter(Files::isRegularFile).toList();
+        }
+        try (FileChannel file = FileChannel.open(files.getFirst(), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            ByteBuffer one = ByteBuffer.allocate(1);
+            file.read(one, position);
+            file.write(ByteBuffer.wrap(new byte[] {(byte) ~one.get(0)}), position);
+        }
+    }
+
+    @Test
+    void off_wholeFile_isServed() throws Exception {
+        MountedBucket bucket = start(Passthrough.OFF);
+        TestData data = cached(bucket, "object", SIZE, 0);
+
+        try (FileChannel file = FileChannel.open(bucket.path("object"))) {
+            assertThat(bucket.fileSystem().backingFiles()).isZero();
+            assertThat(read(file, SIZE)).isEqualTo(data.bytes());
+        }
+        assertThat(bucket.mount().description()).contains("no passthrough (switched off)");
+    }
+
+    @Test
+    void cacheOnTmpfs_passesThrough() throws Exception {
+        Path cache = Files.createDirectories(folder.resolve("tmpfs"));
+        mountForCache(cache, "-t", "tmpfs", "-o", "size=100m", "penstock-test");
+
+        MountedBucket bucket = start(Passthrough.VERIFIED, cache.resolve("cache"));
+        assertPassesThrough(bucket, cached(bucket, "object", SIZE, 0));
+    }
+
+    @Test
+    void cacheOnOverlayfs_passesThrough() throws Exception {
+        Path cache = Files.createDirectories(folder.resolve("overlay"));
+        String layers = "lowerdir=" + Files.createDirectories(folder.resolve("lower"))
+                + ",upperdir=" + Files.createDirectories(folder.resolve("upper"))
+                + ",workdir=" + Files.createDirectories(folder.resolve("work"));
+        mountForCache(cache, "-t", "overlay", "-o", layers, "penstock-test");
+
+        MountedBucket bucket = start(Passthrough.VERIFIED, cache.resolve("cache"));
+        assertPassesThrough(bucket, cached(bucket, "object", SIZE, 0));
+    }
+
+    @Test
+    void cacheOnExt4_passesThrough() throws Exception {
+        onDisk("mkfs.ext4", "-q", "-F");
+    }
+
+    @Test
+    void cacheOnXfs_passesThrough() throws Exception {
+        onDisk("mkfs.xfs", "-q");
+    }
+
+    private void onDisk(String... format) throws Exception {
+        Path image = folder.resolve("image");
+        try (FileChannel file = FileChannel.open(image, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            file.write(ByteBuffer.allocate(1), 400L * MIB); // xfs wants 300 MiB at least
+        }
+        String command = String.join(" ", format) + " " + image;
+        assumeTrue(run(command) == 0, () -> "no such file system here: " + command);
+        Path cache = Files.createDirectories(folder.resolve("disk"));
+        mountForCache(cache, "-o", "loop", image.toString());
+
+        MountedBucket bucket = start(Passthrough.VERIFIED, cache.resolve("cache"));
+        assertPassesThrough(bucket, cached(bucket, "object", SIZE, 0));
+    }
+
+    private void mountForCache(Path at, String... what) throws Exception {
+        assumeTrue(
+                run("mount " + String.join(" ", what) + " " + at) == 0,
+                () -> "cannot be mounted here: " + String.join(" ", what));
+        cacheMount = at;
+    }
+
+    private static int run(String command) throws IOException, InterruptedException {
+        return new ProcessBuilder("sh", "-c", command + " >/dev/null 2>&1")
+                .start()
+                .waitFor();
+    }
+}

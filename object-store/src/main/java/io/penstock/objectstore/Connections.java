@@ -1,0 +1,123 @@
+package io.penstock.objectstore;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Deque;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Connections to one server that are kept for the next request. A thread of its own closes those whose users have waited
+ * too long: a channel's read has no timeout. Safe for use by any number of threads.
+ */
+final class Connections implements AutoCloseable {
+    /** Servers close idle connections after some time, S3 after 20 s or less; a request that meets that has to be repeated. */
+    private static final Duration LONGEST_IDLE = Duration.ofSeconds(5);
+
+    private final String host;
+    private final int port;
+    private final Duration connectTimeout;
+    private final Duration readTimeout;
+    private final Semaphore permits;
+    private final Set<Connection> used = ConcurrentHashMap.newKeySet();
+
+    /** The last one used comes first. */
+    private final Deque<Connection> idle = new ConcurrentLinkedDeque<>();
+
+    private final Thread watch;
+    private volatile boolean closed;
+
+    Connections(String host, int port, S3Config config) {
+        this.host = host;
+        this.port = port;
+        this.connectTimeout = config.connectTimeout();
+        this.readTimeout = config.readTimeout();
+        this.permits = new Semaphore(config.connections());
+        this.watch = Thread.ofVirtual().name("connections").start(this::watch);
+    }
+
+    /** A connection for one request; waits while as many as are allowed are in use. */
+    Connection take() throws IOException, InterruptedException {
+        permits.acquire();
+        Connection connection = null;
+        try {
+            connection = idle();
+            if (connection == null) {
+                // Resolved anew each time: S3 spreads its load by names whose addresses change.
+                connection = new Connection(new InetSocketAddress(host, port), connectTimeout, readTimeout);
+            }
+            used.add(connection);
+        } finally {
+            if (connection == null) {
+                permits.release();
+            }
+        }
+        if (closed) {
+            end(connection);
+            throw new IOException("the connections were closed");
+        }
+        return connection;
+    }
+
+    /** Its answer has been read to the end. */
+    void giveBack(Connection connection) {
+        if (used.remove(connection)) {
+            idle.push(connection);
+            permits.release();
+        }
+        if (closed) {
+            closeIdle();
+        }
+    }
+
+    /** Its answer has not been read to the end, or no other request may follow. */
+    void end(Connection connection) {
+        connection.close();
+        if (used.remove(connection)) {
+            permits.release();
+        }
+    }
+
+    /** Breaks what is being read. */
+    @Override
+    public void close() {
+        closed = true;
+        watch.interrupt();
+        used.forEach(this::end);
+        closeIdle();
+    }
+
+    private @Nullable Connection idle() {
+        Connection connection;
+        while ((connection = idle.poll()) != null) {
+            if (connection.idle(System.nanoTime()) < LONGEST_IDLE.toNanos()) {
+                return connection;
+            }
+            connection.close();
+        }
+        return null;
+    }
+
+    private void closeIdle() {
+        Connection connection;
+        while ((connection = idle.poll()) != null) {
+            connection.close();
+        }
+    }
+
+    private void watch() {
+        try {
+            while (!closed) {
+                Thread.sleep(readTimeout.dividedBy(4));
+                long now = System.nanoTime();
+                used.forEach(connection -> connection.closeIfLate(now));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

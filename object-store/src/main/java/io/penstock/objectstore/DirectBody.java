@@ -1,0 +1,65 @@
+package io.penstock.objectstore;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/** A body on a connection of our own. */
+final class DirectBody implements ObjectBody {
+    private final Connections connections;
+    private final Connection connection;
+    private final ResponseHead head;
+    private final long length;
+
+    /** Of the reading thread. */
+    private long left;
+
+    /** @param length in bytes, as the head has it */
+    DirectBody(Connections connections, Connection connection, ResponseHead head, long length) {
+        this.connections = connections;
+        this.connection = connection;
+        this.head = head;
+        this.length = length;
+        this.left = length;
+    }
+
+    @Override
+    public @Nullable String eTag() {
+        return head.header("ETag");
+    }
+
+    @Override
+    public Long contentLength() {
+        return length;
+    }
+
+    @Override
+    public @Nullable String contentRange() {
+        return head.header("Content-Range");
+    }
+
+    @Override
+    public int read(ByteBuffer target, int wanted) throws IOException {
+        if (left == 0) {
+            return -1;
+        }
+        int received = connection.read(target, (int) Math.min(wanted, left));
+        left -= Math.max(0, received);
+        return received;
+    }
+
+    @Override
+    public boolean finish() {
+        if (left > 0 || connection.hasUnread() || !head.keepsAlive()) {
+            connections.end(connection);
+        } else {
+            connections.giveBack(connection);
+        }
+        return left == 0;
+    }
+
+    @Override
+    public void abort() {
+        connections.end(connection);
+    }
+}

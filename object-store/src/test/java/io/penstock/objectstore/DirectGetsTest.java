@@ -1,0 +1,193 @@
+package io.penstock.objectstore;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import java.io.IOException;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import software.amazon.awssdk.auth.credentials.AnonymousCredentialsProvider;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+
+/** Which answers are taken, and which requests are left to the SDK. */
+@Timeout(30)
+final class DirectGetsTest {
+    private static final ObjectVersion VERSION = new ObjectVersion("a folder/ä", "\"tag\"", 100, Instant.EPOCH);
+    private static final ByteRange RANGE = new ByteRange(10, 5);
+    private static final String GOOD = "HTTP/1.1 206 Partial Content\r\netag: \"tag\"\r\nContent-Length: 5\r\n"
+            + "Content-Range: bytes 10-14/100\r\n\r\nhello";
+    private static final AwsCredentialsProvider CREDENTIALS =
+            StaticCredentialsProvider.create(AwsBasicCredentials.create("id", "secret"));
+
+    private ScriptedServer server;
+    private DirectGets gets;
+
+    @BeforeEach
+    void start() throws IOException {
+        server = new ScriptedServer();
+        gets = gets(CREDENTIALS);
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        gets.close();
+        server.close();
+    }
+
+    @Test
+    void get_part_isSignedAndNamesVersionAndRange() throws Exception {
+        server.answers(GOOD);
+
+        ObjectBody body = get();
+
+        assertThat(body).isNotNull();
+        assertThat(body.eTag()).isEqualTo("\"tag\"");
+        assertThat(body.contentLength()).isEqualTo(5);
+        assertThat(body.contentRange()).isEqualTo("bytes 10-14/100");
+        assertThat(read(body)).isEqualTo("hello");
+        assertThat(server.requests().getFirst())
+                .startsWith("GET /bucket/a%20folder/%C3%A4 HTTP/1.1")
+                .contains(
+                        "Range: bytes=10-14",
+                        "If-Match: \"tag\"",
+                        "Host: " + server.uri("").getAuthority())
+                .anyMatch(line -> line.matches("Authorization: AWS4-HMAC-SHA256 Credential=id/\\d+/us-east-1/s3/.*"));
+    }
+
+    @Test
+    void get_anonymous_isNotSigned() throws Exception {
+        server.answers(GOOD);
+        try (DirectGets anonymous = gets(AnonymousCredentialsProvider.create())) {
+            ObjectBody body = anonymous.get(VERSION, RANGE);
+            assertThat(body).isNotNull();
+            assertThat(read(body)).isEqualTo("hello");
+        }
+        assertThat(server.requests().getFirst())
+                .contains("Host: " + server.uri("").getAuthority())
+                .noneMatch(line -> line.startsWith("Authorization"));
+    }
+
+    @Test
+    void get_oneAfterAnother_onOneConnection() throws Exception {
+        server.answers(GOOD, GOOD, GOOD);
+        for (int i = 0; i < 3; i++) {
+            assertThat(read(get())).isEqualTo("hello");
+        }
+        assertThat(server.connections()).isOne();
+    }
+
+    @Test
+    void get_answerSaysClose_nextOnAnotherConnection() throws Exception {
+        server.answers(GOOD.replace("\r\n\r\n", "\r\nConnection: Close\r\n\r\n"), GOOD);
+        assertThat(read(get())).isEqualTo("hello");
+        assertThat(read(get())).isEqualTo("hello");
+        assertThat(server.connections()).isEqualTo(2);
+    }
+
+    @Test
+    void get_abortedBody_nextOnAnotherConnection() throws Exception {
+        server.answers(GOOD, GOOD);
+        ObjectBody body = get();
+        assertThat(body).isNotNull();
+        body.abort();
+        assertThat(read(get())).isEqualTo("hello");
+        assertThat(server.connections()).isEqualTo(2);
+    }
+
+    @Test
+    void get_wholeObject_isLeftToTheSdk() throws Exception {
+        assertThat(gets.get(VERSION, new ByteRange(0, VERSION.size()))).isNull();
+        assertThat(server.connections()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "HTTP/1.1 412 Precondition Failed\r\nContent-Length: 0\r\n\r\n",
+                "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
+                "HTTP/1.1 206 Partial Content\r\nContent-Length: five\r\n\r\n",
+                "HTTP/1.1 206 Partial Content\r\nno colon\r\n\r\n",
+                "SSH-2.0-OpenSSH\r\n\r\n",
+                ScriptedServer.HANG_UP
+            })
+    void get_unusualAnswer_isLeftToTheSdkAndTheNextIsNot(String answer) throws Exception {
+        server.answers(answer, GOOD);
+        assertThat(get()).isNull();
+        assertThat(read(get())).isEqualTo("hello");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "200 OK\r\nContent-Length: 0",
+                "206 Partial Content\r\nTransfer-Encoding: chunked\r\nContent-Length: 5",
+                "301 Moved\r\nContent-Length: 0",
+                "403 Forbidden\r\nContent-Length: 0",
+                "503 Slow Down\r\nContent-Length: 0"
+            })
+    void get_refused_theNextAreLeftToTheSdkToo(String answer) throws Exception {
+        server.answers("HTTP/1.1 " + answer + "\r\n\r\n", GOOD);
+        assertThat(get()).isNull();
+        assertThat(get()).isNull();
+        assertThat(server.requests()).hasSize(1);
+    }
+
+    @Test
+    void get_headersWithoutEnd_isLeftToTheSdk() throws Exception {
+        server.answers("HTTP/1.1 206 Partial Content\r\nX-Padding: " + "x".repeat(20_000));
+        assertThat(get()).isNull();
+    }
+
+    @Test
+    void get_noServer_isLeftToTheSdk() throws Exception {
+        server.close();
+        assertThat(get()).isNull();
+    }
+
+    @Test
+    void read_bodyStalls_endsAfterTheReadTimeout() throws Exception {
+        server.answers(GOOD.replace("hello", "he"));
+        ObjectBody body = get();
+        assertThat(body).isNotNull();
+        assertThat(body.read(ByteBuffer.allocateDirect(5), 5)).isEqualTo(2);
+        assertThatThrownBy(() -> body.read(ByteBuffer.allocateDirect(5), 3)).isInstanceOf(SocketTimeoutException.class);
+    }
+
+    private DirectGets gets(AwsCredentialsProvider credentials) {
+        S3Config config = S3Config.builder("bucket")
+                .endpoint(server.uri(""))
+                .readTimeout(Duration.ofMillis(200))
+                .build();
+        return new DirectGets(config, server.uri("/bucket/"), "us-east-1", credentials);
+    }
+
+    private @Nullable ObjectBody get() throws InterruptedException {
+        return gets.get(VERSION, RANGE);
+    }
+
+    private static String read(@Nullable ObjectBody body) throws IOException {
+        assertThat(body).isNotNull();
+        ByteBuffer target = ByteBuffer.allocateDirect(5);
+        while (target.hasRemaining()) {
+            assertThat(body.read(target, target.remaining())).isPositive();
+        }
+        assertThat(body.finish()).isTrue();
+        byte[] bytes = new byte[5];
+        target.flip().get(bytes);
+        return new String(bytes, ISO_8859_1);
+    }
+}

@@ -1,0 +1,101 @@
+package io.penstock.objectstore;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Answers the next request, on whichever connection, with the next of the given answers, byte by byte as they are. */
+final class ScriptedServer implements AutoCloseable {
+    /** Ends the connection instead of answering. */
+    static final String HANG_UP = "";
+
+    private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    private final Queue<String> answers = new ConcurrentLinkedQueue<>();
+    private final Collection<List<String>> requests = new ConcurrentLinkedQueue<>();
+    private final Collection<Socket> sockets = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger connections = new AtomicInteger();
+
+    ScriptedServer() throws IOException {
+        threads.execute(this::accept);
+    }
+
+    URI uri(String path) {
+        return URI.create("http://127.0.0.1:" + listener.getLocalPort() + path);
+    }
+
+    void answers(String... next) {
+        answers.addAll(List.of(next));
+    }
+
+    /** The lines of each request so far. */
+    List<List<String>> requests() {
+        return List.copyOf(requests);
+    }
+
+    int connections() {
+        return connections.get();
+    }
+
+    @Override
+    public void close() throws IOException {
+        listener.close();
+        for (Socket socket : sockets) {
+            socket.close();
+        }
+        threads.close();
+    }
+
+    private void accept() {
+        try {
+            while (true) {
+                Socket socket = listener.accept();
+                sockets.add(socket);
+                connections.incrementAndGet();
+                threads.execute(() -> serve(socket));
+            }
+        } catch (IOException _) {
+            // The test is over.
+        }
+    }
+
+    private void serve(Socket socket) {
+        try (socket) {
+            BufferedReader in = new BufferedReader(new InputStreamReader(socket.getInputStream(), ISO_8859_1));
+            while (true) {
+                List<String> request = request(in);
+                String answer = request.isEmpty() ? null : answers.poll();
+                if (answer == null || answer.equals(HANG_UP)) {
+                    return;
+                }
+                requests.add(request);
+                socket.getOutputStream().write(answer.getBytes(ISO_8859_1));
+            }
+        } catch (IOException _) {
+            // The client went away.
+        }
+    }
+
+    /** Empty at the connection's end. */
+    private static List<String> request(BufferedReader in) throws IOException {
+        List<String> lines = new ArrayList<>();
+        for (String line = in.readLine(); line != null && !line.isEmpty(); line = in.readLine()) {
+            lines.add(line);
+        }
+        return lines;
+    }
+}
