@@ -271,10 +271,10 @@ final class FileUpload implements Upload {
     @Override
     public ObjectVersion commit(long size, WriteCondition condition)
             throws ObjectStoreException, IOException, InterruptedException {
-        uploads.probeConditions(condition);
         boolean whole = beginCommit(size);
         boolean committed = false;
         try {
+            uploads.probeConditions(condition);
             ObjectVersion version = whole ? putWhole(size, condition) : joinParts(size, condition);
             committed = true;
             return version;
@@ -283,12 +283,14 @@ final class FileUpload implements Upload {
         }
     }
 
-    private boolean beginCommit(long size) throws IOException {
+    /** @return whether the content is to be one PUT */
+    private boolean beginCommit(long size) throws ObjectStoreException, IOException {
         if (size > MAX_NUMBER * MAX_SIZE) {
             throw new IOException("'" + key + "' has " + size + " bytes: no store takes that much in 10,000 parts");
         }
         lock.lock();
         try {
+            checkNotEnded();
             committing = ++commits;
             failure = null;
             boolean whole = size <= parts.layout().partBytes();
@@ -452,15 +454,19 @@ final class FileUpload implements Upload {
     }
 
     private void checkFailure() throws ObjectStoreException, IOException, InterruptedException {
-        if (ended) {
-            throw new ObjectStoreException.Unavailable("the upload of '" + key + "' was given up", null);
-        }
+        checkNotEnded();
         switch (failure) {
             case null -> {}
             case ObjectStoreException e -> throw e;
             case IOException e -> throw e;
             case InterruptedException e -> throw e;
             default -> throw new IllegalStateException(failure);
+        }
+    }
+
+    private void checkNotEnded() throws ObjectStoreException {
+        if (ended) {
+            throw new ObjectStoreException.Unavailable("the upload of '" + key + "' was given up", null);
         }
     }
 

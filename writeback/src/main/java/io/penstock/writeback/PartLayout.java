@@ -14,7 +14,7 @@ import io.penstock.core.ByteRange;
  * up to the largest part that S3 takes.
  *
  * <p>{@code doubleEvery} is as large as it may be for the largest object to fit: a new file that begins with parts of
- * 8 MiB and may grow to 5 TiB has 1,093 of them, and parts of 64 MiB at 100 GiB.
+ * 8 MiB and may grow to 5 TiB has 1,089 of them, and parts of 64 MiB at 100 GiB.
  *
  * @param baseEnd bytes; where the tail begins: a multiple of the block size; 0 for a new file
  * @param baseParts part numbers kept for what lies before {@code baseEnd}; 0 to 10,000
