@@ -64,8 +64,11 @@ final class Errnos {
         };
     }
 
-    /** Of staging: what it could not do. */
+    /** Of staging; or of the store, when it was asked for what a body to send is made of. */
     private static ErrnoException of(IOException failure) {
+        if (failure.getCause() instanceof ObjectStoreException cause) {
+            return of(cause);
+        }
         return new ErrnoException(Errno.EIO, String.valueOf(failure.getMessage()), failure);
     }
 

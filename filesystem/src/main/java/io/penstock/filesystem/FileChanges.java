@@ -70,9 +70,7 @@ final class FileChanges {
         }
         names.vacate(directory, name);
         WrittenFile content = writeback.create(directory.key(name), null);
-        SharedFile file = files.create(directory, name, content);
-        file.join(true);
-        return file;
+        return files.create(directory, name, content);
     }
 
     /** A new, empty file that is in the store, its inode looked up. */

@@ -164,7 +164,14 @@ final class NameChanges {
                 ? live.modified()
                 : files.times().of(version(source));
         ObjectVersion before = Errnos.call(() -> committed(source));
-        ObjectVersion after = Errnos.call(() -> copy(before, to, newName, flags == RENAME_NOREPLACE));
+        ObjectVersion after = Errnos.call(() -> {
+            try {
+                return copy(before, to, newName, flags == RENAME_NOREPLACE);
+            } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
+                tree.invalidate(from, name);
+                throw e;
+            }
+        });
         Inode replaced = inodes.find(to, newName);
         List<SharedFile> lost = replaced == null ? List.of() : files.of(replaced.number());
         lost.forEach(SharedFile::remove);

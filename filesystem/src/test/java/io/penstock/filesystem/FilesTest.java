@@ -131,7 +131,7 @@ class FilesTest {
         m.bucket.put("a", "old");
         List<OpenFile> handles = List.of(m.open("a"), m.open("a"), m.open("a"));
         m.bucket.put("a", "new!");
-        m.drain();
+        m.drainCalls();
 
         for (OpenFile handle : handles) {
             assertErrno(Errno.ESTALE, () -> m.read(handle));

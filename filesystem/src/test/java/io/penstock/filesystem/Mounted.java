@@ -5,10 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.cache.CacheConfig;
 import io.penstock.cache.PageCache;
+import io.penstock.core.ByteRange;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.MetadataConfig;
 import io.penstock.metadata.Tree;
+import io.penstock.objectstore.BodySink;
+import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.ReadaheadConfig;
 import io.penstock.testing.Call;
@@ -17,7 +21,12 @@ import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.ManualClock;
 import io.penstock.testing.RecordingObjectStore;
+import io.penstock.writeback.Writeback;
+import io.penstock.writeback.WritebackConfig;
+import io.penstock.writeback.WritebackConfig.Close;
+import io.penstock.writeback.WritebackLimits;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -27,6 +36,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A file system over a bucket in memory, with all that lies between. Closing it checks that nothing leaked, provided
@@ -39,29 +49,94 @@ final class Mounted implements AutoCloseable {
     static final int UID = 1000;
     static final int GID = 100;
 
+    static final long LARGEST_OBJECT = 1L << 40;
+
+    // open(2).
+    static final int O_WRONLY = 1;
+    static final int O_RDWR = 2;
+    static final int O_EXCL = 0200;
+    static final int O_TRUNC = 01000;
+    static final int O_APPEND = 02000;
+    static final int O_SYNC = 04010000;
+
     private static final int MIB = 1 << 20;
     private static final AtomicLong MOUNTS = new AtomicLong();
 
-    final ManualClock clock = new ManualClock();
-    final InMemoryObjectStore bucket = new InMemoryObjectStore("bucket", clock, InMemoryObjectStore.Order.UTF8);
-    final DelayingObjectStore delays = new DelayingObjectStore(bucket);
-    final FaultyObjectStore faults = new FaultyObjectStore(delays);
-    final RecordingObjectStore store = new RecordingObjectStore(faults);
+    final ManualClock clock;
+    final InMemoryObjectStore bucket;
+    final DelayingObjectStore delays;
+    final FaultyObjectStore faults;
+    final RecordingObjectStore store;
     final FileSystem fs;
 
     private final PageFetcher fetcher;
     private final Tree tree;
+    private final @Nullable Writeback writeback;
 
     /** Lookups to forget at the end. */
     private final List<Long> lookups = new ArrayList<>();
 
-    /** @param cache may be shared: each has a namespace of its own in it */
+    /**
+     * A read-only one.
+     *
+     * @param cache may be shared: each has a namespace of its own in it
+     */
     Mounted(PageCache cache) {
+        this(cache, new ManualClock(), null, null);
+    }
+
+    /**
+     * What all others come to.
+     *
+     * @param bucket what is mounted; null for a new one
+     * @param config null if it is read-only
+     */
+    private Mounted(
+            PageCache cache,
+            ManualClock clock,
+            @Nullable InMemoryObjectStore bucket,
+            @Nullable WritebackConfig config) {
+        this.clock = clock;
+        this.bucket =
+                bucket == null ? new InMemoryObjectStore("bucket", clock, InMemoryObjectStore.Order.UTF8) : bucket;
+        delays = new DelayingObjectStore(this.bucket);
+        faults = new FaultyObjectStore(delays);
+        store = new RecordingObjectStore(faults);
         String namespace = "bucket-" + MOUNTS.incrementAndGet();
         fetcher = new PageFetcher(store, cache, namespace, ReadaheadConfig.defaults());
         tree = new Tree(store, "", new MetadataConfig(TTL, NEGATIVE_TTL), clock::nanoTime);
-        fs = new FileSystem(
-                tree, fetcher, new FileSystemConfig(UID, GID, 0640, 0751, Passthrough.VERIFIED), MOUNT_TIME);
+        writeback = config == null ? null : open(cache, namespace, config);
+        Writing writing = writeback == null ? null : new Writing(store, writeback, clock);
+        FileSystemConfig files = new FileSystemConfig(UID, GID, 0640, 0751, Passthrough.VERIFIED);
+        fs = new FileSystem(tree, fetcher, files, MOUNT_TIME, writing);
+    }
+
+    private Writeback open(PageCache cache, String namespace, WritebackConfig config) {
+        try {
+            return Writeback.open(store, "", cache, namespace, new FetchedContent(fetcher), config);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** One that can be written. */
+    static Mounted writable(PageCache cache, Path staging) {
+        return new Mounted(cache, new ManualClock(), null, config(staging, Close.VISIBLE));
+    }
+
+    /** One that can be written, over what another has left. */
+    static Mounted writable(PageCache cache, ManualClock clock, InMemoryObjectStore bucket, WritebackConfig config) {
+        return new Mounted(cache, clock, bucket, config);
+    }
+
+    static WritebackConfig config(Path staging, Close close) {
+        return new WritebackConfig(
+                staging,
+                close,
+                WritebackConfig.Fsync.STAGED,
+                WritebackConfig.Conflict.KEEP_BOTH,
+                LARGEST_OBJECT,
+                new WritebackLimits.Values(4, 4, 16L << 20, 1L << 30, 8 << 20));
     }
 
     /** A small cache for the mounts of one test class: opening one takes as long as many a test. */
@@ -82,6 +157,103 @@ final class Mounted implements AutoCloseable {
     /** Opens a path for reading. */
     OpenFile open(String path) throws ErrnoException {
         return fs.open(lookup(path).inode(), 0);
+    }
+
+    OpenFile open(String path, int flags) throws ErrnoException {
+        return fs.open(lookup(path).inode(), flags);
+    }
+
+    /** Makes a file and leaves it open. */
+    OpenFile create(String path, int flags) throws ErrnoException {
+        CreatedFile created = fs.create(parent(path), name(path), 0644, flags);
+        lookups.add(created.attributes().inode());
+        return created.open();
+    }
+
+    void write(OpenFile file, long position, String text) throws ErrnoException {
+        ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+        int length = bytes.remaining();
+        assertThat(fs.write(file.handle(), position, bytes)).isEqualTo(length);
+    }
+
+    /** As close(2) does: the kernel flushes, and releases whatever comes of that. */
+    void close(OpenFile file) throws ErrnoException {
+        try {
+            fs.flush(file.handle(), 0);
+        } finally {
+            fs.release(file.handle());
+        }
+    }
+
+    /** Makes a file, writes and closes it. */
+    void save(String path, String text) throws ErrnoException {
+        OpenFile file = create(path, O_WRONLY | O_TRUNC);
+        write(file, 0, text);
+        close(file);
+    }
+
+    void mkdir(String path) throws ErrnoException {
+        lookups.add(fs.mkdir(parent(path), name(path), 0755).inode());
+    }
+
+    void rmdir(String path) throws ErrnoException {
+        fs.rmdir(parent(path), name(path));
+    }
+
+    void unlink(String path) throws ErrnoException {
+        fs.unlink(parent(path), name(path));
+    }
+
+    void rename(String from, String to, int flags) throws ErrnoException {
+        fs.rename(parent(from), name(from), parent(to), name(to), flags);
+    }
+
+    void truncate(String path, @Nullable OpenFile file, long size) throws ErrnoException {
+        AttributeChange change = new AttributeChange(null, null, null, size, null, null);
+        fs.setattr(lookup(path).inode(), file == null ? null : file.handle(), change);
+    }
+
+    long parent(String path) throws ErrnoException {
+        int slash = path.lastIndexOf('/');
+        return slash < 0 ? FileSystem.ROOT : lookup(path.substring(0, slash)).inode();
+    }
+
+    private static String name(String path) {
+        return path.substring(path.lastIndexOf('/') + 1);
+    }
+
+    /** The object's content as the store has it now; null if there is none. */
+    @Nullable
+    String stored(String key) throws ObjectStoreException, InterruptedException {
+        try {
+            ObjectVersion version = bucket.head(key).version();
+            ByteBuffer content = ByteBuffer.allocate((int) version.size());
+            if (version.size() > 0) {
+                bucket.get(version, new ByteRange(0, version.size()), new Sink(content));
+            }
+            return new String(content.array(), StandardCharsets.UTF_8);
+        } catch (ObjectStoreException.NotFound e) {
+            return null;
+        }
+    }
+
+    private record Sink(ByteBuffer content) implements BodySink {
+        @Override
+        public ByteBuffer buffer() {
+            return content.slice();
+        }
+
+        @Override
+        public void filled(int bytes) {
+            content.position(content.position() + bytes);
+        }
+    }
+
+    /** Waits until all is committed that is left to be. */
+    void drain() throws InterruptedException {
+        if (writeback != null) {
+            writeback.drain();
+        }
     }
 
     /** Reads all of an open file, as text. */
@@ -133,7 +305,7 @@ final class Mounted implements AutoCloseable {
         return names;
     }
 
-    List<Call> drain() {
+    List<Call> drainCalls() {
         return store.drain();
     }
 
@@ -147,8 +319,11 @@ final class Mounted implements AutoCloseable {
     public void close() {
         lookups.forEach(inode -> fs.forget(inode, 1));
         int handles = fs.openHandles();
-        int inodes = fs.inodesInUse();
         fs.close();
+        if (writeback != null) {
+            writeback.close();
+        }
+        int inodes = fs.inodesInUse();
         tree.close();
         fetcher.close();
         assertThat(handles).as("open handles").isZero();

@@ -1,0 +1,424 @@
+package io.penstock.filesystem;
+
+import static io.penstock.filesystem.Mounted.O_RDWR;
+import static io.penstock.filesystem.Mounted.O_WRONLY;
+import static io.penstock.filesystem.Mounted.assertErrno;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cache.PageCache;
+import io.penstock.core.Errno;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.testing.Call;
+import io.penstock.testing.Fault;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** mkdir, rmdir, unlink, mknod and rename. */
+@Timeout(60)
+class NameChangesTest {
+    private static final int NOREPLACE = 1;
+    private static final int EXCHANGE = 2;
+
+    @TempDir
+    private static Path folder;
+
+    private static PageCache cache;
+
+    @TempDir
+    private Path staging;
+
+    private Mounted m;
+
+    @BeforeAll
+    static void openCache() throws Exception {
+        cache = Mounted.cache(folder);
+    }
+
+    @AfterAll
+    static void closeCache() {
+        cache.close();
+    }
+
+    @BeforeEach
+    void mount() {
+        m = Mounted.writable(cache, staging);
+    }
+
+    @AfterEach
+    void unmount() {
+        m.close();
+    }
+
+    // ---- directories
+
+    @Test
+    void mkdir_new_isAMarkerObject() throws Exception {
+        m.mkdir("d");
+
+        assertThat(m.stored("d/")).isEmpty();
+        assertThat(m.lookup("d").isDirectory()).isTrue();
+        m.save("d/a", "1");
+        assertThat(m.stored("d/a")).isEqualTo("1");
+        assertThat(m.ls(m.lookup("d").inode(), 10)).containsExactly("a");
+    }
+
+    @Test
+    void mkdir_exists_isEexist() throws Exception {
+        m.bucket.put("a", "1");
+        m.bucket.put("d/x", "1");
+
+        assertErrno(Errno.EEXIST, () -> m.mkdir("a"));
+        assertErrno(Errno.EEXIST, () -> m.mkdir("d"));
+        assertErrno(Errno.ENAMETOOLONG, () -> m.mkdir("n".repeat(256)));
+    }
+
+    @Test
+    void rmdir_empty_removesItsMarker() throws Exception {
+        m.mkdir("d");
+        m.mkdir("d/e");
+
+        assertErrno(Errno.ENOTEMPTY, () -> m.rmdir("d"));
+        m.rmdir("d/e");
+        m.rmdir("d");
+
+        assertThat(m.stored("d/")).isNull();
+        assertErrno(Errno.ENOENT, () -> m.lookup("d"));
+        assertThat(m.ls(FileSystem.ROOT, 10)).isEmpty();
+    }
+
+    @Test
+    void rmdir_withAFileThatIsNotCommitted_isEnotempty() throws Exception {
+        m.mkdir("d");
+        OpenFile file = m.create("d/a", O_WRONLY);
+
+        assertErrno(Errno.ENOTEMPTY, () -> m.rmdir("d"));
+        assertErrno(Errno.ENOTDIR, () -> m.rmdir("d/a"));
+        m.unlink("d/a");
+        m.rmdir("d");
+
+        m.close(file);
+        assertErrno(Errno.ENOENT, () -> m.rmdir("d"));
+    }
+
+    @Test
+    void create_inADirectoryThatIsGone_isEnoent() throws Exception {
+        m.mkdir("d");
+        long inode = m.lookup("d").inode();
+        m.rmdir("d");
+
+        assertErrno(Errno.ENOENT, () -> m.fs.create(inode, "a", 0644, O_WRONLY));
+        assertErrno(Errno.ENOENT, () -> m.fs.mkdir(inode, "a", 0755));
+        assertThat(m.fs.getattr(inode).isDirectory()).isTrue();
+    }
+
+    @Test
+    void unlink_lastFileOfADirectory_leavesTheDirectory() throws Exception {
+        m.bucket.put("d/e/a", "1");
+
+        m.unlink("d/e/a");
+
+        m.clock.advance(Mounted.TTL);
+        assertThat(m.ls(m.lookup("d/e").inode(), 10)).isEmpty();
+        m.rmdir("d/e");
+        m.rmdir("d");
+        assertErrno(Errno.ENOENT, () -> m.lookup("d"));
+    }
+
+    // ---- unlink
+
+    @Test
+    void unlink_notOpen_isGoneFromTheStore() throws Exception {
+        m.bucket.put("a", "1");
+        m.lookup("a");
+
+        m.unlink("a");
+
+        assertThat(m.stored("a")).isNull();
+        assertErrno(Errno.ENOENT, () -> m.lookup("a"));
+        assertErrno(Errno.ENOENT, () -> m.unlink("a"));
+    }
+
+    @Test
+    void unlink_directory_isEisdir() throws Exception {
+        m.mkdir("d");
+
+        assertErrno(Errno.EISDIR, () -> m.unlink("d"));
+    }
+
+    @Test
+    void unlink_openToRead_staysReadableAndIsDeletedWithTheLastClose() throws Exception {
+        m.bucket.put("a", "1");
+        OpenFile file = m.open("a");
+        long inode = m.lookup("a").inode();
+
+        m.unlink("a");
+
+        assertErrno(Errno.ENOENT, () -> m.lookup("a"));
+        assertThat(m.ls(FileSystem.ROOT, 10)).isEmpty();
+        assertThat(m.read(file)).isEqualTo("1");
+        assertThat(m.fs.getattr(inode).links()).isZero();
+        assertThat(m.fs.getattr(inode).size()).isOne();
+        m.close(file);
+        m.fs.close(); // waits for what is done behind
+        assertThat(m.stored("a")).isNull();
+    }
+
+    @Test
+    void unlink_openAndTheNameIsMadeAnew_isAnotherFile() throws Exception {
+        m.bucket.put("a", "old");
+        OpenFile old = m.open("a");
+        assertThat(m.read(old)).isEqualTo("old");
+        m.unlink("a");
+
+        m.save("a", "new");
+
+        assertThat(m.read(old)).isEqualTo("old");
+        m.close(old);
+        assertThat(m.cat("a")).isEqualTo("new");
+        assertThat(m.stored("a")).isEqualTo("new");
+    }
+
+    @Test
+    void unlink_openAndReplacedBySomebodyElse_leavesTheirs() throws Exception {
+        m.bucket.put("a", "old");
+        OpenFile old = m.open("a");
+        m.unlink("a");
+        m.bucket.put("a", "theirs");
+
+        m.close(old);
+        m.fs.close();
+
+        assertThat(m.stored("a")).isEqualTo("theirs");
+    }
+
+    @Test
+    void unlink_beingWritten_staysAndLeavesNothing() throws Exception {
+        OpenFile file = m.create("a", O_RDWR);
+        m.write(file, 0, "1");
+
+        m.unlink("a");
+
+        m.write(file, 1, "2");
+        assertThat(m.read(file)).isEqualTo("12");
+        m.fs.fsync(file.handle(), false);
+        m.close(file);
+        m.drain();
+        assertThat(m.stored("a")).isNull();
+        assertErrno(Errno.ENOENT, () -> m.lookup("a"));
+    }
+
+    @Test
+    void unlink_objectBeingChanged_staysAndLeavesNothing() throws Exception {
+        m.bucket.put("a", "12345");
+        OpenFile file = m.open("a", O_RDWR);
+        m.write(file, 0, "x");
+
+        m.unlink("a");
+
+        assertThat(m.read(file)).isEqualTo("x2345");
+        m.close(file);
+        m.fs.close();
+        assertThat(m.stored("a")).isNull();
+    }
+
+    @Test
+    void unlink_storeDeniesIt_staysAsItWas() throws Exception {
+        m.bucket.put("a", "1");
+        m.faults.next(call -> call instanceof Call.Delete, Fault.fail(ObjectStoreException.AccessDenied::new));
+
+        assertErrno(Errno.EACCES, () -> m.unlink("a"));
+
+        assertThat(m.cat("a")).isEqualTo("1");
+    }
+
+    @Test
+    void rmdir_ofADirectoryWithARemovedOpenFile_succeeds() throws Exception {
+        m.bucket.put("d/a", "1");
+        OpenFile file = m.open("d/a");
+        assertThat(m.read(file)).isEqualTo("1");
+        m.unlink("d/a");
+
+        m.rmdir("d");
+
+        assertThat(m.read(file)).isEqualTo("1");
+        m.close(file);
+        assertErrno(Errno.ENOENT, () -> m.lookup("d"));
+        assertThat(m.stored("d/a")).isNull();
+    }
+
+    // ---- mknod
+
+    @Test
+    void mknod_regularFile_isThere() throws Exception {
+        long inode = m.fs.mknod(FileSystem.ROOT, "a", 0100644).inode();
+        m.fs.forget(inode, 1);
+
+        assertThat(m.stored("a")).isEmpty();
+        assertErrno(Errno.EEXIST, () -> m.fs.mknod(FileSystem.ROOT, "a", 0100644));
+    }
+
+    // ---- rename
+
+    @Test
+    void rename_file_isThereUnderTheNewName() throws Exception {
+        m.bucket.put("a", "1");
+        long inode = m.lookup("a").inode();
+        m.mkdir("d");
+
+        m.rename("a", "d/b", 0);
+
+        assertThat(m.stored("a")).isNull();
+        assertThat(m.stored("d/b")).isEqualTo("1");
+        assertErrno(Errno.ENOENT, () -> m.lookup("a"));
+        assertThat(m.lookup("d/b").inode()).isEqualTo(inode);
+        assertThat(m.cat("d/b")).isEqualTo("1");
+        assertThat(m.ls(FileSystem.ROOT, 10)).containsExactly("d");
+    }
+
+    @Test
+    void rename_ontoAFile_replacesIt() throws Exception {
+        m.bucket.put("b", "old");
+        long old = m.lookup("b").inode();
+        m.save("tmp", "new");
+
+        m.rename("tmp", "b", 0);
+
+        assertThat(m.cat("b")).isEqualTo("new");
+        assertThat(m.lookup("b").inode()).isNotEqualTo(old);
+        assertErrno(Errno.ESTALE, () -> m.fs.getattr(old));
+        m.clock.advance(Mounted.TTL);
+        assertThat(m.cat("b")).isEqualTo("new");
+    }
+
+    @Test
+    void rename_openFile_goesOnUnderTheNewName() throws Exception {
+        m.bucket.put("a", "12345");
+        OpenFile reader = m.open("a");
+        m.rename("a", "b", 0);
+        assertThat(m.read(reader)).isEqualTo("12345");
+
+        OpenFile writer = m.open("b", O_RDWR);
+        m.write(writer, 0, "x");
+        m.rename("b", "c", 0);
+        assertThat(m.stored("c")).isEqualTo("x2345");
+        m.write(writer, 1, "y");
+        assertThat(m.lookup("c").size()).isEqualTo(5);
+        m.close(writer);
+
+        assertThat(m.stored("c")).isEqualTo("xy345");
+        assertThat(m.stored("b")).isNull();
+        assertThat(m.read(reader)).isEqualTo("xy345");
+        m.close(reader);
+        assertThat(m.ls(FileSystem.ROOT, 10)).containsExactly("c");
+    }
+
+    @Test
+    void rename_notYetCommitted_commitsFirst() throws Exception {
+        OpenFile file = m.create("a", O_WRONLY);
+        m.write(file, 0, "1");
+
+        m.rename("a", "b", 0);
+
+        assertThat(m.stored("b")).isEqualTo("1");
+        assertThat(m.stored("a")).isNull();
+        m.write(file, 1, "2");
+        m.close(file);
+        assertThat(m.stored("b")).isEqualTo("12");
+        assertThat(m.stored("a")).isNull();
+    }
+
+    @Test
+    void rename_ontoAFileBeingWritten_endsThat() throws Exception {
+        OpenFile loser = m.create("b", O_RDWR);
+        m.write(loser, 0, "lost");
+        m.save("a", "1");
+
+        m.rename("a", "b", 0);
+
+        assertThat(m.read(loser)).isEqualTo("lost");
+        m.write(loser, 0, "L");
+        m.close(loser);
+        m.drain();
+        assertThat(m.stored("b")).isEqualTo("1");
+        assertThat(m.cat("b")).isEqualTo("1");
+    }
+
+    @Test
+    void rename_flags_areHeededOrRefused() throws Exception {
+        m.bucket.put("a", "1");
+        m.bucket.put("b", "2");
+        m.bucket.put("d/x", "3");
+
+        assertErrno(Errno.EEXIST, () -> m.rename("a", "b", NOREPLACE));
+        assertErrno(Errno.EINVAL, () -> m.rename("a", "b", EXCHANGE));
+        assertErrno(Errno.EISDIR, () -> m.rename("a", "d", 0));
+        assertErrno(Errno.EXDEV, () -> m.rename("d", "e", 0));
+        assertErrno(Errno.ENOENT, () -> m.rename("none", "e", 0));
+        m.rename("a", "a", 0);
+        m.rename("a", "c", NOREPLACE);
+        assertThat(m.stored("c")).isEqualTo("1");
+    }
+
+    @Test
+    void rename_withoutReplacingAndSomebodyElseWasFaster_isEexist() throws Exception {
+        m.bucket.put("a", "1");
+        assertErrno(Errno.ENOENT, () -> m.lookup("b"));
+        m.bucket.put("b", "theirs");
+
+        assertErrno(Errno.EEXIST, () -> m.rename("a", "b", NOREPLACE));
+
+        assertThat(m.stored("b")).isEqualTo("theirs");
+        assertThat(m.cat("a")).isEqualTo("1");
+    }
+
+    @Test
+    void rename_sourceReplacedMeanwhile_isEstaleAndThenSeesIt() throws Exception {
+        m.bucket.put("a", "1");
+        m.lookup("a");
+        m.bucket.put("a", "2");
+
+        assertErrno(Errno.ESTALE, () -> m.rename("a", "b", 0));
+
+        m.rename("a", "b", 0);
+        assertThat(m.stored("b")).isEqualTo("2");
+    }
+
+    // ---- listings
+
+    @Test
+    void readdir_whileNamesChange_keepsItsOffsets() throws Exception {
+        m.bucket.put("x", "1");
+        OpenFile a = m.create("a", O_WRONLY);
+        OpenFile b = m.create("b", O_WRONLY);
+        long handle = m.fs.opendir(FileSystem.ROOT);
+        int[] seen = {0};
+        long[] offset = {0};
+        m.fs.readdir(handle, 0, (name, attributes, next) -> {
+            if (seen[0] == 3) {
+                return false;
+            }
+            seen[0]++;
+            offset[0] = next;
+            return true;
+        });
+
+        m.write(a, 0, "1");
+        m.write(b, 0, "1");
+        m.close(a);
+        m.close(b);
+        m.save("c", "1");
+
+        assertThat(m.ls(handle, offset[0], 1))
+                .hasSizeBetween(2, 3)
+                .contains("x")
+                .doesNotHaveDuplicates();
+        assertThat(m.ls(handle, 0, 1)).containsExactlyInAnyOrder(".", "..", "a", "b", "c", "x");
+        m.fs.releasedir(handle);
+    }
+}

@@ -1,0 +1,496 @@
+package io.penstock.filesystem;
+
+import static io.penstock.filesystem.Mounted.O_APPEND;
+import static io.penstock.filesystem.Mounted.O_EXCL;
+import static io.penstock.filesystem.Mounted.O_RDWR;
+import static io.penstock.filesystem.Mounted.O_SYNC;
+import static io.penstock.filesystem.Mounted.O_TRUNC;
+import static io.penstock.filesystem.Mounted.O_WRONLY;
+import static io.penstock.filesystem.Mounted.assertErrno;
+import static io.penstock.filesystem.OpenFile.PageCachePolicy.KEEP;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cache.PageCache;
+import io.penstock.core.Errno;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.testing.Call;
+import io.penstock.testing.Fault;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What write, fsync and close do, by handle. */
+@Timeout(60)
+class WritingTest {
+    // fallocate(2).
+    private static final int KEEP_SIZE = 1;
+    private static final int PUNCH_HOLE = 2;
+    private static final int ZERO_RANGE = 0x10;
+
+    private static final int SEEK_DATA = 3;
+    private static final int SEEK_HOLE = 4;
+
+    @TempDir
+    private static Path folder;
+
+    private static PageCache cache;
+
+    @TempDir
+    private Path staging;
+
+    private Mounted m;
+
+    @BeforeAll
+    static void openCache() throws Exception {
+        cache = Mounted.cache(folder);
+    }
+
+    @AfterAll
+    static void closeCache() {
+        cache.close();
+    }
+
+    @BeforeEach
+    void mount() {
+        m = Mounted.writable(cache, staging);
+    }
+
+    @AfterEach
+    void unmount() {
+        m.close();
+    }
+
+    // ---- create, write, close
+
+    @Test
+    void create_writtenAndClosed_isVisible() throws Exception {
+        OpenFile file = m.create("a", O_WRONLY);
+        m.write(file, 0, "hello");
+        assertThat(m.stored("a")).isNull();
+
+        m.close(file);
+
+        assertThat(m.stored("a")).isEqualTo("hello");
+        assertThat(m.cat("a")).isEqualTo("hello");
+        assertThat(m.lookup("a").size()).isEqualTo(5);
+    }
+
+    @Test
+    void create_notYetClosed_showsAtOnceWithItsSizeAndTime() throws Exception {
+        m.clock.advance(java.time.Duration.ofSeconds(100));
+        OpenFile file = m.create("a", O_RDWR);
+        m.write(file, 0, "hello");
+
+        assertThat(m.lookup("a").size()).isEqualTo(5);
+        assertThat(m.lookup("a").modified()).isEqualTo(m.clock.instant());
+        assertThat(m.ls(FileSystem.ROOT, 10)).containsExactly("a");
+        assertThat(m.read(file)).isEqualTo("hello");
+        assertThat(m.cat("a")).isEqualTo("hello");
+        m.close(file);
+        assertThat(m.ls(FileSystem.ROOT, 10)).containsExactly("a");
+    }
+
+    @Test
+    void create_closedEmpty_isCommittedBehind() throws Exception {
+        m.close(m.create("a", O_WRONLY));
+
+        m.drain();
+        assertThat(m.stored("a")).isEmpty();
+        assertThat(m.lookup("a").size()).isZero();
+    }
+
+    @Test
+    void create_existsWithExcl_isEexist() throws Exception {
+        m.bucket.put("a", "1");
+
+        assertErrno(Errno.EEXIST, () -> m.create("a", O_WRONLY | O_EXCL));
+        m.close(m.create("a", O_WRONLY));
+        assertThat(m.stored("a")).isEqualTo("1");
+    }
+
+    @Test
+    void create_exclAndSomebodyElseWasFaster_isEstaleOnClose() throws Exception {
+        OpenFile file = m.create("a", O_WRONLY | O_EXCL);
+        m.write(file, 0, "mine");
+        m.bucket.put("a", "theirs");
+
+        assertErrno(Errno.ESTALE, () -> m.close(file));
+
+        m.drain();
+        assertThat(m.stored("a")).isEqualTo("theirs");
+        assertThat(m.cat("a")).isEqualTo("theirs");
+    }
+
+    @Test
+    void close_objectReplacedMeanwhile_isEstaleAndTheOtherStays() throws Exception {
+        m.bucket.put("a", "before");
+        OpenFile file = m.open("a", O_RDWR);
+        m.write(file, 0, "mine");
+        m.bucket.put("a", "theirs");
+
+        assertErrno(Errno.ESTALE, () -> m.close(file));
+
+        m.drain();
+        assertThat(m.cat("a")).isEqualTo("theirs");
+    }
+
+    @Test
+    void close_storeFails_reportsItOnceAndCommitsBehind() throws Exception {
+        OpenFile file = m.create("a", O_WRONLY);
+        m.write(file, 0, "1");
+        m.faults.next(call -> call instanceof Call.Put, Fault.fail(ObjectStoreException.Unavailable::new));
+
+        assertErrno(Errno.EIO, () -> m.close(file));
+
+        m.drain();
+        assertThat(m.stored("a")).isEqualTo("1");
+    }
+
+    @Test
+    void close_oneOfTwoWriters_onlyTheLastCommits() throws Exception {
+        OpenFile first = m.create("a", O_WRONLY);
+        OpenFile second = m.open("a", O_WRONLY);
+        m.write(first, 0, "1");
+        m.write(second, 1, "2");
+
+        m.fs.flush(first.handle(), 0);
+        assertThat(m.stored("a")).isNull();
+        // The first is not released yet, as it is when close(2) has returned.
+        m.fs.flush(second.handle(), 0);
+
+        assertThat(m.stored("a")).isEqualTo("12");
+        m.fs.release(first.handle());
+        m.fs.release(second.handle());
+    }
+
+    @Test
+    void close_ofADuplicateBeforeAnythingIsWritten_commitsNothing() throws Exception {
+        OpenFile file = m.create("a", O_WRONLY);
+
+        m.fs.flush(file.handle(), 0);
+        assertThat(m.stored("a")).isNull();
+        m.write(file, 0, "1");
+        m.fs.flush(file.handle(), 0);
+        assertThat(m.stored("a")).isEqualTo("1");
+        m.write(file, 1, "2");
+        m.close(file);
+
+        assertThat(m.stored("a")).isEqualTo("12");
+    }
+
+    @Test
+    void release_writtenAfterTheLastFlush_isCommittedBehind() throws Exception {
+        OpenFile file = m.create("a", O_RDWR);
+        m.write(file, 0, "1");
+        m.fs.flush(file.handle(), 0);
+        m.fs.writePages(file.handle(), 0, ByteBuffer.wrap(new byte[] {'2'}));
+        OpenFile reader = m.open("a");
+
+        m.fs.release(file.handle());
+        m.drain();
+        m.fs.close();
+
+        assertThat(m.stored("a")).isEqualTo("2");
+        assertErrno(Errno.EBADF, () -> m.read(reader));
+    }
+
+    // ---- open flags
+
+    @Test
+    void open_toWrite_changesInPlace() throws Exception {
+        m.bucket.put("a", "12345");
+        OpenFile file = m.open("a", O_RDWR);
+        m.write(file, 1, "xy");
+
+        assertThat(m.read(file)).isEqualTo("1xy45");
+        m.close(file);
+        assertThat(m.stored("a")).isEqualTo("1xy45");
+    }
+
+    @Test
+    void open_toWriteAndNothingWritten_sendsNothing() throws Exception {
+        m.bucket.put("a", "1");
+        OpenFile file = m.open("a", O_RDWR);
+        m.drainCalls();
+
+        m.close(file);
+
+        assertThat(m.drainCalls()).isEmpty();
+    }
+
+    @Test
+    void open_truncating_startsEmpty() throws Exception {
+        m.bucket.put("a", "12345");
+        OpenFile file = m.open("a", O_WRONLY | O_TRUNC);
+
+        assertThat(m.lookup("a").size()).isZero();
+        m.write(file, 0, "x");
+        m.close(file);
+
+        assertThat(m.stored("a")).isEqualTo("x");
+    }
+
+    @Test
+    void open_truncatingWhatIsWritten_cutsItForAll() throws Exception {
+        OpenFile first = m.create("a", O_RDWR);
+        m.write(first, 0, "12345");
+        OpenFile second = m.open("a", O_WRONLY | O_TRUNC);
+
+        assertThat(m.read(first)).isEmpty();
+        m.close(second);
+        m.close(first);
+        m.drain();
+        assertThat(m.stored("a")).isEmpty();
+    }
+
+    @Test
+    void write_appendingFromTwoHandles_losesNothing() throws Exception {
+        m.bucket.put("a", "0");
+        OpenFile first = m.open("a", O_WRONLY | O_APPEND);
+        OpenFile second = m.open("a", O_WRONLY | O_APPEND);
+
+        m.write(first, 1, "1");
+        m.write(second, 1, "2");
+        m.write(first, 1, "3");
+        m.close(first);
+        m.close(second);
+
+        assertThat(m.stored("a")).isEqualTo("0123");
+    }
+
+    @Test
+    void write_synchronous_isDurableAtOnce() throws Exception {
+        OpenFile file = m.create("a", O_WRONLY | O_SYNC);
+
+        m.write(file, 0, "1");
+
+        m.fs.fsync(file.handle(), false);
+        m.close(file);
+        assertThat(m.stored("a")).isEqualTo("1");
+    }
+
+    @Test
+    void write_openToRead_isEbadf() throws Exception {
+        m.bucket.put("a", "1");
+        OpenFile file = m.open("a");
+
+        assertThat(List.<ThrowingCallable>of(
+                        () -> m.write(file, 0, "x"),
+                        () -> m.truncate("a", file, 0),
+                        () -> m.fs.fallocate(file.handle(), 0, 0, 1),
+                        () -> m.fs.copyFileRange(file.handle(), 0, file.handle(), 0, 1)))
+                .allSatisfy(call -> assertErrno(Errno.EBADF, call));
+        m.close(file);
+    }
+
+    @Test
+    void write_beyondTheLargestObject_isEfbig() throws Exception {
+        OpenFile file = m.create("a", O_RDWR);
+
+        assertThat(List.<ThrowingCallable>of(
+                        () -> m.write(file, Mounted.LARGEST_OBJECT, "x"),
+                        () -> m.truncate("a", file, Mounted.LARGEST_OBJECT + 1),
+                        () -> m.fs.fallocate(file.handle(), 0, Long.MAX_VALUE, 1)))
+                .allSatisfy(call -> assertErrno(Errno.EFBIG, call));
+        assertThat(m.lookup("a").size()).isZero();
+        m.fs.release(file.handle());
+    }
+
+    // ---- what other handles see
+
+    @Test
+    void read_openedBeforeItWasWritten_seesWhatIsWritten() throws Exception {
+        m.bucket.put("a", "before");
+        OpenFile reader = m.open("a");
+        assertThat(m.read(reader)).isEqualTo("before");
+
+        OpenFile writer = m.open("a", O_RDWR);
+        m.write(writer, 0, "after!");
+
+        assertThat(m.read(reader)).isEqualTo("after!");
+        m.close(writer);
+        assertThat(m.read(reader)).isEqualTo("after!");
+        m.close(reader);
+    }
+
+    @Test
+    void open_afterACommitElsewhere_seesThat() throws Exception {
+        m.save("a", "mine");
+        OpenFile reader = m.open("a");
+        m.bucket.put("a", "theirs");
+        m.clock.advance(Mounted.TTL);
+
+        assertThat(m.cat("a")).isEqualTo("theirs");
+        OpenFile writer = m.open("a", O_RDWR);
+        m.write(writer, 0, "T");
+        m.close(writer);
+
+        assertThat(m.stored("a")).isEqualTo("Theirs");
+        m.close(reader);
+    }
+
+    @Test
+    void open_afterOwnCommit_keepsTheKernelsPages() throws Exception {
+        OpenFile file = m.create("a", O_RDWR);
+        m.write(file, 0, "1");
+        m.read(file);
+        OpenFile second = m.open("a");
+        assertThat(second.pageCache()).isEqualTo(KEEP);
+        m.close(second);
+        m.close(file);
+
+        OpenFile again = m.open("a");
+        assertThat(again.pageCache()).isEqualTo(KEEP);
+        m.close(again);
+    }
+
+    @Test
+    void open_afterAConflict_dropsTheKernelsPages() throws Exception {
+        m.bucket.put("a", "before");
+        OpenFile first = m.open("a", O_RDWR);
+        m.write(first, 0, "mine");
+        m.bucket.put("a", "theirs");
+        assertErrno(Errno.ESTALE, () -> m.close(first));
+        m.drain();
+
+        OpenFile again = m.open("a");
+
+        assertThat(again.pageCache()).isNotEqualTo(KEEP);
+        m.close(again);
+    }
+
+    // ---- size and time
+
+    @Test
+    void truncate_byName_isVisibleWhenItReturns() throws Exception {
+        m.bucket.put("a", "12345");
+
+        m.truncate("a", null, 2);
+        assertThat(m.stored("a")).isEqualTo("12");
+        m.truncate("a", null, 4);
+        assertThat(m.stored("a")).isEqualTo("12\0\0");
+        m.truncate("a", null, 0);
+        assertThat(m.stored("a")).isEmpty();
+        assertErrno(Errno.EINVAL, () -> m.truncate("a", null, -1));
+    }
+
+    @Test
+    void truncate_byHandle_isCommittedWithIt() throws Exception {
+        m.bucket.put("a", "12345");
+        OpenFile file = m.open("a", O_RDWR);
+
+        m.truncate("a", file, 3);
+
+        assertThat(m.lookup("a").size()).isEqualTo(3);
+        assertThat(m.stored("a")).isEqualTo("12345");
+        m.close(file);
+        assertThat(m.stored("a")).isEqualTo("123");
+    }
+
+    @Test
+    void setattr_times_areShownForTheMountsLife() throws Exception {
+        Instant time = Instant.parse("2001-02-03T04:05:06Z");
+        AttributeChange change = new AttributeChange(0600, 1, 1, null, time, time);
+        OpenFile file = m.create("a", O_WRONLY);
+        m.write(file, 0, "1");
+        long inode = m.lookup("a").inode();
+
+        Attributes changed = m.fs.setattr(inode, file.handle(), change);
+
+        assertThat(changed.modified()).isEqualTo(time);
+        assertThat(changed.uid()).as("owner and mode stay").isEqualTo(Mounted.UID);
+        m.close(file);
+        assertThat(m.lookup("a").modified()).isEqualTo(time);
+        m.bucket.put("b", "1");
+        m.fs.setattr(m.lookup("b").inode(), null, change);
+        m.clock.advance(Mounted.TTL);
+        assertThat(m.lookup("b").modified()).isEqualTo(time);
+        m.rename("b", "c", 0);
+        assertThat(m.lookup("c").modified()).isEqualTo(time);
+        m.bucket.put("c", "another");
+        m.clock.advance(Mounted.TTL);
+        assertThat(m.lookup("c").modified()).isNotEqualTo(time);
+    }
+
+    @Test
+    void fallocate_eachMode_isAsOnDisk() throws Exception {
+        m.bucket.put("a", "12345");
+        OpenFile file = m.open("a", O_RDWR);
+        long handle = file.handle();
+
+        m.fs.fallocate(handle, KEEP_SIZE, 0, 100);
+        assertThat(m.read(file)).isEqualTo("12345");
+        m.fs.fallocate(handle, 0, 0, 7);
+        assertThat(m.read(file)).isEqualTo("12345\0\0");
+        m.fs.fallocate(handle, PUNCH_HOLE | KEEP_SIZE, 1, 2);
+        assertThat(m.read(file)).isEqualTo("1\0\00045\0\0");
+        m.fs.fallocate(handle, ZERO_RANGE | KEEP_SIZE, 4, 100);
+        assertThat(m.read(file)).isEqualTo("1\0\0004\0\0\0");
+        m.fs.fallocate(handle, ZERO_RANGE, 6, 2);
+        assertThat(m.read(file)).isEqualTo("1\0\0004\0\0\0\0");
+        assertErrno(Errno.EOPNOTSUPP, () -> m.fs.fallocate(handle, PUNCH_HOLE, 0, 1));
+        assertErrno(Errno.EOPNOTSUPP, () -> m.fs.fallocate(handle, 0x20, 0, 1));
+        assertErrno(Errno.EINVAL, () -> m.fs.fallocate(handle, 0, 0, 0));
+        m.close(file);
+        assertThat(m.stored("a")).isEqualTo("1\0\0004\0\0\0\0");
+    }
+
+    @Test
+    void lseek_inASparseFile_findsDataAndHoles() throws Exception {
+        OpenFile file = m.create("a", O_RDWR);
+        m.truncate("a", file, 64 << 20);
+        m.write(file, 32 << 20, "x");
+
+        long data = m.fs.lseek(file.handle(), 0, SEEK_DATA);
+        assertThat(data).isBetween(1L, 32L << 20);
+        assertThat(m.fs.lseek(file.handle(), 0, SEEK_HOLE)).isZero();
+        assertThat(m.fs.lseek(file.handle(), 32 << 20, SEEK_HOLE)).isBetween((32L << 20) + 1, (64L << 20) - 1);
+        assertErrno(Errno.ENXIO, () -> m.fs.lseek(file.handle(), 64 << 20, SEEK_HOLE));
+        m.truncate("a", file, 0);
+        m.close(file);
+    }
+
+    @Test
+    void copyFileRange_betweenFiles_copiesWhatThereIs() throws Exception {
+        m.bucket.put("a", "0123456789");
+        OpenFile from = m.open("a", O_RDWR);
+        OpenFile to = m.create("b", O_RDWR);
+
+        assertThat(m.fs.copyFileRange(from.handle(), 2, to.handle(), 1, 3)).isEqualTo(3);
+        assertThat(m.read(to)).isEqualTo("\000234");
+        m.write(from, 9, "x");
+        assertThat(m.fs.copyFileRange(from.handle(), 8, to.handle(), 4, 100)).isEqualTo(2);
+        assertThat(m.read(to)).isEqualTo("\0002348x");
+        assertThat(m.fs.copyFileRange(from.handle(), 10, to.handle(), 0, 1)).isZero();
+        assertErrno(Errno.EINVAL, () -> m.fs.copyFileRange(from.handle(), 0, from.handle(), 1, 5));
+        m.close(from);
+        m.close(to);
+        assertThat(m.stored("b")).isEqualTo("\0002348x");
+    }
+
+    // ---- what is not supported
+
+    @Test
+    void anyChange_thatABucketCannotHold_isRefused() throws Exception {
+        m.bucket.put("a", "1");
+        long a = m.lookup("a").inode();
+        long root = FileSystem.ROOT;
+
+        assertErrno(Errno.EPERM, () -> m.fs.link(a, root, "b"));
+        assertErrno(Errno.EPERM, () -> m.fs.symlink("a", root, "b"));
+        assertErrno(Errno.EPERM, () -> m.fs.mknod(root, "b", 0010644));
+        assertErrno(Errno.EOPNOTSUPP, () -> m.fs.setxattr(a, "user.x", new byte[0], 0));
+        assertErrno(Errno.EOPNOTSUPP, () -> m.fs.removexattr(a, "user.x"));
+        m.fs.access(a, 2, Mounted.UID, Mounted.GID);
+        assertErrno(Errno.EACCES, () -> m.fs.access(a, 2, Mounted.UID + 1, Mounted.GID));
+    }
+}
