@@ -98,28 +98,32 @@ final class RemoteUpload {
         }
     }
 
-    /** Sends the part, unless the store has it from an earlier run. */
-    UploadedPart send(MultipartUpload to, int number, FileContent.StillBody body, Uploads uploads)
+    /** Copies the part or sends it, unless the store has it from an earlier run. */
+    UploadedPart bring(MultipartUpload to, int number, Run run, FileContent content, Uploads uploads)
             throws ObjectStoreException, IOException, InterruptedException {
         JournalledUpload.Part there = confirmed.remove(number);
-        if (there != null
-                && there.part().size() == body.length()
-                && body.crc32c().isPresent()
-                && body.crc32c().getAsInt() == there.crc32c()) {
-            return there.part();
+        ObjectVersion source = run.source();
+        if (source != null) {
+            ByteRange copied = new ByteRange(run.sourceOffset(), run.length());
+            UploadedPart part = store.copyPart(to, number, source, copied);
+            uploads.copied(part.size());
+            return part;
         }
-        UploadedPart sent = store.uploadPart(to, number, body);
-        uploads.uploaded(sent.size());
-        body.crc32c().ifPresent(crc -> journal.uploaded(sent, crc));
-        return sent;
+        try (FileContent.StillBody body = content.body(run.range())) {
+            if (there != null && isSame(there, body)) {
+                return there.part();
+            }
+            UploadedPart part = store.uploadPart(to, number, body);
+            uploads.uploaded(part.size());
+            body.crc32c().ifPresent(crc -> journal.uploaded(part, crc));
+            return part;
+        }
     }
 
-    UploadedPart copy(MultipartUpload to, int number, ObjectVersion source, ByteRange range, Uploads uploads)
-            throws ObjectStoreException, InterruptedException {
-        confirmed.remove(number);
-        UploadedPart copied = store.copyPart(to, number, source, range);
-        uploads.copied(copied.size());
-        return copied;
+    private static boolean isSame(JournalledUpload.Part there, FileContent.StillBody body) {
+        return there.part().size() == body.length()
+                && body.crc32c().isPresent()
+                && body.crc32c().getAsInt() == there.crc32c();
     }
 
     ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, WriteCondition condition)

@@ -164,7 +164,7 @@ final class FileUploadTest {
         file.write(upload, 0, data(2 * PART));
         awaitNothingRuns();
         assertThat(upload.uploadedBytes()).isZero();
-        nanoTime.addAndGet(FileUpload.EARLY_PAUSE_NANOS);
+        nanoTime.addAndGet(PartSender.EARLY_PAUSE_NANOS);
         file.write(upload, 2 * PART, data(PART));
         awaitUploaded(upload, 3 * PART);
         commit(upload);
