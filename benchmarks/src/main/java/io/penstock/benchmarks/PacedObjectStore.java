@@ -3,27 +3,30 @@ package io.penstock.benchmarks;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.BodySink;
-import io.penstock.objectstore.ListPage;
-import io.penstock.objectstore.ListRequest;
-import io.penstock.objectstore.ObjectStore;
-import io.penstock.objectstore.StoredObject;
+import io.penstock.testing.ForwardingObjectStore;
+import io.penstock.testing.InMemoryObjectStore;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 
 /**
  * A store that takes S3's time and nothing else: each GET waits for its first byte, then its bytes come at the rate of
  * one connection. They are whatever the buffer held, so that what is measured is the code that asks for them.
- *
- * @param firstByte what passes before a body begins
- * @param bytesPerSecond of one GET
  */
-record PacedObjectStore(Duration firstByte, long bytesPerSecond) implements ObjectStore {
+final class PacedObjectStore extends ForwardingObjectStore {
     /** As a socket would hand them over. */
     private static final int SLICE = 128 << 10;
 
-    @Override
-    public String bucket() {
-        return "paced";
+    private final Duration firstByte;
+    private final long bytesPerSecond;
+
+    /**
+     * @param firstByte what passes before a body begins
+     * @param bytesPerSecond of one GET
+     */
+    PacedObjectStore(Duration firstByte, long bytesPerSecond) {
+        super(new InMemoryObjectStore());
+        this.firstByte = firstByte;
+        this.bytesPerSecond = bytesPerSecond;
     }
 
     @Override
@@ -43,17 +46,4 @@ record PacedObjectStore(Duration firstByte, long bytesPerSecond) implements Obje
             sent += slice;
         }
     }
-
-    @Override
-    public StoredObject head(String key) {
-        throw new UnsupportedOperationException(key);
-    }
-
-    @Override
-    public ListPage list(ListRequest request) {
-        throw new UnsupportedOperationException(request.toString());
-    }
-
-    @Override
-    public void close() {}
 }

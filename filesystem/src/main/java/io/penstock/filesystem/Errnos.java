@@ -61,6 +61,8 @@ final class Errnos {
             case ObjectStoreException.AccessDenied _, ObjectStoreException.InvalidState _ -> Errno.EACCES;
             case ObjectStoreException.Throttled _, ObjectStoreException.Unavailable _, ObjectStoreException.Corrupt _ ->
                 Errno.EIO;
+            case ObjectStoreException.QuotaExceeded _ -> Errno.EDQUOT;
+            case ObjectStoreException.OutOfSpace _ -> Errno.ENOSPC;
         };
     }
 

@@ -13,13 +13,13 @@ import io.penstock.filesystem.Passthrough;
 import io.penstock.metadata.MetadataConfig;
 import io.penstock.metadata.Tree;
 import io.penstock.objectstore.BodySink;
-import io.penstock.objectstore.ListPage;
-import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.objectstore.StoredObject;
+import io.penstock.objectstore.UploadBody;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.ReadaheadConfig;
+import io.penstock.testing.Call;
+import io.penstock.testing.ForwardingObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.ManualClock;
 import io.penstock.testing.TestData;
@@ -156,12 +156,11 @@ final class MountedBucket implements AutoCloseable {
     }
 
     /** Throws what no store may throw. */
-    private static final class Breakable implements ObjectStore {
-        private final ObjectStore store;
+    private static final class Breakable extends ForwardingObjectStore {
         private volatile boolean broken;
 
         Breakable(ObjectStore store) {
-            this.store = store;
+            super(store);
         }
 
         private void check() {
@@ -171,32 +170,17 @@ final class MountedBucket implements AutoCloseable {
         }
 
         @Override
-        public String bucket() {
-            return store.bucket();
-        }
-
-        @Override
         public void get(ObjectVersion version, ByteRange range, BodySink sink)
                 throws ObjectStoreException, InterruptedException {
             check();
-            store.get(version, range, sink);
+            super.get(version, range, sink);
         }
 
         @Override
-        public StoredObject head(String key) throws ObjectStoreException, InterruptedException {
+        protected <T, X extends Exception> T around(Call call, UploadBody body, Request<T, X> request)
+                throws ObjectStoreException, InterruptedException, X {
             check();
-            return store.head(key);
-        }
-
-        @Override
-        public ListPage list(ListRequest request) throws ObjectStoreException, InterruptedException {
-            check();
-            return store.list(request);
-        }
-
-        @Override
-        public void close() {
-            store.close();
+            return super.around(call, body, request);
         }
     }
 }

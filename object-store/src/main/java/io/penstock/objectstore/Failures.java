@@ -3,6 +3,7 @@ package io.penstock.objectstore;
 import java.net.ConnectException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
+import java.util.Set;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
@@ -13,6 +14,7 @@ import software.amazon.awssdk.core.exception.SdkException;
 final class Failures {
     private static final int TOO_MANY_REQUESTS = 429;
     private static final int SERVICE_UNAVAILABLE = 503;
+    private static final int INSUFFICIENT_STORAGE = 507;
 
     private final S3Config config;
 
@@ -50,8 +52,18 @@ final class Failures {
     /** Whether the same call may succeed later. */
     static boolean isPassing(SdkException failure) {
         return failure instanceof AwsServiceException answer
-                ? isThrottling(answer) || answer.statusCode() >= 500
+                ? isThrottling(answer) || isPassing(answer)
                 : causeOf(failure, SSLException.class) == null && failure.retryable();
+    }
+
+    private static boolean isPassing(AwsServiceException answer) {
+        return switch (answer.statusCode()) {
+            case 400 ->
+                Set.of("RequestTimeout", "IncompleteBody").contains(code(answer)); // of a body that stalled or broke
+            case 409 -> Set.of("ConditionalRequestConflict", "OperationAborted").contains(code(answer));
+            case 501, INSUFFICIENT_STORAGE -> false;
+            default -> answer.statusCode() >= 500;
+        };
     }
 
     private ObjectStoreException explainAnswer(String subject, AwsServiceException answer) {
@@ -70,15 +82,32 @@ final class Failures {
             case 301, 307, 308 ->
                 new ObjectStoreException.Unavailable(
                         subject + " lies elsewhere" + said(answer) + "; set the region or the endpoint", answer);
-            case 400 ->
-                isAboutCredentials(code(answer))
-                        ? explainRefusal(subject, answer)
-                        : new ObjectStoreException.Unavailable(
-                                subject + ": the store refused the request" + said(answer), answer);
+            case 400 -> explainBadRequest(subject, answer);
+            case INSUFFICIENT_STORAGE ->
+                new ObjectStoreException.OutOfSpace(
+                        subject + ": the store is full" + said(answer) + "; give it room", answer);
             default ->
                 new ObjectStoreException.Unavailable(
                         subject + ": the store answered with status " + answer.statusCode() + said(answer), answer);
         };
+    }
+
+    private static ObjectStoreException explainBadRequest(String subject, AwsServiceException answer) {
+        return switch (code(answer)) {
+            case "ExpiredToken", "TokenRefreshRequired", "InvalidToken", "InvalidAccessKeyId" ->
+                explainRefusal(subject, answer);
+            case "BadDigest", "XAmzContentChecksumMismatch", "XAmzContentSHA256Mismatch" ->
+                new ObjectStoreException.Corrupt(subject + " arrived damaged" + said(answer), answer);
+            case "XMinioAdminBucketQuotaExceeded" -> explainQuota(subject, answer);
+            default ->
+                new ObjectStoreException.Unavailable(
+                        subject + ": the store refused the request" + said(answer), answer);
+        };
+    }
+
+    private static ObjectStoreException explainQuota(String subject, AwsServiceException answer) {
+        return new ObjectStoreException.QuotaExceeded(
+                subject + ": the quota is used up" + said(answer) + "; free something or have it raised", answer);
     }
 
     private static ObjectStoreException explainRefusal(String subject, AwsServiceException answer) {
@@ -87,6 +116,7 @@ final class Failures {
                 new ObjectStoreException.InvalidState(
                         subject + " is archived" + said(answer) + "; restore it (aws s3api restore-object) first",
                         answer);
+            case "QuotaExceeded" -> explainQuota(subject, answer);
             case "RequestTimeTooSkewed" ->
                 new ObjectStoreException.AccessDenied(
                         subject + ": this machine's clock is wrong" + said(answer) + "; set it", answer);
@@ -147,14 +177,14 @@ final class Failures {
                 || answer.isThrottlingException();
     }
 
-    private static boolean isAboutCredentials(String code) {
-        return switch (code) {
-            case "ExpiredToken", "TokenRefreshRequired", "InvalidToken", "InvalidAccessKeyId" -> true;
-            default -> false;
-        };
+    /** Whether what is missing is the object, and not the bucket or an upload. */
+    static boolean isNoSuchKey(ObjectStoreException.NotFound failure) {
+        return failure.getCause() instanceof AwsServiceException answer
+                && code(answer).equals("NoSuchKey");
     }
 
-    private static String code(AwsServiceException answer) {
+    /** S3's name of the error; empty where the answer has none. */
+    static String code(AwsServiceException answer) {
         AwsErrorDetails details = answer.awsErrorDetails();
         return details == null || details.errorCode() == null ? "" : details.errorCode();
     }

@@ -48,15 +48,11 @@ public interface ObjectStore extends AutoCloseable {
      * @throws ObjectStoreException.Corrupt if what arrived is not what was sent, by its checksum
      * @throws IOException if the body cannot be read: what it threw, and no failure of the store
      */
-    default ObjectVersion put(String key, UploadBody body, WriteCondition condition)
-            throws ObjectStoreException, IOException, InterruptedException {
-        throw new UnsupportedOperationException();
-    }
+    ObjectVersion put(String key, UploadBody body, WriteCondition condition)
+            throws ObjectStoreException, IOException, InterruptedException;
 
     /** Starts a multipart upload; whoever does must complete or abort it, or it costs its bytes for ever. */
-    default MultipartUpload createUpload(String key) throws ObjectStoreException, InterruptedException {
-        throw new UnsupportedOperationException();
-    }
+    MultipartUpload createUpload(String key) throws ObjectStoreException, InterruptedException;
 
     /**
      * Sends a part, in place of one that has this number already.
@@ -65,10 +61,8 @@ public interface ObjectStore extends AutoCloseable {
      * @throws ObjectStoreException.Corrupt if what arrived is not what was sent, by its checksum
      * @throws IOException if the body cannot be read: what it threw, and no failure of the store
      */
-    default UploadedPart uploadPart(MultipartUpload upload, int number, UploadBody body)
-            throws ObjectStoreException, IOException, InterruptedException {
-        throw new UnsupportedOperationException();
-    }
+    UploadedPart uploadPart(MultipartUpload upload, int number, UploadBody body)
+            throws ObjectStoreException, IOException, InterruptedException;
 
     /**
      * Makes a part of a range of exactly this version, copied by the store itself.
@@ -76,10 +70,8 @@ public interface ObjectStore extends AutoCloseable {
      * @param range at most {@link UploadedPart#MAX_SIZE}
      * @throws ObjectStoreException.PreconditionFailed if the source is no longer this version
      */
-    default UploadedPart copyPart(MultipartUpload upload, int number, ObjectVersion source, ByteRange range)
-            throws ObjectStoreException, InterruptedException {
-        throw new UnsupportedOperationException();
-    }
+    UploadedPart copyPart(MultipartUpload upload, int number, ObjectVersion source, ByteRange range)
+            throws ObjectStoreException, InterruptedException;
 
     /**
      * Makes the object visible. An attempt whose answer was lost, an earlier call's too, is recognised as done: the
@@ -90,24 +82,18 @@ public interface ObjectStore extends AutoCloseable {
      * @throws ObjectStoreException.PreconditionFailed if the condition does not hold; the upload is still there
      * @throws ObjectStoreException.NotFound if the upload is gone and the object is not what its parts make
      */
-    default ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, WriteCondition condition)
-            throws ObjectStoreException, InterruptedException {
-        throw new UnsupportedOperationException();
-    }
+    ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, WriteCondition condition)
+            throws ObjectStoreException, InterruptedException;
 
     /** Gives an upload up with its parts; one that is gone already is no error. */
-    default void abort(MultipartUpload upload) throws ObjectStoreException, InterruptedException {
-        throw new UnsupportedOperationException();
-    }
+    void abort(MultipartUpload upload) throws ObjectStoreException, InterruptedException;
 
     /**
      * The parts that an upload has, in the order of their numbers.
      *
      * @throws ObjectStoreException.NotFound if the upload is gone
      */
-    default List<UploadedPart> parts(MultipartUpload upload) throws ObjectStoreException, InterruptedException {
-        throw new UnsupportedOperationException();
-    }
+    List<UploadedPart> parts(MultipartUpload upload) throws ObjectStoreException, InterruptedException;
 
     /**
      * Copies exactly this version to another key, within the store, whatever its size.
@@ -115,24 +101,18 @@ public interface ObjectStore extends AutoCloseable {
      * @throws ObjectStoreException.PreconditionFailed if the source is no longer this version, or the condition on the
      *     target does not hold
      */
-    default ObjectVersion copy(ObjectVersion source, String key, WriteCondition condition)
-            throws ObjectStoreException, InterruptedException {
-        throw new UnsupportedOperationException();
-    }
+    ObjectVersion copy(ObjectVersion source, String key, WriteCondition condition)
+            throws ObjectStoreException, InterruptedException;
 
     /** Removes the object; one that is gone already is no error. */
-    default void delete(String key) throws ObjectStoreException, InterruptedException {
-        throw new UnsupportedOperationException();
-    }
+    void delete(String key) throws ObjectStoreException, InterruptedException;
 
     /**
      * Whether the store honours {@link WriteCondition}s. Asked of the store once, with a key of its own below {@code
      * prefix} that is removed again where the store has made it; logged where the answer is no. Conditions are then
      * compared with a HEAD before each write, which leaves a gap between the two.
      */
-    default boolean honoursConditions(String prefix) throws ObjectStoreException, InterruptedException {
-        throw new UnsupportedOperationException();
-    }
+    boolean honoursConditions(String prefix) throws ObjectStoreException, InterruptedException;
 
     /** Ends requests in flight with an error and frees the connections. */
     @Override

@@ -22,7 +22,7 @@ public abstract sealed class ObjectStoreException extends Exception {
         }
     }
 
-    /** The object is no longer the version that was asked for (412). */
+    /** The object is no longer, or is not, what the request asks for (412). */
     public static final class PreconditionFailed extends ObjectStoreException {
         private static final long serialVersionUID = 1L;
 
@@ -72,6 +72,24 @@ public abstract sealed class ObjectStoreException extends Exception {
         private static final long serialVersionUID = 1L;
 
         public Corrupt(String message, @Nullable Throwable cause) {
+            super(message, cause);
+        }
+    }
+
+    /** The bucket or its owner may not hold more (a quota of the store's). */
+    public static final class QuotaExceeded extends ObjectStoreException {
+        private static final long serialVersionUID = 1L;
+
+        public QuotaExceeded(String message, @Nullable Throwable cause) {
+            super(message, cause);
+        }
+    }
+
+    /** The store has no room left (507). */
+    public static final class OutOfSpace extends ObjectStoreException {
+        private static final long serialVersionUID = 1L;
+
+        public OutOfSpace(String message, @Nullable Throwable cause) {
             super(message, cause);
         }
     }

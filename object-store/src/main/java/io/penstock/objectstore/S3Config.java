@@ -16,12 +16,15 @@ import org.jspecify.annotations.Nullable;
  * @param pathStyle {@code http://host/bucket/key} instead of {@code http://bucket.host/key}
  * @param credentials whom to be
  * @param requesterPays agree to pay for requests to another's bucket
- * @param checksums when bodies carry and answers are checked against additional checksums
+ * @param checksums when answers are checked against additional checksums
+ * @param uploadChecksums what is sent with bodies, for the store to check them
+ * @param signedPayloads sign bodies that go over plain HTTP, which costs a SHA-256 of every byte; over HTTPS none is
  * @param httpClient which HTTP client carries the requests
  * @param connections most connections at once; 1 or more
  * @param connectTimeout for a connection to be made
  * @param readTimeout without a byte arriving, after which a connection counts as broken and the request is retried
  * @param retryDeadline how long a call that makes no progress is retried, with jittered back-off, before it fails
+ * @param writeRetryDeadline the same of calls that change something
  * @param proxy HTTP proxy to go through, {@code http://host:port}; null for the one that the environment names, if any
  * @param caFile PEM certificates to trust beside the JDK's own; null for none; not with {@link HttpClient#CRT}
  * @param userAgent what the requests say of their sender
@@ -34,11 +37,14 @@ public record S3Config(
         Credentials credentials,
         boolean requesterPays,
         Checksums checksums,
+        UploadChecksums uploadChecksums,
+        boolean signedPayloads,
         HttpClient httpClient,
         int connections,
         Duration connectTimeout,
         Duration readTimeout,
         Duration retryDeadline,
+        Duration writeRetryDeadline,
         @Nullable URI proxy,
         @Nullable Path caFile,
         String userAgent) {
@@ -62,6 +68,7 @@ public record S3Config(
         require(connectTimeout.isPositive(), "connect timeout", connectTimeout, "more than 0");
         require(readTimeout.isPositive(), "read timeout", readTimeout, "more than 0");
         require(!retryDeadline.isNegative(), "retry deadline", retryDeadline, "0 or more");
+        require(!writeRetryDeadline.isNegative(), "write retry deadline", writeRetryDeadline, "0 or more");
         require(
                 caFile == null || httpClient != HttpClient.CRT,
                 "CA file",
@@ -72,6 +79,11 @@ public record S3Config(
     /** The defaults for a bucket on AWS. */
     public static Builder builder(String bucket) {
         return new Builder(bucket);
+    }
+
+    /** Whether the bucket is on S3 itself, perhaps by an endpoint of its own. */
+    boolean isAws() {
+        return endpoint == null || endpoint.getHost().matches(".*\\.amazonaws\\.com(\\.cn)?");
     }
 
     private static boolean isHttp(URI uri) {
@@ -110,6 +122,13 @@ public record S3Config(
         REQUIRED
     }
 
+    /** What is sent with a body: CRC32C is nearly free, MD5 is what servers knew from the first. */
+    public enum UploadChecksums {
+        CRC32C,
+        MD5,
+        NONE
+    }
+
     /** The HTTP clients to choose from, all with the SDK's signing above them; docs/adr/0002-http-client.md tells their costs. */
     public enum HttpClient {
         /** Connections of our own for parts of objects, where there is neither TLS nor a proxy; else Apache's. */
@@ -128,11 +147,14 @@ public record S3Config(
         private Credentials credentials = new Credentials.Chain(null);
         private boolean requesterPays;
         private Checksums checksums = Checksums.SUPPORTED;
+        private UploadChecksums uploadChecksums = UploadChecksums.CRC32C;
+        private boolean signedPayloads;
         private HttpClient httpClient = HttpClient.DIRECT;
         private int connections = 128;
         private Duration connectTimeout = Duration.ofSeconds(5);
         private Duration readTimeout = Duration.ofSeconds(15);
         private Duration retryDeadline = Duration.ofMinutes(2);
+        private Duration writeRetryDeadline = Duration.ofMinutes(15);
         private @Nullable URI proxy;
         private @Nullable Path caFile;
         private String userAgent = "penstock";
@@ -177,6 +199,18 @@ public record S3Config(
             return this;
         }
 
+        /** Default: CRC32C. */
+        public Builder uploadChecksums(UploadChecksums uploadChecksums) {
+            this.uploadChecksums = uploadChecksums;
+            return this;
+        }
+
+        /** Default: off. */
+        public Builder signedPayloads(boolean signedPayloads) {
+            this.signedPayloads = signedPayloads;
+            return this;
+        }
+
         /** Default: {@link HttpClient#DIRECT}. */
         public Builder httpClient(HttpClient httpClient) {
             this.httpClient = httpClient;
@@ -204,6 +238,12 @@ public record S3Config(
         /** Default: 2 minutes. */
         public Builder retryDeadline(Duration retryDeadline) {
             this.retryDeadline = retryDeadline;
+            return this;
+        }
+
+        /** Default: 15 minutes. */
+        public Builder writeRetryDeadline(Duration writeRetryDeadline) {
+            this.writeRetryDeadline = writeRetryDeadline;
             return this;
         }
 
@@ -235,11 +275,14 @@ public record S3Config(
                     credentials,
                     requesterPays,
                     checksums,
+                    uploadChecksums,
+                    signedPayloads,
                     httpClient,
                     connections,
                     connectTimeout,
                     readTimeout,
                     retryDeadline,
+                    writeRetryDeadline,
                     proxy,
                     caFile,
                     userAgent);

@@ -24,6 +24,7 @@ import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.retries.api.BackoffStrategy;
 import software.amazon.awssdk.retries.api.RetryStrategy;
 import software.amazon.awssdk.services.s3.S3Client;
+import software.amazon.awssdk.services.s3.S3ClientBuilder;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
 /** Opens a bucket: finds its region and makes sure, with messages for a user, that it can be used. */
@@ -55,7 +56,7 @@ final class S3Connector {
             S3Client client = client(http, region);
             S3ObjectStore opened = new S3ObjectStore(config, client, http, direct(client, region));
             // What a HEAD cannot say, having no body, a listing says: which credentials are wrong and why.
-            opened.list(new ListRequest(prefix, "", null, null, 1), Persistence.none());
+            opened.tryList(new ListRequest(prefix, "", null, null, 1));
             store = opened;
             return opened;
         } finally {
@@ -105,7 +106,7 @@ final class S3Connector {
 
     private S3Client client(SdkHttpClient http, String region) {
         boolean supported = config.checksums() == Checksums.SUPPORTED;
-        return S3Client.builder()
+        S3ClientBuilder builder = S3Client.builder()
                 .httpClient(http)
                 .credentialsProvider(credentials)
                 .region(Region.of(region))
@@ -122,7 +123,12 @@ final class S3Connector {
                                 : ResponseChecksumValidation.WHEN_REQUIRED)
                 .overrideConfiguration(override -> override.retryStrategy(retryStrategy())
                         .putAdvancedOption(SdkAdvancedClientOption.USER_AGENT_PREFIX, config.userAgent()))
-                .build();
+                // Bodies have their checksum in a header and go as they are; a refusal needs no round trip before.
+                .serviceConfiguration(s3 -> s3.chunkedEncodingEnabled(false).expectContinueEnabled(false));
+        if (!config.signedPayloads()) {
+            builder.putAuthScheme(new UnsignedPayloads());
+        }
+        return builder.build();
     }
 
     /** A few quick attempts, at the rate that the store's throttling leaves; {@link Persistence} goes on from there. */

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Through every HTTP client, because S3 answers what the fakes only imitate. */
 @ParameterizedClass
 @EnumSource(S3Config.HttpClient.class)
-final class MinioContractTest extends ObjectStoreContract {
+final class MinioContractTest extends ObjectStoreWriteContract {
     @TempDir
     private static Path folder;
 

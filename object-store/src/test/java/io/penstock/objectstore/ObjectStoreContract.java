@@ -29,7 +29,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What every {@link ObjectStore} does: the fakes of tests and S3 on every server alike. */
 public abstract class ObjectStoreContract {
     private TestBucket bucket;
-    private ObjectStore store;
+    /** Connected to a bucket that is empty at first. */
+    protected ObjectStore store;
 
     /** A bucket, empty at first. */
     public interface TestBucket {
@@ -311,7 +312,8 @@ public abstract class ObjectStoreContract {
                 "not in XML \ufffe");
     }
 
-    private byte[] put(String key, int size) throws Exception {
+    /** Writes as another client would. */
+    protected final byte[] put(String key, int size) throws Exception {
         byte[] content = new byte[size];
         new Random(key.hashCode()).nextBytes(content);
         bucket.put(key, content);
@@ -328,7 +330,7 @@ public abstract class ObjectStoreContract {
         return get(store.head(key).version(), offset, length);
     }
 
-    private byte[] get(ObjectVersion version, long offset, int length) throws Exception {
+    protected final byte[] get(ObjectVersion version, long offset, int length) throws Exception {
         CollectingSink sink = new CollectingSink(length);
         store.get(version, new ByteRange(offset, length), sink);
         return sink.bytes();

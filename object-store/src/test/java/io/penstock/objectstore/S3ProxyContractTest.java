@@ -3,12 +3,13 @@ package io.penstock.objectstore;
 import io.penstock.embeddeds3.EmbeddedS3;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 
-final class S3ProxyContractTest extends ObjectStoreContract {
+final class S3ProxyContractTest extends ObjectStoreWriteContract {
     @TempDir
     private static Path folder;
 
@@ -35,6 +36,12 @@ final class S3ProxyContractTest extends ObjectStoreContract {
     @Override
     protected boolean holdsFileAndDirectoryOfOneName() {
         return false;
+    }
+
+    /** It lists no parts of an upload that it does not know, instead of saying so. */
+    @Override
+    protected List<Ability> lacks() {
+        return List.of(Ability.KNOWS_UPLOADS);
     }
 
     @Override

@@ -197,14 +197,14 @@ public final class InMemoryObjectStore implements ObjectStore {
     public UploadedPart uploadPart(MultipartUpload upload, int number, UploadBody body)
             throws ObjectStoreException, IOException, InterruptedException {
         checkUsable();
-        return uploads.put(upload, number, contentOf(upload.key(), body));
+        return uploads.put(upload, number, contentOf(upload.key(), body), body.crc32c());
     }
 
     @Override
     public UploadedPart copyPart(MultipartUpload upload, int number, ObjectVersion source, ByteRange range)
             throws ObjectStoreException, InterruptedException {
         Content whole = entry(source).content;
-        return uploads.put(upload, number, Content.slice(whole, range.offset(), range.length()));
+        return uploads.put(upload, number, Content.slice(whole, range.offset(), range.length()), OptionalInt.empty());
     }
 
     @Override

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.OptionalInt;
 import java.util.TreeMap;
 
 /** The multipart uploads of a bucket in memory that are neither completed nor aborted. Thread-safe. */
@@ -35,11 +36,13 @@ final class Uploads {
         uploads.remove(upload);
     }
 
-    synchronized UploadedPart put(MultipartUpload upload, int number, Content content) throws ObjectStoreException {
+    /** @param crc32c if it is known */
+    synchronized UploadedPart put(MultipartUpload upload, int number, Content content, OptionalInt crc32c)
+            throws ObjectStoreException {
         if (number < 1 || number > UploadedPart.MAX_NUMBER || content.size() > UploadedPart.MAX_SIZE) {
             throw refused("no part may have the number " + number + " or " + content.size() + " bytes");
         }
-        UploadedPart part = new UploadedPart(number, content.etag(), content.size());
+        UploadedPart part = new UploadedPart(number, content.etag(), content.size(), crc32c);
         partsOf(upload).put(number, new Part(part, content));
         return part;
     }
@@ -56,7 +59,7 @@ final class Uploads {
         int last = parts.isEmpty() ? 0 : parts.getLast().number();
         for (UploadedPart part : parts) {
             Part found = there.get(part.number());
-            if (found == null || !found.part.equals(part)) {
+            if (found == null || !found.part.etag().equals(part.etag())) {
                 throw refused("InvalidPart: " + part + ", there is " + found);
             }
             if (part.number() <= before) {

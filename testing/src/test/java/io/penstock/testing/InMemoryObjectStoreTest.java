@@ -10,8 +10,8 @@ import io.penstock.objectstore.CollectingSink;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
-import io.penstock.objectstore.ObjectStoreContract;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.ObjectStoreWriteContract;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.testing.InMemoryObjectStore.Order;
 import java.nio.ByteBuffer;
@@ -25,7 +25,7 @@ import java.util.TreeSet;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
-final class InMemoryObjectStoreTest extends ObjectStoreContract {
+final class InMemoryObjectStoreTest extends ObjectStoreWriteContract {
     @Override
     protected TestBucket newBucket() {
         InMemoryObjectStore store = new InMemoryObjectStore();

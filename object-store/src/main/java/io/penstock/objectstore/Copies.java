@@ -1,0 +1,130 @@
+package io.penstock.objectstore;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import software.amazon.awssdk.services.s3.model.CopyObjectRequest;
+import software.amazon.awssdk.services.s3.model.CopyObjectResponse;
+import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
+
+/** Objects copied within the bucket, by the store itself. Safe for use by any number of threads. */
+final class Copies {
+    /**
+     * The most bytes of one request. S3 takes 5 GiB, but answers when it has copied them: a server that copies 100 MB a
+     * second and says nothing meanwhile would run into the read timeout.
+     */
+    private static final long MOST_AT_ONCE = 256L << 20;
+
+    private static final int PARTS_AT_ONCE = 8;
+
+    private final Requests requests;
+    private final Reads reads;
+    private final Conditions conditions;
+    private final MultipartUploads uploads;
+
+    Copies(Requests requests, Reads reads, Conditions conditions, MultipartUploads uploads) {
+        this.requests = requests;
+        this.reads = reads;
+        this.conditions = conditions;
+        this.uploads = uploads;
+    }
+
+    ObjectVersion copy(ObjectVersion source, String key, WriteCondition condition)
+            throws ObjectStoreException, InterruptedException {
+        return source.size() <= MOST_AT_ONCE ? copyAtOnce(source, key, condition) : copyInParts(source, key, condition);
+    }
+
+    private ObjectVersion copyAtOnce(ObjectVersion source, String key, WriteCondition condition)
+            throws ObjectStoreException, InterruptedException {
+        conditions.check(key, condition);
+        CopyObjectRequest request = CopyObjectRequest.builder()
+                .sourceBucket(requests.bucket())
+                .sourceKey(source.key())
+                .copySourceIfMatch(source.etag())
+                .destinationBucket(requests.bucket())
+                .destinationKey(key)
+                .ifMatch(conditions.ifMatch(condition))
+                .ifNoneMatch(conditions.ifNoneMatch(condition))
+                .requestPayer(requests.payer)
+                .build();
+        CopyObjectResponse response =
+                requests.change(requests.failures.object(source.key()), () -> requests.client.copyObject(request));
+        return new ObjectVersion(key, response.copyObjectResult().eTag(), source.size(), Requests.timeOf(response));
+    }
+
+    /** What CopyObject takes over by itself is asked for and set: type and metadata. */
+    private ObjectVersion copyInParts(ObjectVersion source, String key, WriteCondition condition)
+            throws ObjectStoreException, InterruptedException {
+        HeadObjectResponse head = reads.headers(source.key());
+        MultipartUpload upload = uploads.create(
+                key,
+                request -> request.contentType(head.contentType())
+                        .contentEncoding(head.contentEncoding())
+                        .contentDisposition(head.contentDisposition())
+                        .contentLanguage(head.contentLanguage())
+                        .cacheControl(head.cacheControl())
+                        .storageClass(head.storageClassAsString())
+                        .metadata(head.metadata()));
+        boolean completed = false;
+        try {
+            ObjectVersion copy = uploads.complete(upload, copyParts(upload, source), condition);
+            completed = true;
+            return copy;
+        } finally {
+            if (!completed) {
+                abort(upload);
+            }
+        }
+    }
+
+    private List<UploadedPart> copyParts(MultipartUpload upload, ObjectVersion source)
+            throws ObjectStoreException, InterruptedException {
+        long partSize = Math.max(MOST_AT_ONCE, Math.ceilDiv(source.size(), UploadedPart.MAX_NUMBER));
+        List<Callable<UploadedPart>> copies = new ArrayList<>();
+        for (long offset = 0; offset < source.size(); offset += partSize) {
+            int number = copies.size() + 1;
+            ByteRange range = new ByteRange(offset, Math.min(partSize, source.size() - offset));
+            copies.add(() -> uploads.copy(upload, number, source, range));
+        }
+        try (ExecutorService threads =
+                Executors.newFixedThreadPool(PARTS_AT_ONCE, Thread.ofVirtual().factory())) {
+            List<Future<UploadedPart>> parts =
+                    copies.stream().map(threads::submit).toList();
+            try {
+                List<UploadedPart> done = new ArrayList<>();
+                for (Future<UploadedPart> part : parts) {
+                    done.add(part.get());
+                }
+                return done;
+            } catch (ExecutionException e) {
+                if (e.getCause() instanceof ObjectStoreException failure) {
+                    throw failure;
+                }
+                throw new IllegalStateException(e.getCause());
+            } finally {
+                threads.shutdownNow();
+            }
+        }
+    }
+
+    /** As well as it can be done: what went wrong before is what the caller is told. */
+    private void abort(MultipartUpload upload) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            uploads.abort(upload);
+        } catch (ObjectStoreException _) {
+            // Nothing knows of it any more: the bucket's rule for incomplete uploads removes it.
+        } catch (InterruptedException _) {
+            interrupted = true;
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,206 @@
+package io.penstock.objectstore;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.S3Config.UploadChecksums;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import software.amazon.awssdk.services.s3.model.AbortMultipartUploadRequest;
+import software.amazon.awssdk.services.s3.model.ChecksumAlgorithm;
+import software.amazon.awssdk.services.s3.model.CompleteMultipartUploadRequest;
+import software.amazon.awssdk.services.s3.model.CompleteMultipartUploadResponse;
+import software.amazon.awssdk.services.s3.model.CompletedPart;
+import software.amazon.awssdk.services.s3.model.CreateMultipartUploadRequest;
+import software.amazon.awssdk.services.s3.model.ListPartsRequest;
+import software.amazon.awssdk.services.s3.model.ListPartsResponse;
+import software.amazon.awssdk.services.s3.model.UploadPartCopyRequest;
+import software.amazon.awssdk.services.s3.model.UploadPartRequest;
+import software.amazon.awssdk.services.s3.model.UploadPartResponse;
+
+/**
+ * Objects written in parts. S3 takes checksums of parts only where the upload has declared them, and then wants those
+ * of all parts, copied ones too, when it is completed. Compatible servers check them without being told, and some
+ * (MinIO) take no copied part into an upload that has declared any: there nothing is declared. Safe for use by any
+ * number of threads.
+ */
+final class MultipartUploads {
+    private final Requests requests;
+    private final Reads reads;
+    private final Conditions conditions;
+
+    MultipartUploads(Requests requests, Reads reads, Conditions conditions) {
+        this.requests = requests;
+        this.reads = reads;
+        this.conditions = conditions;
+    }
+
+    MultipartUpload create(String key) throws ObjectStoreException, InterruptedException {
+        return create(key, _ -> {});
+    }
+
+    /** @param headers adds what the object is to have beside its bytes */
+    MultipartUpload create(String key, Consumer<CreateMultipartUploadRequest.Builder> headers)
+            throws ObjectStoreException, InterruptedException {
+        CreateMultipartUploadRequest.Builder request = CreateMultipartUploadRequest.builder()
+                .bucket(requests.bucket())
+                .key(key)
+                .checksumAlgorithm(declaresChecksums() ? ChecksumAlgorithm.CRC32_C : null)
+                .requestPayer(requests.payer);
+        headers.accept(request);
+        return requests.change(
+                requests.failures.object(key),
+                () -> new MultipartUpload(
+                        key,
+                        requests.client.createMultipartUpload(request.build()).uploadId()));
+    }
+
+    UploadedPart send(MultipartUpload upload, int number, UploadBody body)
+            throws ObjectStoreException, IOException, InterruptedException {
+        SentBody sent = new SentBody(body, requests.config.uploadChecksums());
+        UploadPartRequest request = UploadPartRequest.builder()
+                .bucket(requests.bucket())
+                .key(upload.key())
+                .uploadId(upload.id())
+                .partNumber(number)
+                .checksumCRC32C(sent.crc32cHeader())
+                .contentMD5(sent.md5Header())
+                .requestPayer(requests.payer)
+                .build();
+        UploadPartResponse response =
+                sent.send(requests, subject(upload), content -> requests.client.uploadPart(request, content));
+        String arrived = response.checksumCRC32C();
+        if (arrived != null && !arrived.equals(sent.crc32cHeader())) {
+            throw new ObjectStoreException.Corrupt(
+                    "part " + number + " of " + subject(upload) + " arrived damaged: its CRC32C is " + arrived
+                            + ", not " + sent.crc32cHeader(),
+                    null);
+        }
+        return new UploadedPart(number, response.eTag(), body.length(), sent.crc32c());
+    }
+
+    UploadedPart copy(MultipartUpload upload, int number, ObjectVersion source, ByteRange range)
+            throws ObjectStoreException, InterruptedException {
+        UploadPartCopyRequest request = UploadPartCopyRequest.builder()
+                .sourceBucket(requests.bucket())
+                .sourceKey(source.key())
+                .copySourceIfMatch(source.etag())
+                .copySourceRange(range.toHttpRange())
+                .destinationBucket(requests.bucket())
+                .destinationKey(upload.key())
+                .uploadId(upload.id())
+                .partNumber(number)
+                .requestPayer(requests.payer)
+                .build();
+        return requests.change(requests.failures.object(source.key()), () -> {
+            var result = requests.client.uploadPartCopy(request).copyPartResult();
+            return new UploadedPart(number, result.eTag(), range.length(), SentBody.decode(result.checksumCRC32C()));
+        });
+    }
+
+    ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, WriteCondition condition)
+            throws ObjectStoreException, InterruptedException {
+        conditions.check(upload.key(), condition);
+        List<UploadedPart> known = withChecksums(upload, parts);
+        CompleteMultipartUploadRequest request = CompleteMultipartUploadRequest.builder()
+                .bucket(requests.bucket())
+                .key(upload.key())
+                .uploadId(upload.id())
+                .ifMatch(conditions.ifMatch(condition))
+                .ifNoneMatch(conditions.ifNoneMatch(condition))
+                .multipartUpload(
+                        list -> list.parts(known.stream().map(this::completed).toList()))
+                .requestPayer(requests.payer)
+                .build();
+        Fingerprint fingerprint = Fingerprint.ofParts(known);
+        try {
+            CompleteMultipartUploadResponse response =
+                    requests.change(subject(upload), () -> requests.client.completeMultipartUpload(request));
+            return new ObjectVersion(upload.key(), response.eTag(), fingerprint.size(), Requests.timeOf(response));
+        } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
+            // Also what is said when an earlier attempt has succeeded and its answer was lost.
+            ObjectVersion done = reads.find(upload.key(), fingerprint);
+            if (done == null) {
+                throw conditions.explain(upload.key(), condition, e);
+            }
+            return done;
+        }
+    }
+
+    void abort(MultipartUpload upload) throws ObjectStoreException, InterruptedException {
+        AbortMultipartUploadRequest request = AbortMultipartUploadRequest.builder()
+                .bucket(requests.bucket())
+                .key(upload.key())
+                .uploadId(upload.id())
+                .requestPayer(requests.payer)
+                .build();
+        try {
+            requests.change(subject(upload), () -> requests.client.abortMultipartUpload(request));
+        } catch (ObjectStoreException.NotFound _) {
+            // Somebody else has, or it is completed.
+        }
+    }
+
+    List<UploadedPart> parts(MultipartUpload upload) throws ObjectStoreException, InterruptedException {
+        List<UploadedPart> parts = new ArrayList<>();
+        ListPartsRequest.Builder request = ListPartsRequest.builder()
+                .bucket(requests.bucket())
+                .key(upload.key())
+                .uploadId(upload.id())
+                .requestPayer(requests.payer);
+        ListPartsResponse page;
+        do {
+            page = requests.ask(subject(upload), () -> requests.client.listParts(request.build()));
+            page.parts().stream()
+                    .map(part -> new UploadedPart(
+                            part.partNumber(), part.eTag(), part.size(), SentBody.decode(part.checksumCRC32C())))
+                    .forEach(parts::add);
+            request.partNumberMarker(page.nextPartNumberMarker());
+        } while (Boolean.TRUE.equals(page.isTruncated()));
+        return parts;
+    }
+
+    private List<UploadedPart> withChecksums(MultipartUpload upload, List<UploadedPart> parts)
+            throws ObjectStoreException, InterruptedException {
+        if (!declaresChecksums()
+                || parts.stream().allMatch(part -> part.crc32c().isPresent())) {
+            return parts;
+        }
+        Map<Integer, OptionalInt> known;
+        try {
+            known = parts(upload).stream().collect(Collectors.toMap(UploadedPart::number, UploadedPart::crc32c));
+        } catch (ObjectStoreException.NotFound _) {
+            return parts; // Completed already, perhaps.
+        }
+        return parts.stream()
+                .map(part -> part.crc32c().isPresent()
+                        ? part
+                        : new UploadedPart(
+                                part.number(),
+                                part.etag(),
+                                part.size(),
+                                known.getOrDefault(part.number(), OptionalInt.empty())))
+                .toList();
+    }
+
+    private CompletedPart completed(UploadedPart part) {
+        boolean checked = declaresChecksums() && part.crc32c().isPresent();
+        return CompletedPart.builder()
+                .partNumber(part.number())
+                .eTag(part.etag())
+                .checksumCRC32C(checked ? SentBody.encode(part.crc32c().getAsInt()) : null)
+                .build();
+    }
+
+    private boolean declaresChecksums() {
+        return requests.config.uploadChecksums() == UploadChecksums.CRC32C && requests.config.isAws();
+    }
+
+    private String subject(MultipartUpload upload) {
+        return "upload of " + requests.failures.object(upload.key());
+    }
+}

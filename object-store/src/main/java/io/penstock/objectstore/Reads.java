@@ -1,0 +1,139 @@
+package io.penstock.objectstore;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.services.s3.model.ChecksumMode;
+import software.amazon.awssdk.services.s3.model.CommonPrefix;
+import software.amazon.awssdk.services.s3.model.EncodingType;
+import software.amazon.awssdk.services.s3.model.GetObjectRequest;
+import software.amazon.awssdk.services.s3.model.HeadObjectRequest;
+import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
+import software.amazon.awssdk.services.s3.model.ListObjectsV2Request;
+import software.amazon.awssdk.services.s3.model.ListObjectsV2Response;
+
+/** What is asked of a bucket. Safe for use by any number of threads. */
+final class Reads {
+    /** What S3 means where it names no class. */
+    private static final String DEFAULT_STORAGE_CLASS = "STANDARD";
+
+    /** Stands for the entity tag that S3Proxy does not give directory markers; they are empty, so no GET carries it. */
+    private static final String NO_ETAG = "\"\"";
+
+    private final Requests requests;
+
+    Reads(Requests requests) {
+        this.requests = requests;
+    }
+
+    void get(ObjectVersion version, ByteRange range, BodySink sink) throws ObjectStoreException, InterruptedException {
+        Failures failures = requests.failures;
+        RangeGet get = new RangeGet(version, range, sink, failures);
+        Persistence persistence = new Persistence(requests.config.retryDeadline());
+        while (!get.isComplete()) {
+            long missing = get.rest().length();
+            ObjectBody body = requests.make(
+                    failures.object(version.key()), persistence, () -> open(version, get.rest()));
+            try {
+                requests.watch(body);
+                get.receive(body);
+            } catch (IOException | SdkException e) {
+                Requests.checkInterrupt(e);
+                if (get.rest().length() < missing) {
+                    persistence.progressed();
+                }
+                requests.retryOrThrow(persistence, failures.explainBrokenBody(version.key(), e));
+            } catch (RuntimeException e) {
+                requests.checkOpen(); // what HTTP clients throw once they are closed
+                throw e;
+            } finally {
+                requests.unwatch(body);
+                if (!get.isComplete()) {
+                    body.abort(); // closing would read the rest first
+                }
+            }
+        }
+    }
+
+    private ObjectBody open(ObjectVersion version, ByteRange range) throws InterruptedException {
+        ObjectBody body = requests.direct == null ? null : requests.direct.get(version, range);
+        if (body != null) {
+            return body;
+        }
+        GetObjectRequest request = GetObjectRequest.builder()
+                .bucket(requests.bucket())
+                .key(version.key())
+                .ifMatch(version.etag())
+                .range(range.toHttpRange())
+                .requestPayer(requests.payer)
+                .build();
+        return requests.client.getObject(request, SdkBody.LEFT_OPEN);
+    }
+
+    StoredObject head(String key) throws ObjectStoreException, InterruptedException {
+        HeadObjectResponse head = headers(key);
+        return stored(key, head.eTag(), head.contentLength(), head.lastModified(), head.storageClassAsString());
+    }
+
+    HeadObjectResponse headers(String key) throws ObjectStoreException, InterruptedException {
+        HeadObjectRequest request = HeadObjectRequest.builder()
+                .bucket(requests.bucket())
+                .key(key)
+                .checksumMode(ChecksumMode.ENABLED)
+                .requestPayer(requests.payer)
+                .build();
+        return requests.ask(requests.failures.object(key), () -> requests.client.headObject(request));
+    }
+
+    /** The object, if it is what the fingerprint is of. */
+    @Nullable
+    ObjectVersion find(String key, Fingerprint fingerprint) throws ObjectStoreException, InterruptedException {
+        try {
+            HeadObjectResponse head = headers(key);
+            return fingerprint.isOf(head)
+                    ? new ObjectVersion(key, head.eTag(), head.contentLength(), head.lastModified())
+                    : null;
+        } catch (ObjectStoreException.NotFound _) {
+            return null;
+        }
+    }
+
+    ListPage list(ListRequest request, Persistence persistence) throws ObjectStoreException, InterruptedException {
+        ListObjectsV2Request list = ListObjectsV2Request.builder()
+                .bucket(requests.bucket())
+                .prefix(emptyToNull(request.prefix()))
+                .delimiter(emptyToNull(request.delimiter()))
+                .startAfter(request.startAfter())
+                .continuationToken(request.continuationToken())
+                .maxKeys(request.maxKeys())
+                // Keys may hold characters that XML cannot carry; the SDK decodes what it says is encoded.
+                .encodingType(EncodingType.URL)
+                .requestPayer(requests.payer)
+                .build();
+        ListObjectsV2Response page =
+                requests.make(requests.failures.bucket(), persistence, () -> requests.client.listObjectsV2(list));
+        List<StoredObject> objects = page.contents().stream()
+                .map(o -> stored(o.key(), o.eTag(), o.size(), o.lastModified(), o.storageClassAsString()))
+                .toList();
+        List<String> prefixes =
+                page.commonPrefixes().stream().map(CommonPrefix::prefix).toList();
+        return new ListPage(
+                objects, prefixes, Boolean.TRUE.equals(page.isTruncated()) ? page.nextContinuationToken() : null);
+    }
+
+    private static StoredObject stored(
+            String key, @Nullable String etag, long size, Instant lastModified, @Nullable String storageClass) {
+        return new StoredObject(
+                new ObjectVersion(key, Objects.requireNonNullElse(etag, NO_ETAG), size, lastModified),
+                Objects.requireNonNullElse(storageClass, DEFAULT_STORAGE_CLASS));
+    }
+
+    private static @Nullable String emptyToNull(String text) {
+        return text.isEmpty() ? null : text;
+    }
+}

@@ -1,0 +1,150 @@
+package io.penstock.objectstore;
+
+import java.time.Instant;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeParseException;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.core.SdkResponse;
+import software.amazon.awssdk.core.exception.AbortedException;
+import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.http.SdkHttpClient;
+import software.amazon.awssdk.services.s3.S3Client;
+import software.amazon.awssdk.services.s3.model.RequestPayer;
+
+/**
+ * What all requests to one bucket share: the client, how long they are tried again, how they are cancelled, and what
+ * their failures mean. Safe for use by any number of threads.
+ */
+final class Requests implements AutoCloseable {
+    final S3Config config;
+    final S3Client client;
+    final Failures failures;
+    /** Null where the bucket's owner pays. */
+    final @Nullable RequestPayer payer;
+
+    /** Null if all requests are made by the SDK's client. */
+    final @Nullable DirectGets direct;
+
+    private final SdkHttpClient http;
+    /** Bodies that are being read, for {@link #close} to break. */
+    private final Set<ObjectBody> bodies = ConcurrentHashMap.newKeySet();
+
+    private volatile boolean closed;
+
+    /** Closes all three: an SDK client leaves the HTTP client that it was given open. */
+    Requests(S3Config config, S3Client client, SdkHttpClient http, @Nullable DirectGets direct) {
+        this.direct = direct;
+        this.config = config;
+        this.client = client;
+        this.http = http;
+        this.failures = new Failures(config);
+        this.payer = config.requesterPays() ? RequestPayer.REQUESTER : null;
+    }
+
+    String bucket() {
+        return config.bucket();
+    }
+
+    /** A question. */
+    <T> T ask(String subject, Call<T> call) throws ObjectStoreException, InterruptedException {
+        return make(subject, new Persistence(config.retryDeadline()), call);
+    }
+
+    /** A change. */
+    <T> T change(String subject, Call<T> call) throws ObjectStoreException, InterruptedException {
+        return make(subject, new Persistence(config.writeRetryDeadline()), call);
+    }
+
+    /**
+     * Makes the call until it succeeds or is not worth another attempt.
+     *
+     * @param subject a bucket or an object, as {@link Failures} puts it
+     */
+    <T> T make(String subject, Persistence persistence, Call<T> call)
+            throws ObjectStoreException, InterruptedException {
+        while (true) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+            checkOpen();
+            try {
+                return call.make();
+            } catch (SdkException e) {
+                checkInterrupt(e);
+                ObjectStoreException failure = failures.explain(subject, e);
+                if (!Failures.isPassing(e)) {
+                    throw failure;
+                }
+                retryOrThrow(persistence, failure);
+            } catch (IllegalStateException e) {
+                checkOpen(); // what HTTP clients throw once they are closed
+                throw e;
+            }
+        }
+    }
+
+    /** Pauses, unless the failure is final. */
+    void retryOrThrow(Persistence persistence, ObjectStoreException failure)
+            throws ObjectStoreException, InterruptedException {
+        if (failure instanceof ObjectStoreException.Corrupt || closed || !persistence.again()) {
+            throw failure;
+        }
+    }
+
+    /** A failure of an interrupted thread is the interrupt's doing: the SDK has its own exceptions for it. */
+    static void checkInterrupt(Exception failure) throws InterruptedException {
+        if (Thread.interrupted() || failure instanceof AbortedException) {
+            InterruptedException interrupted = new InterruptedException();
+            interrupted.initCause(failure);
+            throw interrupted;
+        }
+    }
+
+    void checkOpen() throws ObjectStoreException {
+        if (closed) {
+            throw new ObjectStoreException.Unavailable(failures.bucket() + " was closed", null);
+        }
+    }
+
+    /** The store's time of an answer; ours if it tells none. */
+    static Instant timeOf(SdkResponse response) {
+        String date = response.sdkHttpResponse().firstMatchingHeader("Date").orElse(null);
+        try {
+            return date == null ? Instant.now() : DateTimeFormatter.RFC_1123_DATE_TIME.parse(date, Instant::from);
+        } catch (DateTimeParseException _) {
+            return Instant.now();
+        }
+    }
+
+    /** The body is broken when this is closed, until {@link #unwatch}. */
+    void watch(ObjectBody body) throws ObjectStoreException {
+        bodies.add(body);
+        checkOpen();
+    }
+
+    void unwatch(ObjectBody body) {
+        bodies.remove(body);
+    }
+
+    /** Ends what is in flight. */
+    @Override
+    public void close() {
+        closed = true;
+        // Not every HTTP client breaks what is in flight when it is closed. (URL_CONNECTION cannot be broken at all:
+        // its reads end by the read timeout.)
+        bodies.forEach(ObjectBody::abort);
+        if (direct != null) {
+            direct.close();
+        }
+        client.close();
+        http.close();
+    }
+
+    /** One attempt, as far as this layer sees: the SDK within may make several. */
+    @FunctionalInterface
+    interface Call<T> {
+        T make() throws ObjectStoreException, InterruptedException;
+    }
+}

@@ -1,0 +1,197 @@
+package io.penstock.objectstore;
+
+import io.penstock.objectstore.S3Config.UploadChecksums;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InterruptedIOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Base64;
+import java.util.OptionalInt;
+import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.core.sync.RequestBody;
+
+/**
+ * A body on its way, over as many attempts as it takes, and the checksum that travels in the headers before it. One
+ * that is not known beforehand costs a pass over the body: trailers, which would spare that, are what old servers
+ * refuse. Confined to one thread.
+ */
+final class SentBody {
+    private static final String CONTENT_TYPE = "application/octet-stream";
+    private static final int CHUNK = 128 << 10;
+
+    private final UploadBody body;
+    private final OptionalInt crc32c;
+    private final @Nullable String md5;
+    private @Nullable InputStream stream;
+    private @Nullable IOException failure;
+
+    SentBody(UploadBody body, UploadChecksums checksums) throws IOException, InterruptedException {
+        this.body = body;
+        this.crc32c = checksums == UploadChecksums.CRC32C ? crc32c(body) : OptionalInt.empty();
+        this.md5 = checksums == UploadChecksums.MD5 ? Base64.getEncoder().encodeToString(md5(body)) : null;
+    }
+
+    /** Empty if another checksum is sent, or none. */
+    OptionalInt crc32c() {
+        return crc32c;
+    }
+
+    /** The value of {@code x-amz-checksum-crc32c}. */
+    @Nullable
+    String crc32cHeader() {
+        return crc32c.isEmpty() ? null : encode(crc32c.getAsInt());
+    }
+
+    /** The value of {@code Content-MD5}. */
+    @Nullable
+    String md5Header() {
+        return md5;
+    }
+
+    /**
+     * Sends it with a call, again if that is worth it.
+     *
+     * @throws IOException what reading the body threw, if it did
+     */
+    <T> T send(Requests requests, String subject, Attempt<T> attempt)
+            throws ObjectStoreException, IOException, InterruptedException {
+        RequestBody request = RequestBody.fromContentProvider(this::open, body.length(), CONTENT_TYPE);
+        try {
+            return requests.change(subject, () -> attempt.send(request));
+        } catch (RuntimeException | ObjectStoreException e) {
+            IOException unreadable = failure;
+            if (unreadable == null) {
+                throw e;
+            }
+            if (unreadable instanceof InterruptedIOException) {
+                throw interrupted(unreadable);
+            }
+            throw unreadable;
+        } finally {
+            closeStream();
+        }
+    }
+
+    /** One attempt to send. */
+    @FunctionalInterface
+    interface Attempt<T> {
+        T send(RequestBody body);
+    }
+
+    private InputStream open() {
+        closeStream();
+        try {
+            stream = new Watched(body.open());
+            return stream;
+        } catch (IOException e) {
+            throw failed(e);
+        }
+    }
+
+    private void closeStream() {
+        InputStream open = stream;
+        stream = null;
+        if (open != null) {
+            try {
+                open.close();
+            } catch (IOException _) {
+                // All that was wanted of it has been read.
+            }
+        }
+    }
+
+    /** Unchecked, because the SDK takes a checked one for the network's and tries again. */
+    private UncheckedIOException failed(IOException e) {
+        failure = e;
+        return new UncheckedIOException(e);
+    }
+
+    private static InterruptedException interrupted(IOException cause) {
+        Thread.interrupted();
+        return (InterruptedException) new InterruptedException().initCause(cause);
+    }
+
+    /** The body's bytes in S3's form. */
+    static String encode(int crc32c) {
+        return Base64.getEncoder()
+                .encodeToString(
+                        ByteBuffer.allocate(Integer.BYTES).putInt(crc32c).array());
+    }
+
+    /** What {@link #encode} makes; empty for null and for what is no checksum of a whole. */
+    static OptionalInt decode(@Nullable String crc32c) {
+        if (crc32c == null || crc32c.length() != 8) {
+            return OptionalInt.empty();
+        }
+        return OptionalInt.of(
+                ByteBuffer.wrap(Base64.getDecoder().decode(crc32c)).getInt());
+    }
+
+    private static OptionalInt crc32c(UploadBody body) throws IOException, InterruptedException {
+        if (body.crc32c().isPresent()) {
+            return body.crc32c();
+        }
+        CRC32C crc = new CRC32C();
+        readAll(body, crc::update);
+        return OptionalInt.of((int) crc.getValue());
+    }
+
+    static byte[] md5(UploadBody body) throws IOException, InterruptedException {
+        MessageDigest md5 = md5();
+        readAll(body, md5::update);
+        return md5.digest();
+    }
+
+    static MessageDigest md5() {
+        try {
+            return MessageDigest.getInstance("MD5");
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError("every JDK has MD5", e);
+        }
+    }
+
+    private static void readAll(UploadBody body, Consumer consumer) throws IOException, InterruptedException {
+        byte[] chunk = new byte[Math.clamp(body.length(), 1, CHUNK)];
+        try (InputStream in = body.open()) {
+            for (int n = in.read(chunk); n >= 0; n = in.read(chunk)) {
+                consumer.take(chunk, 0, n);
+            }
+        } catch (InterruptedIOException e) {
+            throw interrupted(e);
+        }
+    }
+
+    private interface Consumer {
+        void take(byte[] bytes, int offset, int length);
+    }
+
+    /** Tells failures to read the body from failures to send it. */
+    private final class Watched extends FilterInputStream {
+        Watched(InputStream in) {
+            super(in);
+        }
+
+        @Override
+        public int read() {
+            try {
+                return super.read();
+            } catch (IOException e) {
+                throw failed(e);
+            }
+        }
+
+        @Override
+        public int read(byte[] target, int offset, int length) {
+            try {
+                return super.read(target, offset, length);
+            } catch (IOException e) {
+                throw failed(e);
+            }
+        }
+    }
+}

@@ -1,0 +1,405 @@
+package io.penstock.objectstore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectStoreException.NotFound;
+import io.penstock.objectstore.ObjectStoreException.PreconditionFailed;
+import io.penstock.objectstore.WriteCondition.Unchanged;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.SequenceInputStream;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.OptionalInt;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What every {@link ObjectStore} does with writes, beside what it does with reads. */
+public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
+    private static final int PART = (int) UploadedPart.MIN_SIZE;
+    private static final Unchanged MADE_UP = new Unchanged("\"0123456789abcdef0123456789abcdef\"");
+
+    /** What a server may lack. */
+    public enum Ability {
+        /** Conditions on PutObject. */
+        CONDITIONAL_PUT,
+        /** Conditions on CompleteMultipartUpload. */
+        CONDITIONAL_COMPLETE,
+        /** If-Match on the source of UploadPartCopy. */
+        CONDITIONAL_COPY_PART,
+        /** Compares bodies with {@code x-amz-checksum-crc32c}. */
+        CHECKSUMS,
+        /** Refuses small parts before the last. */
+        LEAST_PART_SIZE,
+        /** Tells that there is no upload of an id. */
+        KNOWS_UPLOADS
+    }
+
+    /** What the server has none of. */
+    protected List<Ability> lacks() {
+        return List.of();
+    }
+
+    private void assumeAble(Ability ability) {
+        assumeThat(lacks()).as("what this server lacks").doesNotContain(ability);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 100_000, 6_000_000})
+    void put_newObject_isThereAndIsTheVersionThatWasTold(int size) throws Exception {
+        BytesBody body = BytesBody.random(size, size);
+
+        ObjectVersion version = store.put("folder/object", body, WriteCondition.ALWAYS);
+
+        assertThat(version.size()).isEqualTo(size);
+        assertIsNow(version, body.bytes());
+    }
+
+    @Test
+    void put_checksumNotKnown_isThere() throws Exception {
+        BytesBody body = BytesBody.random(300_000, 1).withoutChecksum();
+
+        assertIsNow(store.put("object", body, WriteCondition.ALWAYS), body.bytes());
+    }
+
+    @Test
+    void put_objectThere_isReplaced() throws Exception {
+        put("object", 1000);
+        BytesBody body = BytesBody.random(500, 2);
+
+        assertIsNow(store.put("object", body, WriteCondition.ALWAYS), body.bytes());
+    }
+
+    @Test
+    void put_checksumWrong_isCorruptAndLeavesNothing() {
+        assumeAble(Ability.CHECKSUMS);
+        BytesBody body = BytesBody.random(100_000, 3).withWrongChecksum();
+
+        assertThatThrownBy(() -> store.put("object", body, WriteCondition.ALWAYS))
+                .isInstanceOf(ObjectStoreException.Corrupt.class)
+                .hasMessageContaining("object");
+        assertThatThrownBy(() -> store.head("object")).isInstanceOf(NotFound.class);
+    }
+
+    @Test
+    void put_bodyCannotBeRead_failsAsTheBodyDidAndLeavesNothing() {
+        IOException broken = new IOException("the disk is broken");
+
+        assertThatThrownBy(() -> store.put("object", new BrokenBody(broken), WriteCondition.ALWAYS))
+                .isSameAs(broken);
+        assertThatThrownBy(() -> store.head("object")).isInstanceOf(NotFound.class);
+    }
+
+    @Test
+    void put_threadInterrupted_endsWithInterruptedException() {
+        Thread.currentThread().interrupt();
+
+        assertThatThrownBy(() -> store.put("object", BytesBody.random(1, 1), WriteCondition.ALWAYS))
+                .isInstanceOf(InterruptedException.class);
+        assertThat(Thread.interrupted()).isFalse();
+    }
+
+    @Test
+    void put_absent_onlyWhereNothingIs() throws Exception {
+        assumeAble(Ability.CONDITIONAL_PUT);
+        BytesBody body = BytesBody.random(1000, 4);
+        ObjectVersion first = store.put("object", body, WriteCondition.ABSENT);
+
+        assertThatThrownBy(() -> store.put("object", BytesBody.random(1000, 5), WriteCondition.ABSENT))
+                .isInstanceOf(PreconditionFailed.class)
+                .hasMessageContaining("object");
+        assertIsNow(first, body.bytes());
+    }
+
+    @Test
+    void put_unchanged_onlyOntoThatVersion() throws Exception {
+        assumeAble(Ability.CONDITIONAL_PUT);
+        ObjectVersion first = store.put("object", BytesBody.random(1000, 6), WriteCondition.ALWAYS);
+        BytesBody body = BytesBody.random(1000, 7);
+
+        ObjectVersion second = store.put("object", body, new Unchanged(first.etag()));
+
+        BytesBody late = BytesBody.random(1000, 8);
+        assertThatThrownBy(() -> store.put("object", late, new Unchanged(first.etag())))
+                .isInstanceOf(PreconditionFailed.class)
+                .hasMessageContaining("object");
+        assertIsNow(second, body.bytes());
+    }
+
+    @Test
+    void put_unchangedButGone_failsThePrecondition() {
+        assumeAble(Ability.CONDITIONAL_PUT);
+
+        assertThatThrownBy(() -> store.put("object", BytesBody.random(10, 9), MADE_UP))
+                .isInstanceOf(PreconditionFailed.class);
+        assertThatThrownBy(() -> store.head("object")).isInstanceOf(NotFound.class);
+    }
+
+    @Test
+    void honoursConditions_anyAnswer_leavesNothingBehind() throws Exception {
+        boolean honoured = store.honoursConditions("folder/");
+
+        assertThat(honoured).isEqualTo(!lacks().contains(Ability.CONDITIONAL_PUT));
+        assertThat(store.list(ListRequest.of("", "")).objects()).isEmpty();
+    }
+
+    @Test
+    void honoursConditions_no_conditionsAreComparedBeforeTheWrite() throws Exception {
+        store.honoursConditions("");
+        BytesBody body = BytesBody.random(1000, 10);
+        ObjectVersion first = store.put("object", body, WriteCondition.ABSENT);
+
+        assertThatThrownBy(() -> store.put("object", BytesBody.random(9, 9), WriteCondition.ABSENT))
+                .isInstanceOf(PreconditionFailed.class);
+        assertThatThrownBy(() -> store.put("object", BytesBody.random(9, 9), MADE_UP))
+                .isInstanceOf(PreconditionFailed.class);
+        assertIsNow(first, body.bytes());
+    }
+
+    @Test
+    void upload_partsSentInAnyOrderAndAgain_areJoinedByNumber() throws Exception {
+        MultipartUpload upload = store.createUpload("folder/object");
+        BytesBody first = BytesBody.random(PART, 1);
+        BytesBody last = BytesBody.random(1000, 2);
+
+        UploadedPart three = store.uploadPart(upload, 3, last);
+        store.uploadPart(upload, 1, BytesBody.random(PART, 3));
+        UploadedPart one = store.uploadPart(upload, 1, first.withoutChecksum());
+
+        assertThat(store.parts(upload)).extracting(UploadedPart::etag).containsExactly(one.etag(), three.etag());
+        assertThatThrownBy(() -> store.head("folder/object")).isInstanceOf(NotFound.class);
+        ObjectVersion version = store.complete(upload, List.of(one, three), WriteCondition.ALWAYS);
+        byte[] expected = Arrays.copyOf(first.bytes(), PART + 1000);
+        System.arraycopy(last.bytes(), 0, expected, PART, 1000);
+        assertIsNow(version, expected);
+    }
+
+    @Test
+    void upload_partsKnownFromTheirListAlone_areJoined() throws Exception {
+        MultipartUpload upload = store.createUpload("object");
+        BytesBody body = BytesBody.random(1000, 4);
+        store.uploadPart(upload, 1, body);
+        UploadedPart listed = store.parts(upload).getFirst();
+
+        ObjectVersion version = store.complete(
+                upload, List.of(new UploadedPart(1, listed.etag(), listed.size())), WriteCondition.ALWAYS);
+
+        assertIsNow(version, body.bytes());
+    }
+
+    @Test
+    void uploadPart_checksumWrong_isCorrupt() throws Exception {
+        assumeAble(Ability.CHECKSUMS);
+        MultipartUpload upload = store.createUpload("object");
+        BytesBody body = BytesBody.random(100_000, 5).withWrongChecksum();
+
+        assertThatThrownBy(() -> store.uploadPart(upload, 1, body)).isInstanceOf(ObjectStoreException.Corrupt.class);
+
+        assertThat(store.parts(upload)).isEmpty();
+        store.abort(upload);
+    }
+
+    @Test
+    void uploadPart_bodyCannotBeRead_failsAsTheBodyDid() throws Exception {
+        MultipartUpload upload = store.createUpload("object");
+        IOException broken = new IOException("the disk is broken");
+
+        assertThatThrownBy(() -> store.uploadPart(upload, 1, new BrokenBody(broken)))
+                .isSameAs(broken);
+        store.abort(upload);
+    }
+
+    @Test
+    void complete_smallPartBeforeTheLast_isRefused() throws Exception {
+        assumeAble(Ability.LEAST_PART_SIZE);
+        MultipartUpload upload = store.createUpload("object");
+        UploadedPart one = store.uploadPart(upload, 1, BytesBody.random(PART - 1, 6));
+        UploadedPart two = store.uploadPart(upload, 2, BytesBody.random(10, 7));
+
+        assertThatThrownBy(() -> store.complete(upload, List.of(one, two), WriteCondition.ALWAYS))
+                .isInstanceOf(ObjectStoreException.Unavailable.class)
+                .hasMessageContaining("EntityTooSmall");
+        store.abort(upload);
+    }
+
+    @Test
+    void complete_again_isRecognisedAsDone() throws Exception {
+        MultipartUpload upload = store.createUpload("object");
+        List<UploadedPart> parts = List.of(
+                store.uploadPart(upload, 1, BytesBody.random(PART, 8)),
+                store.uploadPart(upload, 2, BytesBody.random(10, 9)));
+        ObjectVersion version = store.complete(upload, parts, WriteCondition.ABSENT);
+
+        ObjectVersion again = store.complete(upload, parts, WriteCondition.ABSENT);
+
+        assertThat(again.etag()).isEqualTo(version.etag());
+        assertThat(again.size()).isEqualTo(PART + 10);
+    }
+
+    @Test
+    void complete_abortedUpload_isNotFound() throws Exception {
+        assumeAble(Ability.KNOWS_UPLOADS);
+        put("object", 10);
+        MultipartUpload upload = store.createUpload("object");
+        List<UploadedPart> parts = List.of(store.uploadPart(upload, 1, BytesBody.random(10, 10)));
+        store.abort(upload);
+
+        assertThatThrownBy(() -> store.complete(upload, parts, WriteCondition.ALWAYS))
+                .isInstanceOf(NotFound.class);
+        assertThatThrownBy(() -> store.parts(upload)).isInstanceOf(NotFound.class);
+        assertThatThrownBy(() -> store.uploadPart(upload, 1, BytesBody.random(10, 11)))
+                .isInstanceOf(NotFound.class);
+        store.abort(upload);
+    }
+
+    @Test
+    void complete_conditionDoesNotHold_keepsObjectAndUpload() throws Exception {
+        assumeAble(Ability.CONDITIONAL_COMPLETE);
+        byte[] theirs = put("object", 100);
+        BytesBody body = BytesBody.random(1000, 12);
+        MultipartUpload upload = store.createUpload("object");
+        List<UploadedPart> parts = List.of(store.uploadPart(upload, 1, body));
+
+        assertThatThrownBy(() -> store.complete(upload, parts, WriteCondition.ABSENT))
+                .isInstanceOf(PreconditionFailed.class);
+        assertThatThrownBy(() -> store.complete(upload, parts, MADE_UP)).isInstanceOf(PreconditionFailed.class);
+
+        ObjectVersion now = store.head("object").version();
+        assertIsNow(now, theirs);
+        assertIsNow(store.complete(upload, parts, new Unchanged(now.etag())), body.bytes());
+    }
+
+    @Test
+    void complete_unchangedButGone_failsThePrecondition() throws Exception {
+        assumeAble(Ability.CONDITIONAL_COMPLETE);
+        MultipartUpload upload = store.createUpload("object");
+        List<UploadedPart> parts = List.of(store.uploadPart(upload, 1, BytesBody.random(10, 13)));
+
+        assertThatThrownBy(() -> store.complete(upload, parts, MADE_UP)).isInstanceOf(PreconditionFailed.class);
+        store.abort(upload);
+    }
+
+    @Test
+    void copyPart_rangeBetweenSentParts_isInItsPlace() throws Exception {
+        byte[] source = put("source", PART + 500);
+        ObjectVersion version = store.head("source").version();
+        BytesBody tail = BytesBody.random(100, 14);
+        MultipartUpload upload = store.createUpload("object");
+
+        List<UploadedPart> parts = List.of(
+                store.copyPart(upload, 1, version, new ByteRange(200, PART)), store.uploadPart(upload, 2, tail));
+
+        assertThat(parts.getFirst().size()).isEqualTo(PART);
+        byte[] expected = Arrays.copyOf(Arrays.copyOfRange(source, 200, 200 + PART), PART + 100);
+        System.arraycopy(tail.bytes(), 0, expected, PART, 100);
+        assertIsNow(store.complete(upload, parts, WriteCondition.ALWAYS), expected);
+    }
+
+    @Test
+    void copyPart_sourceChangedOrGone_fails() throws Exception {
+        assumeAble(Ability.CONDITIONAL_COPY_PART);
+        put("source", 1000);
+        ObjectVersion old = store.head("source").version();
+        MultipartUpload upload = store.createUpload("object");
+        store.put("source", BytesBody.random(1000, 15), WriteCondition.ALWAYS);
+
+        assertThatThrownBy(() -> store.copyPart(upload, 1, old, new ByteRange(0, 1000)))
+                .isInstanceOf(PreconditionFailed.class);
+        store.delete("source");
+        assertThatThrownBy(() -> store.copyPart(upload, 1, old, new ByteRange(0, 1000)))
+                .isInstanceOf(NotFound.class);
+        store.abort(upload);
+    }
+
+    @Test
+    void copy_object_hasItsBytesUnderTheNewKey() throws Exception {
+        byte[] content = put("from here/ü+%", 1000);
+
+        assertIsNow(store.copy(store.head("from here/ü+%").version(), "to there/ü+%", WriteCondition.ABSENT), content);
+    }
+
+    @Test
+    void copy_sourceChanged_failsThePrecondition() throws Exception {
+        put("source", 1000);
+        ObjectVersion old = store.head("source").version();
+        store.put("source", BytesBody.random(1000, 16), WriteCondition.ALWAYS);
+
+        assertThatThrownBy(() -> store.copy(old, "target", WriteCondition.ALWAYS))
+                .isInstanceOf(PreconditionFailed.class);
+        assertThatThrownBy(() -> store.head("target")).isInstanceOf(NotFound.class);
+    }
+
+    @Test
+    void delete_object_isGoneAndAgainIsNoError() throws Exception {
+        put("object", 10);
+
+        store.delete("object");
+        store.delete("object");
+
+        assertThatThrownBy(() -> store.head("object")).isInstanceOf(NotFound.class);
+    }
+
+    @ParameterizedTest
+    @MethodSource("strangeKeys")
+    void strangeKey_heldByTheServer_isWrittenCopiedAndDeleted(String key) throws Exception {
+        assumeThat(keysNotHeld()).doesNotContain(key);
+        BytesBody body = key.endsWith("/") ? BytesBody.random(0, 0) : BytesBody.random(100, 17);
+
+        ObjectVersion version = store.put(key, body, WriteCondition.ALWAYS);
+        ObjectVersion copy = store.copy(version, "copy", WriteCondition.ALWAYS);
+        store.delete(key);
+
+        assertIsNow(copy, body.bytes());
+        assertThatThrownBy(() -> store.head(key)).isInstanceOf(NotFound.class);
+    }
+
+    private void assertIsNow(ObjectVersion version, byte[] content) throws Exception {
+        ObjectVersion head = store.head(version.key()).version();
+        assertThat(head.etag()).isEqualTo(version.etag());
+        assertThat(head.size()).isEqualTo(version.size()).isEqualTo(content.length);
+        Duration apart = Duration.between(head.lastModified(), version.lastModified());
+        assertThat(apart.abs()).isLessThan(Duration.ofSeconds(30));
+        assertThat(version.lastModified()).isAfter(Instant.EPOCH);
+        if (content.length > 0) {
+            assertThat(get(version, 0, content.length)).isEqualTo(content);
+        }
+    }
+
+    /** Gives a few bytes, then fails. */
+    private record BrokenBody(IOException failure) implements UploadBody {
+        @Override
+        public long length() {
+            return 100_000;
+        }
+
+        @Override
+        public OptionalInt crc32c() {
+            return OptionalInt.of(0);
+        }
+
+        @Override
+        public InputStream open() {
+            InputStream broken = new InputStream() {
+                @Override
+                public int read() throws IOException {
+                    throw failure;
+                }
+
+                @Override
+                public int read(byte[] target, int offset, int length) throws IOException {
+                    throw failure;
+                }
+            };
+            return new SequenceInputStream(new ByteArrayInputStream(new byte[50_000]), broken);
+        }
+    }
+}
