@@ -3,6 +3,7 @@ package io.penstock.cli;
 import io.penstock.cache.CacheConfig;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Settings;
+import io.penstock.cli.config.WriteSettings;
 import io.penstock.filesystem.FileSystemConfig;
 import io.penstock.filesystem.Passthrough;
 import io.penstock.fuse.Binding;
@@ -11,6 +12,8 @@ import io.penstock.metadata.MetadataConfig;
 import io.penstock.objectstore.S3Config;
 import io.penstock.objectstore.S3Config.Credentials;
 import io.penstock.prefetch.ReadaheadConfig;
+import io.penstock.writeback.WritebackConfig;
+import io.penstock.writeback.WritebackLimits;
 import java.nio.file.Path;
 
 /** Everything that is to be mounted and how: the one place where settings become the modules' configurations. */
@@ -20,6 +23,7 @@ record MountPlan(
         CacheConfig cache,
         ReadaheadConfig readahead,
         MetadataConfig metadata,
+        WritebackConfig writeback,
         FileSystemConfig files,
         MountOptions mount,
         Binding binding) {
@@ -44,6 +48,7 @@ record MountPlan(
                         configuration.get(Settings.READ_CONCURRENCY),
                         configuration.get(Settings.SMALL_FILE)),
                 new MetadataConfig(configuration.get(Settings.METADATA_TTL), configuration.get(Settings.NEGATIVE_TTL)),
+                writeback(configuration),
                 new FileSystemConfig(
                         configuration.get(Settings.UID),
                         configuration.get(Settings.GID),
@@ -69,6 +74,21 @@ record MountPlan(
         return (s3.endpoint() == null ? "aws" : s3.endpoint()) + "/" + s3.bucket();
     }
 
+    private static WritebackConfig writeback(Configuration configuration) {
+        return new WritebackConfig(
+                configuration.get(WriteSettings.STAGING),
+                configuration.get(WriteSettings.CLOSE),
+                configuration.get(WriteSettings.FSYNC),
+                configuration.get(WriteSettings.CONFLICT),
+                configuration.get(WriteSettings.LARGEST_OBJECT),
+                new WritebackLimits.Values(
+                        configuration.get(WriteSettings.UPLOAD_CONCURRENCY),
+                        configuration.get(WriteSettings.UPLOAD_CONCURRENCY_PER_FILE),
+                        configuration.get(WriteSettings.MEMORY),
+                        configuration.get(WriteSettings.STAGING_SIZE),
+                        configuration.get(WriteSettings.PART_SIZE)));
+    }
+
     private static S3Config s3(String bucket, Credentials credentials, Configuration configuration) {
         return new S3Config(
                 bucket,
@@ -78,11 +98,14 @@ record MountPlan(
                 credentials,
                 configuration.get(Settings.REQUESTER_PAYS),
                 configuration.get(Settings.CHECKSUMS),
+                configuration.get(WriteSettings.CHECKSUMS),
+                configuration.get(WriteSettings.SIGNED_BODIES),
                 configuration.get(Settings.HTTP_CLIENT),
                 configuration.get(Settings.CONNECTIONS),
                 configuration.get(Settings.CONNECT_TIMEOUT),
                 configuration.get(Settings.READ_TIMEOUT),
                 configuration.get(Settings.RETRY_DEADLINE),
+                configuration.get(WriteSettings.RETRY_DEADLINE),
                 configuration.find(Settings.PROXY).orElse(null),
                 configuration.find(Settings.CA_FILE).orElse(null),
                 "penstock/" + Version.NUMBER);

@@ -95,7 +95,7 @@ final class MountedBucket implements AutoCloseable {
         return mount.mountPoint().resolve(name);
     }
 
-    void delete(String key) {
+    void delete(String key) throws ObjectStoreException, InterruptedException {
         bucket.delete(key);
         clock.advance(TTL.plusSeconds(1));
     }

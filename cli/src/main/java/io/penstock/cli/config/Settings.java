@@ -30,6 +30,9 @@ public final class Settings {
     private static final long MIB = 1L << 20;
     private static final long GIB = 1L << 30;
 
+    /** Connections for requests that move no content: names, listings, commits. */
+    private static final int OTHER_REQUESTS = 32;
+
     public static final Setting<URI> ENDPOINT = Setting.of(
                     "s3.endpoint", server(), "The S3-compatible server to use instead of AWS.")
             .alias("endpoint")
@@ -85,8 +88,14 @@ public final class Settings {
             .withDefault("direct");
 
     public static final Setting<Integer> CONNECTIONS = Setting.of(
-                    "s3.connections", integer(1, 4096), "The most connections to the server at once.")
-            .withDefault("128");
+                    "s3.connections", integer(1, 16_384), "The most connections to the server at once.")
+            .withDefault(
+                    "128, or more if readahead.concurrency and upload.concurrency need them",
+                    configuration -> Math.max(
+                            128,
+                            configuration.get(Settings.READ_CONCURRENCY)
+                                    + configuration.get(WriteSettings.UPLOAD_CONCURRENCY)
+                                    + OTHER_REQUESTS));
 
     public static final Setting<Duration> CONNECT_TIMEOUT = Setting.of(
                     "s3.connect-timeout",
@@ -252,6 +261,8 @@ public final class Settings {
             new Group("Names and attributes", List.of(METADATA_TTL, NEGATIVE_TTL)),
             new Group("Permissions", List.of(READ_ONLY, ALLOW_OTHER, UID, GID, FILE_MODE, DIR_MODE)),
             new Group("Readahead", List.of(MAX_WINDOW, RANGE_SIZE, READ_CONCURRENCY, SMALL_FILE, KERNEL_READAHEAD)),
+            WriteSettings.WRITING,
+            WriteSettings.UPLOADS,
             new Group(
                     "Connections and requests",
                     List.of(

@@ -68,12 +68,17 @@ public final class ValueType<T> {
 
     /** A whole number of MiB from {@code least} to {@code most} bytes. */
     static ValueType<Long> mebibytes(long least, long most) {
+        return multiples(1 << 20, least, most);
+    }
+
+    /** A multiple of {@code unit} bytes from {@code least} to {@code most}. */
+    static ValueType<Long> multiples(int unit, long least, long most) {
         ValueType<Long> size = size(least, most);
         return new ValueType<>(
                 size.label,
-                size.allowed + ", in whole MiB",
+                size.allowed + ", in multiples of " + ByteSizes.print(unit),
                 false,
-                checked(size.parser, bytes -> bytes % (1 << 20) == 0),
+                checked(size.parser, bytes -> bytes % unit == 0),
                 size.printer);
     }
 

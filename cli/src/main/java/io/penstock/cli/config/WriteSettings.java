@@ -1,0 +1,129 @@
+package io.penstock.cli.config;
+
+import static io.penstock.cli.config.ValueType.choice;
+import static io.penstock.cli.config.ValueType.duration;
+import static io.penstock.cli.config.ValueType.flag;
+import static io.penstock.cli.config.ValueType.integer;
+import static io.penstock.cli.config.ValueType.multiples;
+import static io.penstock.cli.config.ValueType.path;
+import static io.penstock.cli.config.ValueType.size;
+
+import io.penstock.objectstore.S3Config.UploadChecksums;
+import io.penstock.writeback.Writeback;
+import io.penstock.writeback.WritebackConfig.Close;
+import io.penstock.writeback.WritebackConfig.Conflict;
+import io.penstock.writeback.WritebackConfig.Fsync;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+/** The settings of writing, among {@link Settings}. */
+public final class WriteSettings {
+    private static final long MIB = 1L << 20;
+    private static final long GIB = 1L << 30;
+    private static final long TIB = 1L << 40;
+
+    public static final Setting<Close> CLOSE = Setting.of(
+                    "write.close",
+                    choice(Close.class),
+                    "When closing a written file returns: visible, once the object is there for everybody; staged, once"
+                            + " it would survive a crash of this machine, and it is uploaded behind.")
+            .withDefault("visible");
+
+    public static final Setting<Fsync> FSYNC = Setting.of(
+                    "write.fsync",
+                    choice(Fsync.class),
+                    "When fsync returns: staged, once the content would survive a crash of this machine; visible, once"
+                            + " the object is there for everybody.")
+            .withDefault("staged");
+
+    public static final Setting<Conflict> CONFLICT = Setting.of(
+                    "write.conflict",
+                    choice(Conflict.class),
+                    "What becomes of a written file whose object somebody else has changed meanwhile: keep-both,"
+                        + " closing it fails (ESTALE) and penstock recover has what was written; overwrite, the last"
+                        + " writer wins.")
+            .withDefault("keep-both");
+
+    public static final Setting<Long> MEMORY = Setting.of(
+                    "write.memory",
+                    size(2L * Writeback.BLOCK_SIZE, Long.MAX_VALUE),
+                    "The most memory for what is written and neither staged nor uploaded. Beside the setting memory.")
+            .withDefault("1/24 of the machine's memory, 256MiB to 8GiB", configuration -> {
+                long share = configuration.host().memoryBytes() / 24;
+                return Math.clamp(share / MIB * MIB, 256 * MIB, 8 * GIB);
+            });
+
+    public static final Setting<Path> STAGING = Setting.of(
+                    "write.staging",
+                    path(),
+                    "The folder that keeps what is written until it is uploaded; best on a local NVMe disk.")
+            .withDefault(
+                    "the folder staging in cache.dir",
+                    configuration -> configuration.get(Settings.CACHE_DIR).resolve("staging"));
+
+    public static final Setting<Long> STAGING_SIZE = Setting.of(
+                    "write.staging-size",
+                    size(2L * Writeback.BLOCK_SIZE, Long.MAX_VALUE),
+                    "The most bytes that the staging folder may hold; writers wait for uploads then. Beside"
+                            + " cache.size.")
+            .withDefault("as cache.size", configuration -> configuration.get(Settings.CACHE_SIZE));
+
+    public static final Setting<UploadChecksums> CHECKSUMS = Setting.of(
+                    "write.checksums",
+                    choice(UploadChecksums.class),
+                    "What is sent with each upload for the server to compare. Older S3-compatible servers know only"
+                            + " md5, which costs far more.")
+            .withDefault("crc32c");
+
+    public static final Setting<Boolean> SIGNED_BODIES = Setting.of(
+                    "write.sign-bodies",
+                    flag(),
+                    "Sign the bytes of uploads over plain HTTP too, for servers that insist; it costs about as much as"
+                            + " sending them. Over HTTPS they never are.")
+            .withDefault("false");
+
+    public static final Setting<Duration> RETRY_DEADLINE = Setting.of(
+                    "write.retry-deadline",
+                    duration(Duration.ZERO, Duration.ofDays(36_500)),
+                    "How long an upload that gets nowhere is repeated before the program that writes gets an error;"
+                            + " 36500d is for ever. The mount stays usable meanwhile.")
+            .withDefault("15m");
+
+    public static final Setting<Integer> UPLOAD_CONCURRENCY = Setting.of(
+                    "upload.concurrency", integer(1, 4096), "The most uploads (PUT requests) at once.")
+            .withDefault("32");
+
+    public static final Setting<Integer> UPLOAD_CONCURRENCY_PER_FILE = Setting.of(
+                    "upload.concurrency-per-file", integer(1, 4096), "The most uploads of one file at once.")
+            .withDefault("16");
+
+    public static final Setting<Long> PART_SIZE = Setting.of(
+                    "upload.part-size",
+                    multiples(Writeback.BLOCK_SIZE, 2L * Writeback.BLOCK_SIZE, 5 * GIB),
+                    "The size of a file's first parts; later ones are larger, so that 10,000 are" + " enough.")
+            .withDefault("8MiB");
+
+    public static final Setting<Long> LARGEST_OBJECT = Setting.of(
+                    "upload.largest-object",
+                    size(5 * GIB, 50 * TIB),
+                    "The largest object that the store takes: 5TiB on most, 50TB on S3 itself. Parts grow so that it is"
+                            + " reached.")
+            .withDefault("5TiB");
+
+    static final Settings.Group WRITING =
+            new Settings.Group("Writing", List.of(CLOSE, FSYNC, CONFLICT, MEMORY, STAGING, STAGING_SIZE));
+
+    static final Settings.Group UPLOADS = new Settings.Group(
+            "Uploads",
+            List.of(
+                    UPLOAD_CONCURRENCY,
+                    UPLOAD_CONCURRENCY_PER_FILE,
+                    PART_SIZE,
+                    LARGEST_OBJECT,
+                    CHECKSUMS,
+                    SIGNED_BODIES,
+                    RETRY_DEADLINE));
+
+    private WriteSettings() {}
+}
