@@ -30,8 +30,9 @@ final class RunOptions {
     @Option(
             names = "--http-client",
             paramLabel = "<client>",
-            defaultValue = "apache",
-            description = "For the mount and for the raw ceilings: apache, url_connection, crt. Default: apache.")
+            defaultValue = "direct",
+            description =
+                    "For the mount and for the raw ceilings: direct, apache, url_connection, crt. Default: direct.")
     private S3Config.HttpClient httpClient;
 
     @Option(
