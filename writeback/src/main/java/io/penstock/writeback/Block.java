@@ -34,6 +34,9 @@ final class Block {
     /** What is on its way from memory to the staging file. */
     private @Nullable Ranges staging;
 
+    /** What the staging file has some version of. */
+    private final Ranges stored;
+
     private @Nullable Piece piece;
 
     /** CRC32C of the pages whose bit is set in {@link #sealed}. */
@@ -56,14 +59,15 @@ final class Block {
     private boolean journalled;
 
     Block(long index) {
-        this(index, new Ranges(), new Ranges(), new Ranges());
+        this(index, new Ranges(), new Ranges(), new Ranges(), new Ranges());
     }
 
-    private Block(long index, Ranges data, Ranges inMemory, Ranges unstaged) {
+    private Block(long index, Ranges data, Ranges inMemory, Ranges unstaged, Ranges stored) {
         this.index = index;
         this.data = data;
         this.inMemory = inMemory;
         this.unstaged = unstaged;
+        this.stored = stored;
     }
 
     long index() {
@@ -135,6 +139,7 @@ final class Block {
         data.remove(from, to);
         inMemory.remove(from, to);
         unstaged.remove(from, to);
+        stored.remove(from, to);
         changed(from, to);
     }
 
@@ -169,6 +174,7 @@ final class Block {
 
     /** What lies below is another version now, which has all that was not written to memory since. */
     void rebase() {
+        stored.remove(start(), end());
         data.remove(start(), end());
         data.addAll(inMemory);
         unstaged = inMemory.copy();
@@ -202,7 +208,7 @@ final class Block {
 
     /** A copy to be written in place of this one. Shares the memory until then. */
     Block fork() {
-        Block copy = new Block(index, data.copy(), inMemory.copy(), unstaged.copy());
+        Block copy = new Block(index, data.copy(), inMemory.copy(), unstaged.copy(), stored.copy());
         if (staging != null) {
             copy.unstaged.addAll(staging.and(inMemory));
         }
@@ -235,7 +241,11 @@ final class Block {
         return first == null && staging == null;
     }
 
-    /** What is to be staged, in memory that stays until {@link #staged}. */
+    boolean waitsForOriginal() {
+        return staging == null && !mayBeStaged();
+    }
+
+    /** What is to be staged, in memory that stays until {@link #endStaging}. */
     Piece beginStaging() {
         Piece source = piece;
         if (source == null || staging != null) {
@@ -255,18 +265,15 @@ final class Block {
         if (!succeeded) {
             unstaged.addAll(staging().and(inMemory));
         } else {
+            stored.addAll(staging().and(data));
             journalled = false;
         }
         staging = null;
         source.unpin();
     }
 
-    /** What of it is in the staging file. */
-    Ranges staged() {
-        Ranges staged = data.copy();
-        unstaged.toList().forEach(run -> staged.remove(run.offset(), run.end()));
-        staging().toList().forEach(run -> staged.remove(run.offset(), run.end()));
-        return staged;
+    Ranges stored() {
+        return stored;
     }
 
     boolean isJournalled() {
@@ -280,10 +287,13 @@ final class Block {
     /** Found in the staging file of an earlier run. */
     void found(long from, long to) {
         data.add(from, to);
+        stored.add(from, to);
+        journalled = true;
     }
 
-    boolean hasMemory() {
-        return piece != null;
+    @Nullable
+    Piece piece() {
+        return piece;
     }
 
     /** Gives the memory up, if all of it is staged and nobody uses it. */

@@ -22,7 +22,7 @@ final class Commit implements Runnable {
     private final WriteCondition condition;
 
     /** Nobody waits for it: what may be over in a while is tried again. */
-    private final boolean behind;
+    private volatile boolean behind;
 
     private @Nullable Thread thread; // guarded by this
     private boolean cancelled; // guarded by this
@@ -55,12 +55,22 @@ final class Commit implements Runnable {
         return changes;
     }
 
+    boolean isBehind() {
+        return behind;
+    }
+
+    /** Somebody waits for it now: it fails rather than being tried again. */
+    void awaited() {
+        behind = false;
+    }
+
     @Override
     public void run() {
         Exception failure = null;
         try {
             begin();
             ObjectVersion version = commit();
+            file.shared().pages().keep(version, content);
             file.committed(this, version);
             file.shared().committed(file, version);
         } catch (Exception e) {
@@ -75,6 +85,13 @@ final class Commit implements Runnable {
         for (long pause = FIRST_PAUSE_SECONDS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_SECONDS)) {
             try {
                 return upload.commit(content.content().size(), condition);
+            } catch (ObjectStoreException.PreconditionFailed e) {
+                ObjectVersion there = file.isRecovered() ? file.shared().sameAs(content, file.key()) : null;
+                if (there == null) {
+                    throw e;
+                }
+                log.info("'{}' was committed already, just before the crash", file.key());
+                return there;
             } catch (ObjectStoreException.Throttled | ObjectStoreException.Unavailable e) {
                 if (!behind) {
                     throw e;

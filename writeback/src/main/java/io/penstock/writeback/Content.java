@@ -231,6 +231,12 @@ final class Content {
         return taken;
     }
 
+    /** What was taken since will have to be journalled after all. */
+    void putBack(Removals taken) {
+        sinceJournal.zeroed.addAll(taken.zeroed);
+        sinceJournal.cut = Math.min(sinceJournal.cut, taken.cut);
+    }
+
     /** Goes on over the version that was made of what was held when {@link #commitBegins} was called. */
     Content over(long baseSize, Content committed) {
         NavigableMap<Long, Block> changed = new TreeMap<>();
@@ -246,6 +252,20 @@ final class Content {
         Ranges above = sinceCommit.zeroed.copy();
         above.remove(counts, Long.MAX_VALUE);
         return new Content(changed, above, counts, size);
+    }
+
+    /** As an earlier run has left it, all of it staged. */
+    static Content found(long baseEnd, long size, Ranges zeros, Ranges data) {
+        Content content = new Content(new TreeMap<>(), zeros.copy(), baseEnd, size);
+        for (ByteRange range : data.toList()) {
+            for (long from = range.offset(); from < range.end(); ) {
+                Block block = content.blockForWriting(from);
+                long to = Math.min(range.end(), block.end());
+                block.found(from, to);
+                from = to;
+            }
+        }
+        return content;
     }
 
     /** Frees everything. */

@@ -1,6 +1,8 @@
 package io.penstock.writeback;
 
 import io.penstock.core.ObjectVersion;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -8,16 +10,21 @@ import org.jspecify.annotations.Nullable;
  * replaced by a commit, and stay open until the last read of them has ended.
  */
 final class Ground {
-    private final @Nullable ObjectVersion version;
     private final BaseContent base;
+    private final StagedFile staged;
 
-    private BaseContent.@Nullable Reader reader; // guarded by this
+    // Guarded by the file's lock.
+    private @Nullable ObjectVersion version;
+    private int users = 1;
 
-    private int users = 1; // guarded by the file's lock
+    // Guarded by this.
+    private BaseContent.@Nullable Reader reader;
+    private final List<BaseContent.Reader> opened = new ArrayList<>();
 
-    Ground(@Nullable ObjectVersion version, BaseContent base) {
+    Ground(@Nullable ObjectVersion version, BaseContent base, StagedFile staged) {
         this.version = version;
         this.base = base;
+        this.staged = staged;
     }
 
     @Nullable
@@ -25,18 +32,30 @@ final class Ground {
         return version;
     }
 
-    long baseSize() {
-        return version == null ? 0 : version.size();
+    StagedFile staged() {
+        return staged;
+    }
+
+    /** The same bytes are found as another version from now on. */
+    void moved(ObjectVersion to) {
+        version = to;
+        synchronized (this) {
+            reader = null;
+        }
     }
 
     synchronized BaseContent.Reader reader() {
-        if (version == null) {
-            throw new IllegalStateException("there is no version below");
+        BaseContent.Reader current = reader;
+        if (current == null) {
+            ObjectVersion below = version;
+            if (below == null) {
+                throw new IllegalStateException("there is no version below");
+            }
+            current = base.open(below);
+            reader = current;
+            opened.add(current);
         }
-        if (reader == null) {
-            reader = base.open(version);
-        }
-        return reader;
+        return current;
     }
 
     Ground use() {
@@ -53,8 +72,7 @@ final class Ground {
     }
 
     private synchronized void close() {
-        if (reader != null) {
-            reader.close();
-        }
+        opened.forEach(BaseContent.Reader::close);
+        staged.close();
     }
 }

@@ -7,7 +7,9 @@ import java.nio.ByteBuffer;
  * copy that is written), and those who read from it without their file's lock. Whoever drops the last gives it back.
  */
 final class Piece {
-    private final BlockMemory memory;
+    private final Reclaim reclaim;
+    private final LiveContent file;
+    private final long block;
     private final ByteBuffer bytes;
 
     // Guarded by the file's lock.
@@ -15,9 +17,21 @@ final class Piece {
     private int pins;
 
     /** @param bytes as {@link BlockMemory#acquire} gives it */
-    Piece(BlockMemory memory, ByteBuffer bytes) {
-        this.memory = memory;
+    Piece(Reclaim reclaim, LiveContent file, long block, ByteBuffer bytes) {
+        this.reclaim = reclaim;
+        this.file = file;
+        this.block = block;
         this.bytes = bytes;
+        reclaim.added(this);
+    }
+
+    LiveContent file() {
+        return file;
+    }
+
+    /** Index of the block that it was taken for. */
+    long block() {
+        return block;
     }
 
     ByteBuffer bytes() {
@@ -54,7 +68,7 @@ final class Piece {
 
     private void freeIfUnused() {
         if (blocks == 0 && pins == 0) {
-            memory.release(bytes);
+            reclaim.freed(this);
         }
     }
 }

@@ -1,22 +1,38 @@
 package io.penstock.writeback;
 
+import io.penstock.cache.PageCache;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.writeback.Writeback.Listener;
+import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What all written files of a mount share. Safe for use by any number of threads. */
 final class Shared {
+    private static final Logger log = LoggerFactory.getLogger(Shared.class);
+
+    private final ObjectStore store;
     private final WritebackConfig config;
     private final WritebackLimits limits;
     private final BaseContent base;
     private final BlockMemory memory;
+    private final Reclaim reclaim;
+    private final Staging staging;
     private final Upload.Factory uploads;
+    private final CommittedPages pages;
     private final InstantSource clock;
     private final Set<WrittenFile> files = ConcurrentHashMap.newKeySet();
 
@@ -24,20 +40,38 @@ final class Shared {
             Thread.ofVirtual().name("commit-", 0).factory());
 
     private volatile @Nullable Listener listener;
+    private final AtomicInteger failed = new AtomicInteger();
     private volatile boolean closed;
 
+    /** @param limits those of the configuration, which uploads have too */
     Shared(
+            ObjectStore store,
             WritebackConfig config,
             WritebackLimits limits,
             BaseContent base,
+            Staging staging,
             Upload.Factory uploads,
+            CommittedPages pages,
             InstantSource clock) {
+        this.store = store;
         this.config = config;
         this.limits = limits;
         this.base = base;
+        this.staging = staging;
         this.uploads = uploads;
+        this.pages = pages;
         this.clock = clock;
-        this.memory = new BlockMemory(() -> limits.get().dirtyBytes(), () -> {});
+        this.memory = new BlockMemory(() -> limits.get().dirtyBytes(), this::wakeReclaim);
+        this.reclaim = new Reclaim(memory);
+        limits.whenChanged(() -> {
+            memory.limitChanged();
+            wakeReclaim();
+        });
+        reclaim.start();
+    }
+
+    private void wakeReclaim() {
+        reclaim.wake();
     }
 
     WritebackConfig config() {
@@ -52,12 +86,29 @@ final class Shared {
         return base;
     }
 
+    /** What lies below a file that has nothing staged. */
+    Ground ground(@Nullable ObjectVersion version) {
+        return new Ground(version, base, staging.newFile());
+    }
+
     BlockMemory memory() {
         return memory;
     }
 
+    Reclaim reclaim() {
+        return reclaim;
+    }
+
+    Staging staging() {
+        return staging;
+    }
+
     Upload.Factory uploads() {
         return uploads;
+    }
+
+    CommittedPages pages() {
+        return pages;
     }
 
     ExecutorService commits() {
@@ -81,6 +132,50 @@ final class Shared {
         listener = told;
     }
 
+    /** The object, if it has this content; null if it has another, or there is none. */
+    @Nullable
+    ObjectVersion sameAs(StillContent content, String key)
+            throws ObjectStoreException, IOException, InterruptedException {
+        ObjectVersion there;
+        try {
+            there = store.head(key).version();
+        } catch (ObjectStoreException.NotFound e) {
+            return null;
+        }
+        long size = content.content().size();
+        if (there.size() != size) {
+            return null;
+        }
+        try (BaseContent.Reader reader = base.open(there)) {
+            ByteBuffer ours = ByteBuffer.allocate(PageCache.PAGE_SIZE);
+            ByteBuffer theirs = ByteBuffer.allocate(PageCache.PAGE_SIZE);
+            for (long position = 0; position < size; position += ours.limit()) {
+                int length = (int) Math.min(ours.capacity(), size - position);
+                content.read(position, ours.clear().limit(length));
+                reader.read(position, theirs.clear().limit(length));
+                if (!ours.flip().equals(theirs.flip())) {
+                    return null;
+                }
+            }
+        }
+        return there;
+    }
+
+    /** Aborts uploads that nothing will resume, behind. */
+    void abort(List<JournalledUpload> orphans) {
+        for (JournalledUpload orphan : orphans) {
+            commits.execute(() -> {
+                try {
+                    store.abort(orphan.upload());
+                } catch (ObjectStoreException e) {
+                    log.info("An upload that nobody needs could not be aborted: {}", e.getMessage());
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            });
+        }
+    }
+
     void committed(WrittenFile file, ObjectVersion version) {
         Listener told = listener;
         if (told != null) {
@@ -91,6 +186,9 @@ final class Shared {
     /** The file is gone. */
     void ended(WrittenFile file, boolean givenUp) {
         files.remove(file);
+        if (givenUp) {
+            failed.incrementAndGet();
+        }
         Listener told = listener;
         if (givenUp && told != null) {
             told.givenUp(file);
@@ -109,6 +207,26 @@ final class Shared {
         }
     }
 
+    WritebackStatistics statistics(Uploads transfers, int kept) {
+        int backlogFiles = 0;
+        long backlogBytes = 0;
+        for (WrittenFile file : files) {
+            long left = file.backlogBytes();
+            if (left >= 0) {
+                backlogFiles++;
+                backlogBytes += left;
+            }
+        }
+        return new WritebackStatistics(
+                memory.usedBytes(),
+                staging.usedBytes(),
+                backlogFiles,
+                backlogBytes,
+                transfers.uploadedBytes(),
+                transfers.copiedBytes(),
+                kept + failed.get());
+    }
+
     boolean isClosed() {
         return closed;
     }
@@ -116,16 +234,12 @@ final class Shared {
     void close() {
         closed = true;
         commits.shutdownNow();
-        boolean interrupted = false;
-        while (!commits.isTerminated()) {
-            try {
-                var _ = commits.awaitTermination(1, java.util.concurrent.TimeUnit.HOURS);
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
+        try {
+            var _ = commits.awaitTermination(1, TimeUnit.MINUTES);
+        } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+        reclaim.close();
+        files.forEach(WrittenFile::stop);
     }
 }

@@ -1,25 +1,29 @@
 package io.penstock.writeback;
 
+import static io.penstock.cache.PageCache.PAGE_SIZE;
+
 import io.penstock.core.ByteRange;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
+import java.util.BitSet;
 import java.util.OptionalInt;
 
-/** A range of a file, held as it was. */
+/** A range of a file, from the start of a page, held as it was. */
 final class StillContent implements FileContent.StillBody {
-    private final WrittenFile file;
+    private final LiveContent file;
     private final Content content;
     private final Ground ground;
     private final ByteRange range;
+    private OptionalInt crc32c = OptionalInt.empty(); // set before others see it
 
     /**
      * @param content held by the caller, to be let go by this
      * @param ground in use by the caller, to be released by this
      */
-    StillContent(WrittenFile file, Content content, Ground ground, ByteRange range) {
+    StillContent(LiveContent file, Content content, Ground ground, ByteRange range) {
         this.file = file;
         this.content = content;
         this.ground = ground;
@@ -35,6 +39,37 @@ final class StillContent implements FileContent.StillBody {
         return ground;
     }
 
+    /** Computes the checksum, from those of the pages. */
+    StillContent summed() throws ObjectStoreException, IOException, InterruptedException {
+        int sum = 0;
+        for (long start = range.offset(); start < range.end(); start += PAGE_SIZE) {
+            int length = (int) Math.min(PAGE_SIZE, range.end() - start);
+            sum = Crc32cJoin.join(sum, file.checksum(this, start, length), length);
+        }
+        crc32c = OptionalInt.of(sum);
+        return this;
+    }
+
+    /** The pages that were written as a whole. */
+    BitSet wholePages() {
+        return file.wholePages(this);
+    }
+
+    /** CRC32C of the page, as far as it lies in the range. */
+    int checksum(int page) throws ObjectStoreException, IOException, InterruptedException {
+        long start = (long) page * PAGE_SIZE;
+        return file.checksum(this, start, (int) Math.min(PAGE_SIZE, range.end() - start));
+    }
+
+    void read(long position, ByteBuffer to) throws ObjectStoreException, IOException, InterruptedException {
+        file.read(this, position, to);
+    }
+
+    /** Writes to the staging file what is in memory only. False if that cannot be now. */
+    boolean stageAll() throws IOException {
+        return file.stageAll(this);
+    }
+
     @Override
     public long length() {
         return range.length();
@@ -42,7 +77,7 @@ final class StillContent implements FileContent.StillBody {
 
     @Override
     public OptionalInt crc32c() {
-        return OptionalInt.empty();
+        return crc32c;
     }
 
     @Override

@@ -38,5 +38,8 @@ interface Upload {
     interface Factory {
         /** @param base the version that the content's clean ranges are of; null if there is none */
         Upload begin(String key, @Nullable ObjectVersion base, FileContent content, UploadJournal journal);
+
+        /** Goes on with an upload that an earlier run began, as far as the store still has it. */
+        Upload resume(JournalledUpload earlier, FileContent content, UploadJournal journal);
     }
 }

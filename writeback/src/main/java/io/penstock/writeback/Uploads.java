@@ -54,8 +54,8 @@ final class Uploads implements Upload.Factory, AutoCloseable {
         return new FileUpload(this, key, content, journal, layout, null);
     }
 
-    /** Goes on with an upload that an earlier run began, as far as the store still has it. */
-    FileUpload resume(JournalledUpload earlier, FileContent content, UploadJournal journal) {
+    @Override
+    public FileUpload resume(JournalledUpload earlier, FileContent content, UploadJournal journal) {
         return new FileUpload(this, earlier.upload().key(), content, journal, earlier.layout(), earlier);
     }
 

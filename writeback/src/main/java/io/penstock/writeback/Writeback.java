@@ -4,21 +4,43 @@ import io.penstock.cache.PageCache;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStore;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The files of one mount that are written or were and are not yet committed. Safe for use by any number of threads. */
 public final class Writeback implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Writeback.class);
+
     /** Bytes of a logical block, the unit that is staged and of which parts are made. */
     public static final int BLOCK_SIZE = 4 << 20;
 
     private final Shared shared;
     private final Uploads uploads;
+    private final List<WrittenFile> recovered;
+    private final List<KeptFile> kept;
+    private final List<JournalledUpload> orphans;
 
-    Writeback(Shared shared, Uploads uploads) {
+    /** @param left by earlier runs; null if that is not known */
+    Writeback(Shared shared, Uploads uploads, @Nullable Recovery left) {
         this.shared = shared;
         this.uploads = uploads;
+        if (left == null) {
+            this.recovered = List.of();
+            this.kept = List.of();
+            this.orphans = List.of();
+        } else {
+            this.recovered = left.found().stream()
+                    .map(found -> shared.add(WrittenFile.recovered(shared, found)))
+                    .toList();
+            this.kept = left.kept().stream()
+                    .map(found -> new KeptFile(WrittenFile.recovered(shared, found), found))
+                    .toList();
+            this.orphans = left.orphans();
+        }
     }
 
     /** Told how commits end: called by the thread that committed, before whoever waits for it goes on. Must not wait. */
@@ -50,20 +72,49 @@ public final class Writeback implements AutoCloseable {
             throws IOException {
         WritebackLimits limits = new WritebackLimits(config.limits());
         Uploads uploads = new Uploads(store, prefix, config.largestObjectBytes(), limits);
-        return new Writeback(new Shared(config, limits, base, uploads, Clock.systemUTC()), uploads);
+        StagingFiles files = stagingFiles(config.staging());
+        Staging staging = new Staging(files, namespace, () -> limits.get().stagingBytes(), System::nanoTime);
+        Recovery left = files == null ? null : Recovery.of(staging);
+        Shared shared = new Shared(
+                store, config, limits, base, staging, uploads, new CachedPages(cache, namespace), Clock.systemUTC());
+        return new Writeback(shared, uploads, left);
+    }
+
+    private static @Nullable StagingFiles stagingFiles(Path folder) {
+        try {
+            return new LocalStagingFiles(folder);
+        } catch (IOException e) {
+            log.warn(
+                    "The staging folder {} cannot be used: {}. Writing goes on in memory; fsync waits until files are"
+                            + " visible.",
+                    folder,
+                    e.toString());
+            return null;
+        }
+    }
+
+    public WritebackConfig config() {
+        return shared.config();
     }
 
     /**
-     * What earlier runs had closed or fsynced and not committed: the current content of those files. Their uploads go on
-     * by themselves once {@link #start} is called.
+     * What earlier runs had closed or fsynced and not committed: the current content of those files, without a handle.
+     * Their uploads go on by themselves once {@link #start} is called.
      */
     public List<WrittenFile> recovered() {
-        return List.of();
+        return recovered;
+    }
+
+    /** What earlier runs could not commit for a reason that does not pass by itself: for {@code penstock recover}. */
+    public List<KeptFile> kept() {
+        return kept;
     }
 
     /** Goes on with what {@link #recovered} lists; nothing is committed before. To be called once. */
     public void start(Listener listener) {
         shared.listen(listener);
+        recovered.forEach(WrittenFile::resume);
+        shared.abort(orphans);
     }
 
     /**
@@ -81,17 +132,12 @@ public final class Writeback implements AutoCloseable {
         return shared.add(WrittenFile.open(shared, base));
     }
 
-    public WritebackConfig config() {
-        return shared.config();
-    }
-
     public WritebackLimits limits() {
         return shared.limits();
     }
 
     public WritebackStatistics statistics() {
-        return new WritebackStatistics(
-                shared.memory().usedBytes(), 0, 0, 0, uploads.uploadedBytes(), uploads.copiedBytes(), 0);
+        return shared.statistics(uploads, kept.size());
     }
 
     /** Waits until nothing is left to upload but what has failed for good. */
@@ -103,6 +149,7 @@ public final class Writeback implements AutoCloseable {
     @Override
     public void close() {
         shared.close();
+        kept.forEach(KeptFile::close);
         uploads.close();
     }
 }

@@ -1,7 +1,5 @@
 package io.penstock.writeback;
 
-import static io.penstock.writeback.Writeback.BLOCK_SIZE;
-
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
@@ -10,6 +8,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -21,30 +20,25 @@ import org.jspecify.annotations.Nullable;
  * any number of threads. There is at most one of a key at a time.
  *
  * <p>A commit takes the content as it is when it begins. Writers go on meanwhile: what they change is copied first, and
- * belongs to the next commit.
+ * belongs to the next commit; an {@link #fsync} of it waits until the commit has ended.
  *
  * <p>An {@link ObjectStoreException} or {@link IOException} of an upload or of staging sticks to the file until
  * {@link #fsync}, {@link #commit} or {@link #closeStaged} has thrown it once; nothing is dropped because of it.
  */
 public final class WrittenFile {
     private final Shared shared;
+    private final LiveContent bytes;
 
     /** Makes appends follow each other; held while they wait for memory. Taken before {@link #lock}. */
     private final ReentrantLock appends = new ReentrantLock(true);
 
-    /**
-     * Guards what follows, and the blocks. Held for copying bytes to and from memory, never for I/O or while waiting for
-     * anything but {@link #progress}.
-     */
-    private final ReentrantLock lock = new ReentrantLock();
+    /** The content's, which guards all that follows too. */
+    private final ReentrantLock lock;
 
-    /** A commit has ended, or a block may be staged again. */
-    private final Condition progress = lock.newCondition();
-
+    private final Condition progress;
     private final StickyError error = new StickyError();
+    private final FileSync sync;
     private String key;
-    private Content content;
-    private Ground ground;
 
     /** The object that an empty file was made to replace; null once something of the file is committed. */
     private @Nullable ObjectVersion replaced;
@@ -64,29 +58,60 @@ public final class WrittenFile {
     private int handles = 1;
     private boolean unlinked;
     private boolean disposed;
+    private boolean closed;
 
-    /** What the files of a mount share. */
-    Shared shared() {
-        return shared;
-    }
+    /** It is of an earlier run, whose commit may have succeeded unnoticed. */
+    private boolean recovered;
 
-    private WrittenFile(Shared shared, String key, Ground ground, Instant modified) {
+    /** It is to be committed whatever the object is now. */
+    private boolean overwrite;
+
+    private WrittenFile(Shared shared, String key, Content content, Ground ground, Instant modified) {
         this.shared = shared;
+        this.bytes = new LiveContent(shared, new Owner(), content, ground);
+        this.lock = bytes.lock();
+        this.progress = bytes.progress();
+        this.sync = new FileSync(this);
         this.key = key;
-        this.ground = ground;
-        this.content = new Content(ground.baseSize());
         this.modified = modified;
     }
 
     static WrittenFile create(Shared shared, String key, @Nullable ObjectVersion replaced) {
-        WrittenFile file = new WrittenFile(shared, key, new Ground(null, shared.base()), shared.now());
+        WrittenFile file = new WrittenFile(shared, key, new Content(0), shared.ground(null), shared.now());
         file.replaced = replaced;
         file.changes = 1; // that there is such a file
         return file;
     }
 
     static WrittenFile open(Shared shared, ObjectVersion base) {
-        return new WrittenFile(shared, base.key(), new Ground(base, shared.base()), base.lastModified());
+        return new WrittenFile(shared, base.key(), new Content(base.size()), shared.ground(base), base.lastModified());
+    }
+
+    /** What an earlier run left, without a handle. */
+    static WrittenFile recovered(Shared shared, Recovery.Found found) {
+        WrittenFile file = new WrittenFile(
+                shared,
+                found.opened().key(),
+                found.content(),
+                new Ground(found.opened().base(), shared.base(), found.staged()),
+                found.written().modified());
+        file.replaced = found.opened().replaced();
+        file.changes = 1;
+        file.handles = 0;
+        file.recovered = true;
+        JournalledUpload earlier = found.upload();
+        if (earlier != null) {
+            file.upload = shared.uploads().resume(earlier, file.new Uploaded(), file.sync.journal());
+        }
+        return file;
+    }
+
+    Shared shared() {
+        return shared;
+    }
+
+    LiveContent bytes() {
+        return bytes;
     }
 
     public String key() {
@@ -95,7 +120,7 @@ public final class WrittenFile {
 
     /** Bytes, with what is written and not yet committed. */
     public long size() {
-        return locked(() -> content.size());
+        return locked(() -> bytes.content().size());
     }
 
     /** Of the last change; of the committed version if there was none since. */
@@ -107,7 +132,7 @@ public final class WrittenFile {
     public @Nullable ObjectVersion committed() {
         lock.lock();
         try {
-            return ground.version();
+            return bytes.ground().version();
         } finally {
             lock.unlock();
         }
@@ -131,183 +156,24 @@ public final class WrittenFile {
         }
     }
 
-    // ---- reading
+    // ---- reading and writing
 
     /** @return bytes read until the buffer is full or the file ends */
     public int read(long position, ByteBuffer to) throws ObjectStoreException, IOException, InterruptedException {
-        int limit = to.limit();
-        int start = to.position();
-        long available = Math.max(0, size() - position);
-        to.limit(start + (int) Math.min(to.remaining(), available));
-        try {
-            read(null, position, to);
-            return to.position() - start;
-        } finally {
-            to.limit(limit);
-        }
+        return bytes.read(position, to);
     }
-
-    /**
-     * Fills the buffer.
-     *
-     * @param still what to read; null for the file as it is
-     */
-    void read(@Nullable StillContent still, long position, ByteBuffer to)
-            throws ObjectStoreException, IOException, InterruptedException {
-        long at = position;
-        while (to.hasRemaining()) {
-            at += readRun(still, at, to);
-        }
-    }
-
-    /** Reads a run of bytes that are in one place. 0 if that was given up meanwhile: to be tried again. */
-    private int readRun(@Nullable StillContent still, long position, ByteBuffer to)
-            throws ObjectStoreException, IOException, InterruptedException {
-        Segment segment;
-        int length;
-        Ground under;
-        lock.lock();
-        try {
-            Content view = still == null ? content : still.content();
-            segment = view.at(position, position + to.remaining());
-            length = Math.toIntExact(segment.end() - position);
-            Block block = segment.block();
-            if (segment.source() == Segment.Source.MEMORY && block != null) {
-                block.read(position, to, length);
-                return length;
-            }
-            under = (still == null ? ground : still.ground()).use();
-        } finally {
-            lock.unlock();
-        }
-        boolean valid = true;
-        try {
-            readFrom(segment.source(), under, position, to.slice(to.position(), length));
-        } finally {
-            lock.lock();
-            try {
-                valid = still != null || under == ground;
-                under.release();
-            } finally {
-                lock.unlock();
-            }
-        }
-        if (!valid) {
-            return 0;
-        }
-        to.position(to.position() + length);
-        return length;
-    }
-
-    private void readFrom(Segment.Source source, Ground under, long position, ByteBuffer to)
-            throws ObjectStoreException, IOException, InterruptedException {
-        int length = to.remaining();
-        int read = switch (source) {
-            case HOLE -> {
-                while (to.hasRemaining()) {
-                    to.put(ZEROS, 0, Math.min(ZEROS.length, to.remaining()));
-                }
-                yield length;
-            }
-            case BASE -> under.reader().read(position, to);
-            case STAGED, MEMORY -> throw new IOException("nothing of " + key + " is staged");
-        };
-        if (read < length) {
-            throw new IOException("what is below '" + key + "' ends at " + (position + read) + ", too early");
-        }
-    }
-
-    private static final byte[] ZEROS = new byte[64 << 10];
 
     /**
      * @return the first byte at or behind {@code offset} that is data, or, for {@code hole}, that lies in a hole (the
      *     file's end is one); -1 if there is none. What is committed counts as data
      */
     public long seek(long offset, boolean hole) {
-        lock.lock();
-        try {
-            return content.seek(offset, hole);
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> bytes.content().seek(offset, hole));
     }
-
-    // ---- writing
 
     /** Writes all that the buffer holds. Waits at the limits, in turn. */
     public void write(long position, ByteBuffer from) throws ObjectStoreException, IOException, InterruptedException {
-        ByteBuffer spare = null;
-        try {
-            for (long at = position; from.hasRemaining(); ) {
-                int length = Math.min(from.remaining(), (int) (BLOCK_SIZE - at % BLOCK_SIZE));
-                ByteBuffer part = from.slice(from.position(), length);
-                if (!tryWrite(at, part, spare)) {
-                    spare = shared.memory().acquire();
-                    continue;
-                }
-                spare = null; // either it was not needed, or it is the block's now
-                from.position(from.position() + length);
-                at += length;
-            }
-        } finally {
-            if (spare != null) {
-                shared.memory().release(spare);
-            }
-        }
-    }
-
-    /** Writes within one block. False if that needs memory and none was brought. */
-    private boolean tryWrite(long position, ByteBuffer from, @Nullable ByteBuffer spare) {
-        lock.lock();
-        try {
-            Block current = content.block(Content.indexOf(position));
-            boolean needsMemory = current == null || current.isHeld() || current.needsMemory();
-            if (needsMemory && spare == null) {
-                return false;
-            }
-            ByteRange range = new ByteRange(position, from.remaining());
-            changes(range);
-            Block block = content.blockForWriting(position);
-            if (block.needsMemory() && spare != null) {
-                block.give(new Piece(shared.memory(), spare));
-            } else if (spare != null) {
-                shared.memory().release(spare); // somebody else brought some meanwhile
-            }
-            boolean wasWhole = block.isWhole();
-            block.write(position, from);
-            content.grow(range.end());
-            if (block.isWhole() && (!wasWhole || range.end() == block.end())) {
-                ready(block);
-            }
-            return true;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** The range is about to be changed. */
-    private void changes(ByteRange range) {
-        changes++;
-        modified = shared.now();
-        Upload current = upload;
-        if (current != null && committing == null) {
-            current.changed(range);
-        }
-    }
-
-    private void ready(Block block) {
-        if (committing == null && !unlinked) {
-            upload().ready(new ByteRange(block.start(), BLOCK_SIZE));
-        }
-    }
-
-    private Upload upload() {
-        Upload current = upload;
-        if (current == null) {
-            current = shared.uploads().begin(key, ground.version(), new UploadedContent(), NoJournal.INSTANCE);
-            upload = current;
-        }
-        return current;
+        bytes.write(position, from);
     }
 
     /** Writes at the end, whoever else appends. @return where it was written */
@@ -315,7 +181,7 @@ public final class WrittenFile {
         appends.lockInterruptibly();
         try {
             long end = size();
-            write(end, from);
+            bytes.write(end, from);
             return end;
         } finally {
             appends.unlock();
@@ -326,11 +192,11 @@ public final class WrittenFile {
     public void truncate(long size) throws ObjectStoreException, IOException, InterruptedException {
         lock.lock();
         try {
-            long before = content.size();
+            long before = bytes.content().size();
             if (size != before) {
                 long from = Math.min(size, before);
                 changes(new ByteRange(from, Math.max(size, before) - from));
-                content.resize(size);
+                bytes.content().resize(size);
             }
         } finally {
             lock.unlock();
@@ -341,10 +207,10 @@ public final class WrittenFile {
     public void zero(long offset, long length) throws ObjectStoreException, IOException, InterruptedException {
         lock.lock();
         try {
-            long end = Math.min(content.size(), offset + length);
+            long end = Math.min(bytes.content().size(), offset + length);
             if (offset < end) {
                 changes(new ByteRange(offset, end - offset));
-                content.zero(offset, end);
+                bytes.content().zero(offset, end);
             }
         } finally {
             lock.unlock();
@@ -370,11 +236,92 @@ public final class WrittenFile {
         }
     }
 
+    private void changes(ByteRange range) {
+        changes++;
+        modified = shared.now();
+        Upload current = upload;
+        if (current != null && committing == null) {
+            current.changed(range);
+        }
+    }
+
+    private Upload upload() {
+        Upload current = upload;
+        if (current == null) {
+            current = shared.uploads().begin(key, bytes.ground().version(), new Uploaded(), sync.journal());
+            upload = current;
+        }
+        return current;
+    }
+
+    /** What the content tells of its changes. */
+    private final class Owner implements LiveContent.Owner {
+        @Override
+        public void changes(ByteRange range) {
+            WrittenFile.this.changes(range);
+        }
+
+        @Override
+        public void whole(Block block) {
+            if (committing == null) {
+                shared.reclaim().stage(bytes, block);
+                if (!unlinked) {
+                    upload().ready(new ByteRange(block.start(), Writeback.BLOCK_SIZE));
+                }
+            }
+        }
+
+        @Override
+        public boolean relieve() {
+            if (committing == null && hasChanges() && !shared.isClosed()) {
+                beginCommit(true);
+            }
+            return committing != null;
+        }
+    }
+
+    /** What an upload reads of this file. */
+    private final class Uploaded implements FileContent {
+        @Override
+        public List<Run> runs(ByteRange within) {
+            return bytes.runs(within);
+        }
+
+        @Override
+        public StillBody body(ByteRange range) throws ObjectStoreException, IOException, InterruptedException {
+            StillContent body = bytes.hold(range);
+            try {
+                return body.summed();
+            } catch (ObjectStoreException | IOException | InterruptedException | RuntimeException e) {
+                body.close();
+                throw e;
+            }
+        }
+    }
+
     // ---- making it durable and visible
 
     /** Returns once the content would survive a crash of the node, or is visible, as {@link WritebackConfig#fsync} has it. */
     public void fsync() throws ObjectStoreException, IOException, InterruptedException {
-        commit();
+        if (shared.config().fsync() == WritebackConfig.Fsync.VISIBLE || !sync.staged(false)) {
+            commit();
+        }
+    }
+
+    /** Returns once the content would survive a crash of the node, and commits it behind. */
+    public void closeStaged() throws ObjectStoreException, IOException, InterruptedException {
+        if (!sync.staged(true)) {
+            commit();
+            return;
+        }
+        lock.lock();
+        try {
+            if (hasChanges()) {
+                beginCommit(true);
+            }
+        } finally {
+            lock.unlock();
+        }
     }
 
     /**
@@ -400,41 +347,60 @@ public final class WrittenFile {
         }
     }
 
-    /** Returns once the content would survive a crash of the node, and commits it behind. */
-    public void closeStaged() throws ObjectStoreException, IOException, InterruptedException {
-        fsync();
-    }
-
     private void beginCommit(boolean behind) {
-        if (committing == null) {
-            StillContent still = hold(0, content.size());
-            content.commitBegins();
-            committing = new Commit(this, upload(), still, changes, condition(), behind);
-            shared.commits().execute(committing);
+        if (committing != null) {
+            if (!behind) {
+                committing.awaited();
+            }
+            return;
+        }
+        Upload to = upload();
+        Commit commit = new Commit(this, to, bytes.freeze(), changes, condition(), behind);
+        committing = commit;
+        try {
+            shared.commits().execute(commit);
+        } catch (RejectedExecutionException e) {
+            ended(commit, new IOException("'" + key + "' cannot be committed: the mount is being ended", e));
         }
     }
 
     private WriteCondition condition() {
-        ObjectVersion base = ground.version() != null ? ground.version() : replaced;
-        if (shared.config().conflict() == WritebackConfig.Conflict.OVERWRITE) {
+        ObjectVersion below = bytes.ground().version();
+        ObjectVersion expected = below != null ? below : replaced;
+        if (overwrite || shared.config().conflict() == WritebackConfig.Conflict.OVERWRITE) {
             return WriteCondition.ALWAYS;
         }
-        return base == null ? WriteCondition.ABSENT : new WriteCondition.Unchanged(base.etag());
+        return expected == null ? WriteCondition.ABSENT : new WriteCondition.Unchanged(expected.etag());
+    }
+
+    /** The next commit is made whatever the object is by then. */
+    void overwrite() {
+        lock.lock();
+        try {
+            overwrite = true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    boolean isRecovered() {
+        return locked(() -> recovered);
     }
 
     /** The commit succeeded: the new version lies beneath, and above it what was changed meanwhile. */
     void committed(Commit commit, ObjectVersion version) {
         lock.lock();
         try {
-            Ground old = ground;
-            ground = new Ground(version, shared.base());
-            content = content.over(version.size(), commit.content().content());
+            Ground old = bytes.rebase(version);
             upload = null;
             replaced = null;
+            recovered = false;
             committedChanges = commit.changes();
+            sync.committed(committedChanges);
             if (changes == committedChanges) {
                 modified = version.lastModified();
             }
+            old.staged().remove();
             old.release();
         } finally {
             lock.unlock();
@@ -443,14 +409,16 @@ public final class WrittenFile {
 
     /** Nothing of the commit is done any more; the failure is null if it succeeded. */
     void ended(Commit commit, @Nullable Exception failure) {
+        bytes.thaw();
         boolean last;
         lock.lock();
         try {
             committing = null;
             announcedChanges = committedChanges;
-            commit.content().close();
             if (failure != null && !unlinked) {
-                error.set(failure);
+                if (!shared.isClosed()) {
+                    error.set(failure);
+                }
                 commit.upload().changed(new ByteRange(0, Long.MAX_VALUE));
             }
             last = handles == 0;
@@ -460,48 +428,6 @@ public final class WrittenFile {
         }
         if (last) {
             end(failure);
-        }
-    }
-
-    /** What an upload reads of this file: what is being committed, or else what there is. */
-    private final class UploadedContent implements FileContent {
-        @Override
-        public List<Run> runs(ByteRange within) {
-            lock.lock();
-            try {
-                return (committing == null ? content : committing.content().content()).runs(within, ground.version());
-            } finally {
-                lock.unlock();
-            }
-        }
-
-        @Override
-        public StillBody body(ByteRange range) {
-            lock.lock();
-            try {
-                Content from =
-                        committing == null ? content : committing.content().content();
-                return new StillContent(WrittenFile.this, from.hold(range.offset(), range.end()), ground.use(), range);
-            } finally {
-                lock.unlock();
-            }
-        }
-    }
-
-    private StillContent hold(long from, long to) {
-        return new StillContent(
-                this, content.hold(from, to), ground.use(), new ByteRange(from, Math.max(1, to - from)));
-    }
-
-    /** Nobody needs what was held still any more. */
-    void letGo(StillContent still) {
-        lock.lock();
-        try {
-            still.content().letGo();
-            still.ground().release();
-            progress.signalAll();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -516,11 +442,10 @@ public final class WrittenFile {
         lock.lock();
         try {
             key = to.key();
-            Ground before = ground;
-            ground = new Ground(to, shared.base());
-            before.release();
+            bytes.ground().moved(to);
             old = upload;
             upload = null;
+            sync.moved();
         } finally {
             lock.unlock();
         }
@@ -534,6 +459,7 @@ public final class WrittenFile {
      * is released.
      */
     public void unlink() {
+        StagedFile staged;
         lock.lock();
         try {
             unlinked = true;
@@ -544,14 +470,30 @@ public final class WrittenFile {
             while (committing != null) {
                 progress.awaitUninterruptibly();
             }
+            staged = bytes.ground().staged();
         } finally {
             lock.unlock();
         }
+        staged.forgetJournal();
     }
 
     /** Whether nobody has it open, and it is only there to be committed. */
     boolean isBehind() {
         return locked(() -> handles == 0 && !disposed);
+    }
+
+    /** Bytes that are not uploaded of a file that is committed behind; -1 if it is not. */
+    long backlogBytes() {
+        lock.lock();
+        try {
+            if (disposed || !hasChanges() || (handles > 0 && (committing == null || !committing.isBehind()))) {
+                return -1;
+            }
+            long uploaded = upload == null ? 0 : upload.uploadedBytes();
+            return Math.max(0, bytes.content().size() - uploaded);
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** One more handle. False if it has been released for the last time: open it anew then. */
@@ -565,6 +507,11 @@ public final class WrittenFile {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Commits what an earlier run left, unless somebody has it open by now: then that does. */
+    void resume() {
+        end(null);
     }
 
     /** One handle less. After the last, what is uncommitted is committed behind, and the rest is freed. */
@@ -583,26 +530,91 @@ public final class WrittenFile {
 
     /** Without handles and without a commit that runs: commits what is left, or frees all. */
     private void end(@Nullable Exception failure) {
-        Upload left;
+        boolean kept;
         lock.lock();
         try {
-            if (handles > 0 || committing != null || disposed) {
-                return;
+            if (handles > 0 || committing != null || disposed || shared.isClosed()) {
+                return; // what is left when the mount ends is stopped by that
             }
-            if (hasChanges() && failure == null && !shared.isClosed()) {
+            if (hasChanges() && failure == null) {
                 beginCommit(true);
                 return;
             }
             disposed = true;
-            left = upload;
-            content.drop();
-            ground.release();
+            kept = failure != null && hasChanges();
         } finally {
             lock.unlock();
         }
-        if (left != null) {
-            left.abandon();
+        if (kept && failure != null) {
+            sync.keep(failure);
         }
-        shared.ended(this, failure != null && !unlinked);
+        dispose(kept);
+        shared.ended(this, kept);
+    }
+
+    /** The mount ends: closes everything, and leaves what another run will find. */
+    void stop() {
+        dispose(locked(this::hasChanges));
+    }
+
+    private void dispose(boolean keep) {
+        Upload left;
+        StagedFile staged;
+        lock.lock();
+        try {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            disposed = true;
+            left = upload;
+            upload = null;
+            staged = bytes.ground().staged();
+            bytes.content().drop();
+            bytes.ground().release();
+        } finally {
+            lock.unlock();
+        }
+        if (!keep) {
+            staged.remove();
+        }
+        if (left != null) {
+            if (keep) {
+                left.stop();
+            } else {
+                left.abandon();
+            }
+        }
+    }
+
+    // ---- what its journal has to say; with the lock held
+
+    JournalRecord.Opened identity() {
+        return new JournalRecord.Opened(
+                shared.staging().namespace(), key, bytes.ground().version(), replaced);
+    }
+
+    StickyError error() {
+        return error;
+    }
+
+    boolean isUnlinked() {
+        return unlinked;
+    }
+
+    boolean isCommitting() {
+        return committing != null;
+    }
+
+    boolean isDirtyLocked() {
+        return hasChanges();
+    }
+
+    long changes() {
+        return changes;
+    }
+
+    Instant modifiedLocked() {
+        return modified;
     }
 }

@@ -1,0 +1,80 @@
+package io.penstock.writeback;
+
+import io.penstock.cache.CachedObject;
+import io.penstock.cache.Fill;
+import io.penstock.cache.PageCache;
+import io.penstock.cache.Urgency;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectStoreException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.BitSet;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Gives committed pages to the page cache: by the data file, if the content is staged, else by filling the cache's
+ * memory. Only pages that were written as a whole; all others stay Missing.
+ */
+record CachedPages(PageCache cache, String namespace) implements CommittedPages {
+    private static final Logger log = LoggerFactory.getLogger(CachedPages.class);
+
+    @Override
+    public void keep(ObjectVersion version, StillContent content) {
+        try {
+            BitSet whole = content.wholePages();
+            if (whole.isEmpty()) {
+                return;
+            }
+            if (content.ground().staged().hasData() && content.stageAll()) {
+                adopt(version, content, whole);
+            } else {
+                fill(version, content, whole);
+            }
+        } catch (ObjectStoreException | IOException e) {
+            log.debug("What was written of {} is not cached", version, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void adopt(ObjectVersion version, StillContent content, BitSet whole)
+            throws ObjectStoreException, IOException, InterruptedException {
+        int[] checksums = new int[whole.length()];
+        for (int page = whole.nextSetBit(0); page >= 0; page = whole.nextSetBit(page + 1)) {
+            checksums[page] = content.checksum(page);
+        }
+        StagedFile staged = content.ground().staged();
+        staged.freeAllBut(whole);
+        staged.giveTo(cache, version, whole, checksums);
+    }
+
+    private void fill(ObjectVersion version, StillContent content, BitSet whole)
+            throws ObjectStoreException, IOException, InterruptedException {
+        try (CachedObject object = cache.open(namespace, version)) {
+            for (int page = whole.nextSetBit(0); page >= 0; page = whole.nextSetBit(page + 1)) {
+                Fill fill = object.claim(page, page + 1L, Urgency.READAHEAD);
+                if (fill != null) {
+                    fill(fill, content);
+                }
+            }
+        }
+    }
+
+    private static void fill(Fill fill, StillContent content)
+            throws ObjectStoreException, IOException, InterruptedException {
+        long at = fill.range().offset();
+        try {
+            while (at < fill.range().end()) {
+                ByteBuffer buffer = fill.buffer();
+                int length = buffer.remaining();
+                content.read(at, buffer);
+                fill.filled(length);
+                at += length;
+            }
+        } catch (ObjectStoreException | IOException | InterruptedException e) {
+            fill.fail(e);
+            throw e;
+        }
+    }
+}

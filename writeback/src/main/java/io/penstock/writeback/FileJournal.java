@@ -1,0 +1,56 @@
+package io.penstock.writeback;
+
+import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.UploadedPart;
+import java.io.IOException;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The journal of one file between two commits, made when there is something to note. */
+final class FileJournal implements UploadJournal {
+    private static final Logger log = LoggerFactory.getLogger(FileJournal.class);
+
+    private final StagedFile file;
+    private final Supplier<JournalRecord.Opened> opened;
+
+    /** @param opened what file it is now */
+    FileJournal(StagedFile file, Supplier<JournalRecord.Opened> opened) {
+        this.file = file;
+        this.opened = opened;
+    }
+
+    @Override
+    public void created(MultipartUpload upload, PartLayout layout) {
+        note(new JournalRecord.UploadCreated(upload.id(), layout));
+    }
+
+    @Override
+    public void uploaded(UploadedPart part, int crc32c) {
+        note(new JournalRecord.PartUploaded(part, crc32c));
+    }
+
+    @Override
+    public void abandoned() {
+        note(new JournalRecord.UploadAbandoned());
+    }
+
+    /** Without waiting for the disk: what is lost in a crash of the machine is uploaded again. */
+    private void note(JournalRecord entry) {
+        try {
+            file.journal(opened.get()).append(entry);
+        } catch (IOException e) {
+            log.debug("An upload is not journalled: it cannot be resumed", e);
+        }
+    }
+
+    /** Makes durable what is staged, then what the records say of it. */
+    void write(JournalRecord... entries) throws IOException {
+        Journal journal = file.journal(opened.get());
+        file.force();
+        for (JournalRecord entry : entries) {
+            journal.append(entry);
+        }
+        journal.force();
+    }
+}

@@ -1,0 +1,220 @@
+package io.penstock.writeback;
+
+import io.penstock.core.ByteRange;
+import io.penstock.objectstore.ObjectStoreException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Makes one file's content durable in staging: data first, then the journal that speaks of it. */
+final class FileSync {
+    private static final Logger log = LoggerFactory.getLogger(FileSync.class);
+
+    private final WrittenFile file;
+    private final LiveContent bytes;
+
+    /** One at a time, in the order of their records. Held across I/O; taken before the file's. */
+    private final ReentrantLock syncs = new ReentrantLock(true);
+
+    /** Changes that are durable in staging, or committed. Guarded by the file's lock. */
+    private long durableChanges;
+
+    FileSync(WrittenFile file) {
+        this.file = file;
+        this.bytes = file.bytes();
+    }
+
+    /** A journal for what goes on between two commits. With the file's lock held. */
+    FileJournal journal() {
+        return new FileJournal(bytes.ground().staged(), this::identity);
+    }
+
+    private JournalRecord.Opened identity() {
+        bytes.lock().lock();
+        try {
+            return file.identity();
+        } finally {
+            bytes.lock().unlock();
+        }
+    }
+
+    /** With the file's lock held, as the next. */
+    void committed(long changes) {
+        durableChanges = changes;
+    }
+
+    /** What is durable is so under another name: it has to be said again. */
+    void moved() {
+        durableChanges = 0;
+    }
+
+    /**
+     * Returns once what is written by now would survive a crash of the machine.
+     *
+     * @param closing whether it is to be committed even if the mount ends before
+     * @return false if it cannot be made so here, because the disk is full or broken: it has to be committed
+     */
+    boolean staged(boolean closing) throws ObjectStoreException, IOException, InterruptedException {
+        syncs.lockInterruptibly();
+        try {
+            while (true) {
+                FileJournal journal;
+                long wanted;
+                bytes.lock().lock();
+                try {
+                    file.error().report();
+                    wanted = file.changes();
+                    if (file.isUnlinked() || (durableChanges >= wanted && !(closing && hasUncommitted(wanted)))) {
+                        return true;
+                    }
+                    if (file.isCommitting()) {
+                        bytes.progress().await();
+                        continue;
+                    }
+                    journal = journal();
+                } finally {
+                    bytes.lock().unlock();
+                }
+                if (!file.shared().staging().isUsable()) {
+                    return false;
+                }
+                Boolean done = attempt(journal, wanted, closing);
+                if (done != null) {
+                    return done;
+                }
+            }
+        } finally {
+            syncs.unlock();
+        }
+    }
+
+    private boolean hasUncommitted(long wanted) {
+        return wanted > 0 && file.isDirtyLocked();
+    }
+
+    /** Null if it has to be tried again. */
+    private @Nullable Boolean attempt(FileJournal journal, long wanted, boolean closing) throws InterruptedException {
+        try {
+            if (!bytes.stageAll(null)) {
+                return awaitHeld() ? null : Boolean.FALSE;
+            }
+            return write(journal, wanted, closing) ? Boolean.TRUE : null;
+        } catch (IOException e) {
+            log.debug("'{}' cannot be staged now", file.key(), e);
+            return false;
+        }
+    }
+
+    /** Waits for a body that keeps a block from being staged. False if there is none: it is the disk. */
+    private boolean awaitHeld() throws InterruptedException {
+        bytes.lock().lock();
+        try {
+            boolean waited = false;
+            while (!file.isCommitting() && bytes.content().blocks().stream().anyMatch(Block::waitsForOriginal)) {
+                bytes.progress().await();
+                waited = true;
+            }
+            return waited || file.isCommitting();
+        } finally {
+            bytes.lock().unlock();
+        }
+    }
+
+    /** False if a commit came in between. */
+    private boolean write(FileJournal journal, long wanted, boolean closing) throws IOException {
+        Content.Removals removed;
+        JournalRecord.Written written;
+        List<Block> blocks = new ArrayList<>();
+        bytes.lock().lock();
+        try {
+            if (file.isCommitting() || file.isUnlinked()) {
+                return false;
+            }
+            Content content = bytes.content();
+            removed = content.takeSinceJournal();
+            List<ByteRange> data = new ArrayList<>();
+            for (Block block : content.blocks()) {
+                if (!block.isJournalled()) {
+                    block.setJournalled(true);
+                    blocks.add(block);
+                    data.addAll(block.stored().toList());
+                }
+            }
+            written = new JournalRecord.Written(
+                    content.size(),
+                    content.baseEnd(),
+                    removed.cut(),
+                    file.modifiedLocked(),
+                    removed.zeroed().toList(),
+                    data);
+        } finally {
+            bytes.lock().unlock();
+        }
+        boolean durable = false;
+        try {
+            if (closing) {
+                journal.write(written, new JournalRecord.Closed());
+            } else {
+                journal.write(written);
+            }
+            durable = true;
+            return true;
+        } finally {
+            bytes.lock().lock();
+            try {
+                if (durable) {
+                    durableChanges = Math.max(durableChanges, wanted);
+                } else {
+                    bytes.content().putBack(removed);
+                    blocks.forEach(block -> block.setJournalled(false));
+                }
+            } finally {
+                bytes.lock().unlock();
+            }
+        }
+    }
+
+    /** Keeps what cannot be committed for {@code penstock recover}. */
+    void keep(Exception failure) {
+        String reason = String.valueOf(failure.getMessage());
+        try {
+            if (stagedFor(reason)) {
+                log.error(
+                        "'{}' could not be committed: {}. What was written is kept in {}: see 'penstock recover'.",
+                        file.key(),
+                        reason,
+                        bytes.ground().staged().where());
+                return;
+            }
+        } catch (ObjectStoreException | IOException e) {
+            log.debug("Cannot keep '{}'", file.key(), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        log.error(
+                "'{}' could not be committed: {}. What was written is LOST, because the staging disk does not take it"
+                        + " either.",
+                file.key(),
+                reason);
+    }
+
+    private boolean stagedFor(String reason) throws ObjectStoreException, IOException, InterruptedException {
+        FileJournal journal;
+        bytes.lock().lock();
+        try {
+            file.error().clear();
+            journal = journal();
+        } finally {
+            bytes.lock().unlock();
+        }
+        if (!staged(true)) {
+            return false;
+        }
+        journal.write(new JournalRecord.Kept(reason));
+        return true;
+    }
+}

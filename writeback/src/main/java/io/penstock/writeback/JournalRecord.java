@@ -1,0 +1,168 @@
+package io.penstock.writeback;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.UploadedPart;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What a journal says. Encoded as a type byte and the fields in order, big-endian, strings as modified UTF-8. */
+sealed interface JournalRecord {
+    /**
+     * What file it is; said again, it is that from now on.
+     *
+     * @param namespace of the key: endpoint and bucket
+     * @param base the version beneath
+     * @param replaced the version that an empty file took the place of
+     */
+    record Opened(
+            String namespace,
+            String key,
+            @Nullable ObjectVersion base,
+            @Nullable ObjectVersion replaced) implements JournalRecord {}
+
+    /**
+     * The content, as far as it has changed since the last of these. In this order: what was behind {@code cut} has been
+     * cut off, {@code zeroed} was made zeros, {@code data} is in the data file.
+     *
+     * @param baseEnd where the version beneath ends to count
+     */
+    record Written(long size, long baseEnd, long cut, Instant modified, List<ByteRange> zeroed, List<ByteRange> data)
+            implements JournalRecord {}
+
+    /** The program has closed the file: it is to be committed. */
+    record Closed() implements JournalRecord {}
+
+    /** A multipart upload of it has begun. */
+    record UploadCreated(String id, PartLayout layout) implements JournalRecord {}
+
+    /** The upload has this part, of bytes with this CRC32C. */
+    record PartUploaded(UploadedPart part, int crc32c) implements JournalRecord {}
+
+    /** The upload is no more. */
+    record UploadAbandoned() implements JournalRecord {}
+
+    /** It cannot be committed by itself. */
+    record Kept(String reason) implements JournalRecord {}
+
+    default void encode(DataOutputStream to) throws IOException {
+        switch (this) {
+            case Opened(String namespace, String key, ObjectVersion base, ObjectVersion replaced) -> {
+                to.writeByte(1);
+                to.writeUTF(namespace);
+                to.writeUTF(key);
+                encode(base, to);
+                encode(replaced, to);
+            }
+            case Written(
+                    long size,
+                    long baseEnd,
+                    long cut,
+                    Instant modified,
+                    List<ByteRange> zeroed,
+                    List<ByteRange> data) -> {
+                to.writeByte(2);
+                to.writeLong(size);
+                to.writeLong(baseEnd);
+                to.writeLong(cut);
+                encode(modified, to);
+                encode(zeroed, to);
+                encode(data, to);
+            }
+            case Closed() -> to.writeByte(3);
+            case UploadCreated(String id, PartLayout layout) -> {
+                to.writeByte(4);
+                to.writeUTF(id);
+                to.writeLong(layout.baseEnd());
+                to.writeInt(layout.baseParts());
+                to.writeLong(layout.partBytes());
+                to.writeInt(layout.doubleEvery());
+            }
+            case PartUploaded(UploadedPart part, int crc32c) -> {
+                to.writeByte(5);
+                to.writeInt(part.number());
+                to.writeUTF(part.etag());
+                to.writeLong(part.size());
+                to.writeInt(crc32c);
+            }
+            case UploadAbandoned() -> to.writeByte(6);
+            case Kept(String reason) -> {
+                to.writeByte(7);
+                to.writeUTF(reason.substring(0, Math.min(reason.length(), 4096)));
+            }
+        }
+    }
+
+    /** @throws IOException if it is none that this version knows */
+    static JournalRecord decode(DataInputStream from) throws IOException {
+        int type = from.readByte();
+        return switch (type) {
+            case 1 -> new Opened(from.readUTF(), from.readUTF(), decodeVersion(from), decodeVersion(from));
+            case 2 ->
+                new Written(
+                        from.readLong(),
+                        from.readLong(),
+                        from.readLong(),
+                        decodeInstant(from),
+                        decodeRanges(from),
+                        decodeRanges(from));
+            case 3 -> new Closed();
+            case 4 ->
+                new UploadCreated(
+                        from.readUTF(),
+                        new PartLayout(from.readLong(), from.readInt(), from.readLong(), from.readInt()));
+            case 5 ->
+                new PartUploaded(new UploadedPart(from.readInt(), from.readUTF(), from.readLong()), from.readInt());
+            case 6 -> new UploadAbandoned();
+            case 7 -> new Kept(from.readUTF());
+            default -> throw new IOException("no such record: " + type);
+        };
+    }
+
+    private static void encode(@Nullable ObjectVersion version, DataOutputStream to) throws IOException {
+        to.writeBoolean(version != null);
+        if (version != null) {
+            to.writeUTF(version.key());
+            to.writeUTF(version.etag());
+            to.writeLong(version.size());
+            encode(version.lastModified(), to);
+        }
+    }
+
+    private static @Nullable ObjectVersion decodeVersion(DataInputStream from) throws IOException {
+        return from.readBoolean()
+                ? new ObjectVersion(from.readUTF(), from.readUTF(), from.readLong(), decodeInstant(from))
+                : null;
+    }
+
+    private static void encode(Instant time, DataOutputStream to) throws IOException {
+        to.writeLong(time.getEpochSecond());
+        to.writeInt(time.getNano());
+    }
+
+    private static Instant decodeInstant(DataInputStream from) throws IOException {
+        return Instant.ofEpochSecond(from.readLong(), from.readInt());
+    }
+
+    private static void encode(List<ByteRange> ranges, DataOutputStream to) throws IOException {
+        to.writeInt(ranges.size());
+        for (ByteRange range : ranges) {
+            to.writeLong(range.offset());
+            to.writeLong(range.length());
+        }
+    }
+
+    private static List<ByteRange> decodeRanges(DataInputStream from) throws IOException {
+        int count = from.readInt();
+        List<ByteRange> ranges = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            ranges.add(new ByteRange(from.readLong(), from.readLong()));
+        }
+        return ranges;
+    }
+}

@@ -1,0 +1,71 @@
+package io.penstock.writeback;
+
+import io.penstock.cache.CacheFolder;
+import io.penstock.cache.DataFile;
+import io.penstock.cache.DirectIo;
+import io.penstock.cache.LocalFile;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** Files in a folder of a local file system. */
+final class LocalStagingFiles implements StagingFiles {
+    private final Path folder;
+    private final FileStore fileStore;
+
+    /** Whether aligned transfers go past the kernel's page cache. */
+    private final boolean direct;
+
+    LocalStagingFiles(Path folder) throws IOException {
+        Files.createDirectories(folder, PosixFilePermissions.asFileAttribute(CacheFolder.PRIVATE_FOLDER));
+        this.folder = folder;
+        this.fileStore = Files.getFileStore(folder);
+        this.direct = Files.isWritable(folder) && DirectIo.isSupported(folder);
+    }
+
+    @Override
+    public DataFile create(String name) throws IOException {
+        Files.createFile(path(name), PosixFilePermissions.asFileAttribute(CacheFolder.PRIVATE_FILE));
+        return open(name);
+    }
+
+    @Override
+    public DataFile open(String name) throws IOException {
+        return new LocalFile(path(name), direct && name.endsWith(StagedFile.DATA));
+    }
+
+    @Override
+    public List<String> names() throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.map(file -> file.getFileName().toString()).sorted().toList();
+        }
+    }
+
+    @Override
+    public void remove(String name) throws IOException {
+        Files.deleteIfExists(path(name));
+    }
+
+    @Override
+    public void force() throws IOException {
+        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+            channel.force(true);
+        }
+    }
+
+    @Override
+    public long usableBytes() throws IOException {
+        return fileStore.getUsableSpace();
+    }
+
+    @Override
+    public Path path(String name) {
+        return folder.resolve(name);
+    }
+}

@@ -1,0 +1,166 @@
+package io.penstock.writeback;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Stages blocks behind the writers' backs, and sees to it that whoever waits for memory gets some: first what is staged
+ * is given up, oldest first; then what is not is staged; and where that cannot be, because the disk is full or broken,
+ * the file that has most of the memory is committed as it is, and goes on over that version. So no writer waits for
+ * ever, unless the store does.
+ */
+final class Reclaim implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Reclaim.class);
+
+    /** Enough to keep an NVMe busy with writes of a block each. */
+    private static final int THREADS = 4;
+
+    /** How long to wait, where there was nothing to give up, before looking again without being told to. */
+    private static final long PAUSE_MILLIS = 1000;
+
+    private final BlockMemory memory;
+
+    private final ExecutorService stagers = Executors.newFixedThreadPool(
+            THREADS, Thread.ofPlatform().daemon().name("penstock-stage-", 0).factory());
+
+    private final Thread reclaimer =
+            Thread.ofPlatform().daemon().name("penstock-reclaim").unstarted(this::run);
+
+    /** All memory that is handed out, oldest first. Guarded by this, as what follows. A leaf. */
+    private final Set<Piece> pieces = new LinkedHashSet<>();
+
+    private boolean wanted;
+    private boolean closed;
+
+    Reclaim(BlockMemory memory) {
+        this.memory = memory;
+    }
+
+    void start() {
+        reclaimer.start();
+    }
+
+    synchronized void added(Piece piece) {
+        pieces.add(piece);
+    }
+
+    void freed(Piece piece) {
+        synchronized (this) {
+            pieces.remove(piece);
+        }
+        memory.release(piece.bytes());
+    }
+
+    /** Has the block staged soon. */
+    void stage(LiveContent file, Block block) {
+        try {
+            stagers.execute(() -> {
+                try {
+                    file.stage(block);
+                } catch (IOException e) {
+                    log.debug("A block stays in memory", e); // the disk's state was logged when it changed
+                } catch (RuntimeException e) {
+                    log.error("Unforeseen while a block was staged", e);
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            log.trace("The mount ends: nothing is staged any more", e);
+        }
+    }
+
+    /** Somebody waits for memory, or there may be more to give up than before. */
+    synchronized void wake() {
+        wanted = true;
+        notifyAll();
+    }
+
+    private void run() {
+        try {
+            while (awaitWork()) {
+                if (memory.waiting() > 0) {
+                    if (giveUp()) {
+                        wake(); // there may be more
+                    } else {
+                        relieve();
+                    }
+                }
+            }
+        } catch (InterruptedException e) {
+            log.trace("The mount ends", e);
+        }
+    }
+
+    /** False if it is closed. */
+    private synchronized boolean awaitWork() throws InterruptedException {
+        while (!wanted && !closed) {
+            if (memory.waiting() > 0) {
+                wait(PAUSE_MILLIS);
+                wanted = true;
+            } else {
+                wait();
+            }
+        }
+        wanted = false;
+        return !closed;
+    }
+
+    private synchronized List<Piece> candidates() {
+        return new ArrayList<>(pieces);
+    }
+
+    /** Gives up memory until nobody waits for it. False if there was none. */
+    private boolean giveUp() {
+        boolean some = false;
+        for (boolean staging : new boolean[] {false, true}) {
+            for (Piece piece : candidates()) {
+                if (memory.waiting() == 0) {
+                    return true;
+                }
+                some |= piece.file().giveUp(piece.block(), staging);
+            }
+        }
+        return some;
+    }
+
+    private void relieve() {
+        Map<LiveContent, Integer> counts = new HashMap<>();
+        for (Piece piece : candidates()) {
+            counts.merge(piece.file(), 1, Integer::sum);
+        }
+        List<Map.Entry<LiveContent, Integer>> most = new ArrayList<>(counts.entrySet());
+        most.sort(Map.Entry.comparingByValue(Comparator.reverseOrder()));
+        for (Map.Entry<LiveContent, Integer> entry : most) {
+            if (entry.getKey().relieve()) {
+                return;
+            }
+        }
+    }
+
+    /** Ends the threads; what has not been staged is not. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            closed = true;
+            notifyAll();
+        }
+        stagers.shutdownNow();
+        try {
+            var _ = stagers.awaitTermination(1, TimeUnit.MINUTES);
+            reclaimer.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

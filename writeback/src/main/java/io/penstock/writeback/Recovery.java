@@ -1,0 +1,143 @@
+package io.penstock.writeback;
+
+import io.penstock.cache.DataFile;
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What earlier runs left in the staging folder. Files that were neither fsynced nor closed are removed, as are data files
+ * without a journal; those of another bucket are left alone.
+ */
+final class Recovery {
+    private static final Logger log = LoggerFactory.getLogger(Recovery.class);
+
+    private final Staging staging;
+    private final List<Found> found = new ArrayList<>();
+    private final List<Found> kept = new ArrayList<>();
+    private final List<JournalledUpload> orphans = new ArrayList<>();
+
+    /**
+     * A file that was closed or fsynced.
+     *
+     * @param upload that was under way; null if there was none
+     * @param keptFor why it cannot be committed by itself; null if it can, for all that is known
+     */
+    record Found(
+            JournalRecord.Opened opened,
+            JournalRecord.Written written,
+            Content content,
+            StagedFile staged,
+            boolean closed,
+            @Nullable JournalledUpload upload,
+            @Nullable String keptFor) {}
+
+    private Recovery(Staging staging) {
+        this.staging = staging;
+    }
+
+    static Recovery of(Staging staging) throws IOException {
+        Recovery recovery = new Recovery(staging);
+        recovery.run();
+        return recovery;
+    }
+
+    /** To be committed. */
+    List<Found> found() {
+        return found;
+    }
+
+    /** To be left to {@code penstock recover}. */
+    List<Found> kept() {
+        return kept;
+    }
+
+    /** Uploads of this folder's that nothing will resume. */
+    List<JournalledUpload> orphans() {
+        return orphans;
+    }
+
+    private void run() throws IOException {
+        List<String> names = staging.files().names();
+        for (String name : names) {
+            if (name.endsWith(StagedFile.JOURNAL)) {
+                try {
+                    take(name.substring(0, name.length() - StagedFile.JOURNAL.length()), names);
+                } catch (IOException e) {
+                    log.error("The journal {} cannot be read; it stays where it is: {}", name, e.toString());
+                }
+            }
+        }
+        for (String name : names) {
+            if (name.endsWith(StagedFile.DATA) && !names.contains(name.replace(StagedFile.DATA, StagedFile.JOURNAL))) {
+                remove(name);
+            }
+        }
+    }
+
+    private void take(String name, List<String> names) throws IOException {
+        JournalState state = new JournalState();
+        DataFile file = staging.files().open(name + StagedFile.JOURNAL);
+        Journal journal;
+        try {
+            journal = Journal.replay(file, state);
+        } catch (IOException e) {
+            file.close();
+            throw e;
+        }
+        JournalRecord.Opened opened = state.opened();
+        if (opened != null && !opened.namespace().equals(staging.namespace())) {
+            journal.close();
+            log.info(
+                    "'{}' of {} waits in the staging folder for a mount of that bucket",
+                    opened.key(),
+                    opened.namespace());
+            return;
+        }
+        JournalRecord.Written written = state.written();
+        boolean lost = written != null && !state.data().isEmpty() && !names.contains(name + StagedFile.DATA);
+        if (opened == null || written == null || lost) {
+            JournalledUpload upload = state.upload();
+            if (upload != null) {
+                orphans.add(upload);
+            }
+            journal.close();
+            remove(name + StagedFile.JOURNAL);
+            remove(name + StagedFile.DATA);
+            return;
+        }
+        add(name, opened, written, state, journal);
+    }
+
+    private void add(
+            String name,
+            JournalRecord.Opened opened,
+            JournalRecord.Written written,
+            JournalState state,
+            Journal journal)
+            throws IOException {
+        Found file = new Found(
+                opened,
+                written,
+                Content.found(written.baseEnd(), written.size(), state.zeros(), state.data()),
+                StagedFile.found(staging, name, journal, state.data()),
+                state.isClosed(),
+                state.upload(),
+                state.keptFor());
+        (file.keptFor() == null ? found : kept).add(file);
+    }
+
+    private void remove(String name) {
+        try {
+            staging.files().remove(name);
+        } catch (NoSuchFileException e) {
+            log.trace("There is no {}", name, e);
+        } catch (IOException e) {
+            staging.failed("remove a file", e);
+        }
+    }
+}

@@ -1,0 +1,247 @@
+package io.penstock.writeback;
+
+import io.penstock.cache.DataFile;
+import io.penstock.cache.PageCache;
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One file's content on the staging disk: a sparse data file with each byte at its place, and a journal. Each is made
+ * when it is first needed. Safe for use by any number of threads.
+ */
+final class StagedFile implements AutoCloseable {
+    static final String DATA = ".data";
+    static final String JOURNAL = ".journal";
+
+    private static final Logger log = LoggerFactory.getLogger(StagedFile.class);
+
+    private final Staging staging;
+    private final String name;
+
+    // Guarded by this, which is held while the files are made.
+    private @Nullable DataFile data;
+    private @Nullable Journal journal;
+    private boolean gone;
+
+    /** Whether the names would survive a crash of the machine. */
+    private boolean namesDurable;
+
+    /** Bytes taken of the disk for each block that has been written to, whether its bytes still count or not. */
+    private final Map<Long, Long> taken = new HashMap<>();
+
+    private long takenBytes;
+
+    StagedFile(Staging staging, String name) {
+        this.staging = staging;
+        this.name = name;
+    }
+
+    /** What an earlier run left. */
+    static StagedFile found(Staging staging, String name, Journal journal, Ranges data) throws IOException {
+        StagedFile file = new StagedFile(staging, name);
+        file.journal = journal;
+        file.namesDurable = true;
+        if (!data.isEmpty()) {
+            file.data = staging.files().open(name + DATA);
+        }
+        for (ByteRange range : data.toList()) {
+            for (long block = Content.indexOf(range.offset()); block <= Content.indexOf(range.end() - 1); block++) {
+                long from = Math.max(range.offset(), block * Writeback.BLOCK_SIZE);
+                long to = Math.min(range.end(), (block + 1) * Writeback.BLOCK_SIZE);
+                file.taken.merge(block, to - from, Long::sum);
+            }
+        }
+        file.takenBytes = data.length();
+        staging.found(file.takenBytes);
+        return file;
+    }
+
+    /** Takes space for so many bytes of the block in all. False if there is none. */
+    synchronized boolean take(long block, long bytes) {
+        long more = Math.max(0, bytes - taken.getOrDefault(block, 0L));
+        if (!staging.take(more)) {
+            return false;
+        }
+        taken.merge(block, bytes, Math::max);
+        takenBytes += more;
+        return true;
+    }
+
+    void write(long position, ByteBuffer from) throws IOException {
+        try {
+            dataForWriting().write(position, from);
+            staging.succeeded();
+        } catch (IOException e) {
+            staging.failed("write", e);
+            throw e;
+        }
+    }
+
+    int read(long position, ByteBuffer to) throws IOException {
+        DataFile file;
+        synchronized (this) {
+            file = data;
+        }
+        if (file == null) {
+            throw new IOException("nothing is staged in " + name);
+        }
+        return file.read(position, to);
+    }
+
+    private synchronized DataFile dataForWriting() throws IOException {
+        if (gone) {
+            throw new IOException("used after it was removed: " + name);
+        }
+        if (data == null) {
+            data = staging.files().create(name + DATA);
+            namesDurable = false;
+        }
+        return data;
+    }
+
+    synchronized boolean hasData() {
+        return data != null;
+    }
+
+    /** The journal; it begins with this record if it is new, and its name and the data file's are durable then. */
+    synchronized Journal journal(JournalRecord.Opened opened) throws IOException {
+        if (gone) {
+            throw new IOException("used after it was removed: " + name);
+        }
+        if (journal == null) {
+            Journal made = Journal.create(staging.files().create(name + JOURNAL));
+            made.append(opened);
+            namesDurable = false;
+            journal = made;
+        }
+        return journal;
+    }
+
+    /** The journal, if there is one. */
+    synchronized @Nullable Journal journal() {
+        return journal;
+    }
+
+    /** Makes durable what is written: the data and the names. */
+    void force() throws IOException {
+        DataFile file;
+        synchronized (this) {
+            file = data;
+        }
+        try {
+            if (file != null) {
+                file.force();
+            }
+            if (!areNamesDurable()) {
+                staging.files().force();
+                setNamesDurable();
+            }
+            staging.succeeded();
+        } catch (IOException e) {
+            staging.failed("sync", e);
+            throw e;
+        }
+    }
+
+    private synchronized boolean areNamesDurable() {
+        return namesDurable;
+    }
+
+    private synchronized void setNamesDurable() {
+        namesDurable = true;
+    }
+
+    /** Where what is staged lies, for messages. */
+    String where() {
+        try {
+            return staging.files().path(name + DATA).toString();
+        } catch (IOException e) {
+            return "memory";
+        }
+    }
+
+    /** Gives the data file to the cache as that of the committed version. */
+    void giveTo(PageCache cache, ObjectVersion version, BitSet pages, int[] checksums) {
+        try {
+            DataFile file = dataForWriting();
+            file.setLength(version.size());
+            forgetJournal(); // first: it speaks of a file that is about to go
+            cache.adopt(staging.namespace(), version, staging.files().path(name + DATA), pages, checksums);
+        } catch (IOException e) {
+            log.debug("What was written of {} is not cached", version, e);
+        }
+    }
+
+    /** Gives the space of all other pages back. */
+    void freeAllBut(BitSet pages) throws IOException {
+        List<Long> blocks;
+        synchronized (this) {
+            blocks = List.copyOf(taken.keySet());
+        }
+        int pagesPerBlock = Writeback.BLOCK_SIZE / PageCache.PAGE_SIZE;
+        for (long block : blocks) {
+            for (long page = block * pagesPerBlock; page < (block + 1) * pagesPerBlock; page++) {
+                if (!pages.get(Math.toIntExact(page))) {
+                    dataForWriting().punch(page * PageCache.PAGE_SIZE, PageCache.PAGE_SIZE);
+                }
+            }
+        }
+    }
+
+    /** Nothing of it is found again after a crash, not even of the machine: else it would be taken for what is new. */
+    synchronized void forgetJournal() {
+        Journal old = journal;
+        if (old == null) {
+            return;
+        }
+        journal = null;
+        try {
+            old.close();
+            staging.files().remove(name + JOURNAL);
+            if (namesDurable) {
+                staging.files().force();
+            }
+        } catch (IOException e) {
+            staging.failed("remove a journal", e);
+        }
+    }
+
+    /** Removes what is still there. Whoever reads the data file may go on until it is closed. */
+    void remove() {
+        forgetJournal();
+        long bytes;
+        synchronized (this) {
+            gone = true;
+            bytes = takenBytes;
+            takenBytes = 0;
+        }
+        try {
+            if (hasData()) {
+                staging.files().remove(name + DATA);
+            }
+        } catch (IOException e) {
+            staging.failed("remove a file", e);
+        }
+        staging.free(bytes);
+    }
+
+    /** Closes the files; those that were not removed stay for another run. */
+    @Override
+    public synchronized void close() {
+        try (DataFile first = data;
+                Journal second = journal) {
+            log.trace("{} {} are closed", first, second);
+        } catch (IOException e) {
+            log.debug("A staging file could not be closed", e);
+        }
+    }
+}

@@ -1,0 +1,232 @@
+package io.penstock.writeback;
+
+import io.penstock.cache.DataFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.random.RandomGenerator;
+
+/**
+ * A staging folder in memory whose machine can lose its power: of what was not synced, any sector may be lost, and any
+ * name that was made or removed since the folder was synced may be there or not. It can also be made to fail.
+ */
+final class CrashingFiles implements StagingFiles {
+    enum Fault {
+        NONE,
+        /** Every transfer fails. */
+        DEAD,
+        /** What is there can be read; nothing can be written. */
+        READ_ONLY,
+        /** There is no space, and {@link #usableBytes} says so. */
+        FULL
+    }
+
+    private static final int SECTOR = 512;
+
+    // All guarded by this.
+    private final Map<String, Contents> names = new TreeMap<>();
+    private final Map<String, Contents> durableNames = new TreeMap<>();
+    private int opened;
+    private Fault fault = Fault.NONE;
+
+    /** A file's bytes, and those that were there when it was last synced. */
+    private static final class Contents {
+        byte[] bytes = new byte[0];
+        byte[] durable = new byte[0];
+    }
+
+    synchronized void set(Fault next) {
+        fault = next;
+    }
+
+    /** Files that are open. */
+    synchronized int opened() {
+        return opened;
+    }
+
+    /** The process dies, and the machine with it: what is open is of no use any more. */
+    synchronized CrashingFiles crash(RandomGenerator random) {
+        CrashingFiles after = new CrashingFiles();
+        for (Map<String, Contents> known : List.of(durableNames, names)) {
+            known.forEach((name, contents) -> {
+                boolean both = names.get(name) == contents && durableNames.get(name) == contents;
+                if (both || random.nextBoolean()) {
+                    after.names.put(name, afterCrash(contents, random));
+                }
+            });
+        }
+        after.durableNames.putAll(after.names);
+        names.clear(); // so that whoever still writes does so to nothing
+        return after;
+    }
+
+    private static Contents afterCrash(Contents contents, RandomGenerator random) {
+        Contents left = new Contents();
+        int length = random.nextBoolean() ? contents.bytes.length : contents.durable.length;
+        left.bytes = new byte[length];
+        for (int at = 0; at < length; at += SECTOR) {
+            byte[] from = random.nextBoolean() ? contents.bytes : contents.durable;
+            int end = Math.min(Math.min(at + SECTOR, length), from.length);
+            if (at < end) {
+                System.arraycopy(from, at, left.bytes, at, end - at);
+            }
+        }
+        left.durable = left.bytes.clone();
+        return left;
+    }
+
+    private void reading(String name) throws IOException {
+        if (fault == Fault.DEAD) {
+            throw new FileSystemException(name, null, "Input/output error");
+        }
+    }
+
+    private void changing(String name) throws IOException {
+        reading(name);
+        if (fault == Fault.READ_ONLY) {
+            throw new FileSystemException(name, null, "Read-only file system");
+        }
+    }
+
+    private void writing(String name) throws IOException {
+        changing(name);
+        if (fault == Fault.FULL) {
+            throw new FileSystemException(name, null, "No space left on device");
+        }
+    }
+
+    @Override
+    public synchronized DataFile create(String name) throws IOException {
+        writing(name);
+        if (names.putIfAbsent(name, new Contents()) != null) {
+            throw new FileAlreadyExistsException(name);
+        }
+        return open(name);
+    }
+
+    @Override
+    public synchronized DataFile open(String name) throws IOException {
+        reading(name);
+        Contents contents = names.get(name);
+        if (contents == null) {
+            throw new NoSuchFileException(name);
+        }
+        opened++;
+        return new File(name, contents);
+    }
+
+    @Override
+    public synchronized List<String> names() {
+        return new ArrayList<>(names.keySet());
+    }
+
+    @Override
+    public synchronized void remove(String name) throws IOException {
+        changing(name);
+        names.remove(name);
+    }
+
+    @Override
+    public synchronized void force() throws IOException {
+        changing("folder");
+        durableNames.clear();
+        durableNames.putAll(names);
+    }
+
+    @Override
+    public synchronized long usableBytes() {
+        return fault == Fault.FULL ? 0 : 1L << 40;
+    }
+
+    @Override
+    public Path path(String name) {
+        return Path.of("/nowhere", name);
+    }
+
+    private final class File implements DataFile {
+        private final String name;
+        private final Contents contents;
+
+        File(String name, Contents contents) {
+            this.name = name;
+            this.contents = contents;
+        }
+
+        @Override
+        public int read(long position, ByteBuffer to) throws IOException {
+            synchronized (CrashingFiles.this) {
+                reading(name);
+                int length = (int) Math.clamp(contents.bytes.length - position, 0L, to.remaining());
+                to.put(contents.bytes, (int) position, length);
+                return length;
+            }
+        }
+
+        @Override
+        public int readPage(long position, ByteBuffer to) throws IOException {
+            return read(position, to);
+        }
+
+        @Override
+        public void write(long position, ByteBuffer from) throws IOException {
+            synchronized (CrashingFiles.this) {
+                writing(name);
+                int end = Math.toIntExact(position + from.remaining());
+                if (contents.bytes.length < end) {
+                    contents.bytes = Arrays.copyOf(contents.bytes, end);
+                }
+                from.get(contents.bytes, (int) position, from.remaining());
+            }
+        }
+
+        @Override
+        public void punch(long position, long length) throws IOException {
+            synchronized (CrashingFiles.this) {
+                writing(name);
+                int end = (int) Math.min(contents.bytes.length, position + length);
+                if (position < end) {
+                    Arrays.fill(contents.bytes, (int) position, end, (byte) 0);
+                }
+            }
+        }
+
+        @Override
+        public void force() throws IOException {
+            synchronized (CrashingFiles.this) {
+                writing(name);
+                contents.durable = contents.bytes.clone();
+            }
+        }
+
+        @Override
+        public long length() throws IOException {
+            synchronized (CrashingFiles.this) {
+                reading(name);
+                return contents.bytes.length;
+            }
+        }
+
+        @Override
+        public void setLength(long bytes) throws IOException {
+            synchronized (CrashingFiles.this) {
+                writing(name);
+                contents.bytes = Arrays.copyOf(contents.bytes, Math.toIntExact(bytes));
+            }
+        }
+
+        @Override
+        public void close() {
+            synchronized (CrashingFiles.this) {
+                opened--;
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+package io.penstock.writeback;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectStore;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+
+/** A write-back over a store and a staging folder of tests, which knows what must not leak. */
+final class TestMount implements AutoCloseable {
+    static final String NAMESPACE = "http://localhost/bucket";
+
+    final StoredBase base;
+    final WritebackLimits limits;
+    final Staging staging;
+    final Uploads uploads;
+    final Shared shared;
+    final Writeback writeback;
+
+    /** What the listener was told. */
+    final List<String> told = new CopyOnWriteArrayList<>();
+
+    TestMount(ObjectStore store, @Nullable StagingFiles files, WritebackConfig config) throws IOException {
+        this(store, files, config, (version, content) -> {});
+    }
+
+    TestMount(ObjectStore store, @Nullable StagingFiles files, WritebackConfig config, CommittedPages pages)
+            throws IOException {
+        base = new StoredBase(store);
+        limits = new WritebackLimits(config.limits());
+        uploads = new Uploads(store, "", config.largestObjectBytes(), limits);
+        staging = new Staging(files, NAMESPACE, () -> limits.get().stagingBytes(), System::nanoTime);
+        Recovery left = files == null ? null : Recovery.of(staging);
+        shared = new Shared(store, config, limits, base, staging, uploads, pages, Clock.systemUTC());
+        writeback = new Writeback(shared, uploads, left);
+    }
+
+    TestMount start() {
+        writeback.start(new Writeback.Listener() {
+            @Override
+            public void committed(WrittenFile file, ObjectVersion version) {
+                told.add("committed " + file.key() + " " + version.size());
+            }
+
+            @Override
+            public void givenUp(WrittenFile file) {
+                told.add("given up " + file.key());
+            }
+        });
+        return this;
+    }
+
+    /** Once all files are released. */
+    void assertNothingLeaks() throws InterruptedException {
+        writeback.drain();
+        assertThat(shared.files()).as("files").isEmpty();
+        assertThat(shared.memory().usedBytes()).as("memory").isZero();
+        assertThat(base.readers()).as("readers").hasValue(0);
+        assertThat(staging.usedBytes()).as("staged").isZero();
+    }
+
+    @Override
+    public void close() {
+        writeback.close();
+    }
+}
