@@ -72,7 +72,7 @@ final class DemoCommand implements Callable<Integer> {
             StartTimes times = new StartTimes();
             times.done("before");
             try (MountedBucket bucket = MountedBucket.open(plan, times)) {
-                stop.unmounts(bucket.mount());
+                stop.unmounts(bucket.mount(), () -> {});
                 shell.say(bucket.mount().description());
                 boolean good = new Demo(shell, data, bucket).run();
                 if (good && keep) {

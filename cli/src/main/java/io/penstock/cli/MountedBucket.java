@@ -2,7 +2,9 @@ package io.penstock.cli;
 
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cache.PageCache;
+import io.penstock.filesystem.FetchedContent;
 import io.penstock.filesystem.FileSystem;
+import io.penstock.filesystem.Writing;
 import io.penstock.fuse.Binding;
 import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
@@ -15,24 +17,39 @@ import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.S3ObjectStore;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.ReadaheadStatistics;
+import io.penstock.writeback.Writeback;
+import io.penstock.writeback.WrittenFile;
 import java.io.IOException;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A bucket being served: the modules put together, and taken apart again in the opposite order. */
 final class MountedBucket implements AutoCloseable {
     private final PageCache cache;
     private final PageFetcher fetcher;
     private final Binding.Taken taken;
+    private final @Nullable Backlog backlog;
+    private final List<String> recovered;
 
     /** What closes what was opened, the last on top. Only touched by the thread that opens and closes. */
     private final Deque<Runnable> closers;
 
-    private MountedBucket(PageCache cache, PageFetcher fetcher, Binding.Taken taken, Deque<Runnable> closers) {
+    private MountedBucket(
+            PageCache cache,
+            PageFetcher fetcher,
+            Binding.Taken taken,
+            @Nullable Backlog backlog,
+            List<String> recovered,
+            Deque<Runnable> closers) {
         this.cache = cache;
         this.fetcher = fetcher;
         this.taken = taken;
+        this.backlog = backlog;
+        this.recovered = recovered;
         this.closers = closers;
     }
 
@@ -56,17 +73,48 @@ final class MountedBucket implements AutoCloseable {
             closers.push(fetcher::close);
             Tree tree = new Tree(store, plan.target().prefix(), plan.metadata(), System::nanoTime);
             closers.push(tree::close);
-            FileSystem files = new FileSystem(tree, fetcher, plan.files(), Instant.now());
+            Writing writing = plan.mount().readOnly() ? null : openWriting(plan, store, cache, fetcher, closers);
+            Backlog backlog = writing == null ? null : new Backlog(writing.writeback());
+            if (backlog != null) {
+                closers.push(backlog::await);
+            }
+            List<String> recovered = writing == null
+                    ? List.of()
+                    : writing.writeback().recovered().stream()
+                            .map(WrittenFile::key)
+                            .toList();
+            FileSystem files = new FileSystem(tree, fetcher, plan.files(), Instant.now(), writing);
             closers.push(files::close);
             Binding.Taken taken = plan.binding()
                     .mount(() -> KernelBinding.mount(files, plan.mount()), () -> JnrBinding.mount(files, plan.mount()));
             closers.push(taken.mount()::close);
             times.done("mount");
-            return new MountedBucket(cache, fetcher, taken, closers);
+            return new MountedBucket(cache, fetcher, taken, backlog, recovered, closers);
         } catch (Throwable e) {
             close(closers);
             throw e;
         }
+    }
+
+    /** What is written goes through it. It is closed when nobody writes any more and the backlog is uploaded. */
+    private static Writing openWriting(
+            MountPlan plan, ObjectStore store, PageCache cache, PageFetcher fetcher, Deque<Runnable> closers)
+            throws IOException {
+        Writeback writeback = Writeback.open(
+                store, plan.target().prefix(), cache, plan.namespace(), new FetchedContent(fetcher), plan.writeback());
+        closers.push(writeback::close);
+        return new Writing(store, writeback, InstantSource.system());
+    }
+
+    /** Null if it is read-only. */
+    @Nullable
+    Backlog backlog() {
+        return backlog;
+    }
+
+    /** The keys of what an earlier mount had not uploaded any more: this one goes on with it. */
+    List<String> recovered() {
+        return recovered;
     }
 
     Mount mount() {
@@ -86,7 +134,7 @@ final class MountedBucket implements AutoCloseable {
         return fetcher.statistics();
     }
 
-    /** Unmounts if it is still mounted, even if busy. */
+    /** Unmounts if it is still mounted, even if busy, and waits for the backlog. May be called again. */
     @Override
     public void close() {
         close(closers);

@@ -37,9 +37,15 @@ record RunningMount(
         Path log,
         Instant since) {
     private static final String SUFFIX = ".properties";
+    private static final String BACKLOG = "backlog";
 
     /** Writes the file of this process. */
     void save(Host host) throws IOException {
+        saveBacklog(host, "");
+    }
+
+    /** Writes it once this is unmounted and the process only uploads any more: what is left, in words. */
+    void saveBacklog(Host host, String left) throws IOException {
         Properties properties = new Properties();
         properties.setProperty("source", source);
         properties.setProperty("mount-point", mountPoint.toString());
@@ -48,9 +54,19 @@ record RunningMount(
         properties.setProperty("cache", cache.toString());
         properties.setProperty("log", log.toString());
         properties.setProperty("since", since.toString());
+        properties.setProperty(BACKLOG, left);
         Files.createDirectories(host.runtimeFolder());
         try (Writer writer = Files.newBufferedWriter(file(host.runtimeFolder()))) {
             properties.store(writer, null);
+        }
+    }
+
+    /** What is left to upload now that it is unmounted; empty if nothing is, or if it is still mounted. */
+    String backlog(Host host) {
+        try {
+            return read(file(host.runtimeFolder())).getProperty(BACKLOG, "");
+        } catch (IOException e) {
+            return "";
         }
     }
 
@@ -113,9 +129,8 @@ record RunningMount(
 
     /** Empty if the file cannot be read: its process may end, and remove it, between the listing and the reading. */
     private static Optional<RunningMount> load(Path file) {
-        Properties properties = new Properties();
-        try (Reader reader = Files.newBufferedReader(file)) {
-            properties.load(reader);
+        try {
+            Properties properties = read(file);
             String name = file.getFileName().toString();
             return Optional.of(new RunningMount(
                     properties.getProperty("source", ""),
@@ -129,6 +144,14 @@ record RunningMount(
         } catch (IOException | IllegalArgumentException | DateTimeException e) {
             return Optional.empty();
         }
+    }
+
+    private static Properties read(Path file) throws IOException {
+        Properties properties = new Properties();
+        try (Reader reader = Files.newBufferedReader(file)) {
+            properties.load(reader);
+        }
+        return properties;
     }
 
     private Path file(Path folder) {

@@ -22,8 +22,8 @@ import org.slf4j.LoggerFactory;
  * The life of a serving process.
  *
  * <pre>
- *   checks ──▶ mounted ──▶ answers: the launcher is told ──▶ waits ──▶ unmounted ──▶ all closed, process ends
- *      │                                                      │ SIGTERM, Ctrl-C: unmounts, if busy detaches
+ *   checks ──▶ mounted ──▶ answers: the launcher is told ──▶ waits ──▶ unmounted ──▶ backlog uploaded, process ends
+ *      │                                                      │ SIGTERM, Ctrl-C: unmounts, if busy detaches; hurries
  *      └─ refused: nothing is left
  * </pre>
  */
@@ -61,7 +61,8 @@ final class Serving {
         // Closed in the opposite order: a process that is told to end waits until the bucket is closed.
         try (StopSignal stop = new StopSignal();
                 MountedBucket bucket = open()) {
-            stop.unmounts(bucket.mount());
+            Backlog backlog = bucket.backlog();
+            stop.unmounts(bucket.mount(), backlog == null ? () -> {} : backlog::hurry);
             serve(bucket);
         }
     }
@@ -121,9 +122,15 @@ final class Serving {
             times.done("first answer");
             log.info("{} is mounted on {}", running.source(), running.mountPoint());
             log.debug("Ready after {}", times);
-            tellReady(running);
+            tellReady(running, bucket.recovered());
             mount.awaitUnmounted();
             log.info("{} is unmounted from {}; {}", running.source(), running.mountPoint(), bucket.cacheStatistics());
+            // While the state file still says that this process is there, for those who wait for its end.
+            Backlog backlog = bucket.backlog();
+            if (backlog != null) {
+                backlog.tell(left -> saveBacklog(running, left));
+            }
+            bucket.close();
         } finally {
             delete(running);
         }
@@ -138,9 +145,16 @@ final class Serving {
         }
     }
 
-    private void tellReady(RunningMount running) {
+    private void tellReady(RunningMount running, List<String> recovered) {
+        if (!recovered.isEmpty()) {
+            log.info("Going on with what an earlier mount had not uploaded: {}", recovered);
+        }
         if (verbose) {
             System.out.println(running.source() + " is mounted on " + running.mountPoint());
+            if (!recovered.isEmpty()) {
+                System.out.println("Going on with " + recovered.size()
+                        + " written files that an earlier mount had not uploaded, such as " + recovered.getFirst());
+            }
         }
         if (Launcher.waits()) {
             Launcher.ready();
@@ -166,6 +180,14 @@ final class Serving {
             running.save(configuration.host());
         } catch (IOException e) {
             log.warn("penstock mounts will not show this process: {}", Reason.of(e));
+        }
+    }
+
+    private void saveBacklog(RunningMount running, String left) {
+        try {
+            running.saveBacklog(configuration.host(), left);
+        } catch (IOException e) {
+            log.debug("Who waits for the end is not told what is left", e);
         }
     }
 

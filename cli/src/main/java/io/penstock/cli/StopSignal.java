@@ -32,6 +32,8 @@ final class StopSignal implements AutoCloseable {
 
     private final AtomicReference<@Nullable Mount> mount = new AtomicReference<>();
 
+    private final AtomicReference<Runnable> hurries = new AtomicReference<>(() -> {});
+
     /** Counted down when there is something to unmount, or never will be. */
     private final CountDownLatch settled = new CountDownLatch(1);
 
@@ -41,8 +43,13 @@ final class StopSignal implements AutoCloseable {
         Runtime.getRuntime().addShutdownHook(new Thread(this::stop, "penstock-stop"));
     }
 
-    /** What a signal unmounts from now on. */
-    void unmounts(Mount target) {
+    /**
+     * What a signal unmounts from now on.
+     *
+     * @param hurry run first: whoever waits for something else when it is unmounted must not take long any more
+     */
+    void unmounts(Mount target, Runnable hurry) {
+        hurries.set(hurry);
         mount.set(target);
         settled.countDown();
     }
@@ -64,6 +71,7 @@ final class StopSignal implements AutoCloseable {
         if (target == null || closed.getCount() == 0) {
             return;
         }
+        hurries.get().run();
         Duration patience = CLOSE_PATIENCE;
         try {
             target.unmount(UNMOUNT_PATIENCE);

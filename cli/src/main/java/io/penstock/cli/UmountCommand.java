@@ -5,14 +5,17 @@ import io.penstock.fuse.KernelMount;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.MountTable;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 @Command(
         name = "umount",
@@ -20,7 +23,9 @@ import picocli.CommandLine.Parameters;
         description = {
             "Ends a mount, and waits until its process has ended.",
             "",
-            "If a program still uses the mount, tells which. The cache stays on disk for the next mount."
+            "What was written and is not uploaded yet is uploaded first, and what is left of it is shown; Ctrl-C leaves"
+                    + " the process at it. If a program still uses the mount, tells which. The cache stays on disk for"
+                    + " the next mount."
         })
 final class UmountCommand implements Callable<Integer> {
     /** Long enough for a program that is just closing its files. */
@@ -28,6 +33,9 @@ final class UmountCommand implements Callable<Integer> {
 
     /** Between two looks whether the serving process is still there. */
     private static final Duration LOOK = Duration.ofMillis(5);
+
+    @Spec
+    private CommandSpec spec;
 
     @Parameters(paramLabel = "MOUNTPOINT", description = "The folder that was given to penstock mount.")
     private String mountPoint;
@@ -50,14 +58,33 @@ final class UmountCommand implements Callable<Integer> {
             CountDownLatch ended = new CountDownLatch(1);
             Thread.ofVirtual().start(() -> countDownAtTheEnd(serving.get(), ended));
             mount.unmount(PATIENCE, ended);
+            tellBacklog(serving.get());
         }
         return ExitCode.DONE;
     }
 
-    /** The JDK's own waiting looks ever more seldom at processes that are not its children, and takes zombies for alive. */
+    /** Waits until the process has ended, which it does once it has uploaded all. */
+    private void tellBacklog(RunningMount process) throws InterruptedException {
+        PrintWriter out = spec.commandLine().getOut();
+        String told = "";
+        while (process.isAlive()) {
+            String left = process.backlog(Host.current());
+            if (!left.isEmpty() && !left.equals(told)) {
+                out.println("Unmounted; still to be uploaded: " + left);
+                out.flush();
+                told = left;
+            }
+            Thread.sleep(LOOK);
+        }
+    }
+
+    /**
+     * Down once all requests are answered: what is uploaded then may take long. The JDK's own waiting looks ever more
+     * seldom at processes that are not its children, and takes zombies for alive.
+     */
     private static void countDownAtTheEnd(RunningMount process, CountDownLatch ended) {
         try {
-            while (process.isAlive()) {
+            while (process.isAlive() && process.backlog(Host.current()).isEmpty()) {
                 Thread.sleep(LOOK);
             }
             ended.countDown();

@@ -30,7 +30,7 @@ class MountPlanTest {
         assertThat(plan.readahead()).isEqualTo(ReadaheadConfig.defaults());
         assertThat(plan.cache().memoryBytes()).isEqualTo(1L << 30);
         assertThat(plan.mount().source()).isEqualTo("s3://data/a");
-        assertThat(plan.mount().readOnly()).isTrue();
+        assertThat(plan.mount().readOnly()).isFalse();
         assertThat(plan.mount().allowOther()).isFalse();
         assertThat(plan.files().uid()).isEqualTo(1000);
         assertThat(plan.namespace()).isEqualTo("aws/data");

@@ -67,7 +67,7 @@ final class ReadIT {
         for (String name : NAMES) {
             bucket.put(named(name));
         }
-        mount = MountedBucket.mount(server, bucket.name(), scratch);
+        mount = MountedBucket.mount(server, bucket.name(), scratch, "--read-only");
     }
 
     @AfterAll

@@ -37,8 +37,8 @@ final class Reads {
         Persistence persistence = new Persistence(requests.config.retryDeadline());
         while (!get.isComplete()) {
             long missing = get.rest().length();
-            ObjectBody body = requests.make(
-                    failures.object(version.key()), persistence, () -> open(version, get.rest()));
+            ObjectBody body =
+                    requests.make(failures.object(version.key()), persistence, () -> open(version, get.rest()));
             try {
                 requests.watch(body);
                 get.receive(body);

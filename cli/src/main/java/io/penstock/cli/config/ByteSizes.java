@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * Byte sizes as people write them: {@code 64GiB}, {@code 512M}, {@code 1.5TiB}. The units are those of coreutils: K,
  * KiB are 1024 bytes, KB is 1000. A number without a unit is refused (but for 0): whoever writes 64 means no 64 bytes.
  */
-final class ByteSizes {
+public final class ByteSizes {
     private static final Pattern FORMAT = Pattern.compile("(\\d+(?:\\.\\d+)?)\\s*(?:([KMGTP])?(I?B)?)");
     private static final String PREFIXES = "KMGTP";
 
@@ -38,7 +38,7 @@ final class ByteSizes {
     }
 
     /** In the largest unit that needs no fraction, so that {@link #parse} gives the same number back. */
-    static String print(long bytes) {
+    public static String print(long bytes) {
         long number = bytes;
         int power = 0;
         while (number != 0 && number % 1024 == 0 && power < PREFIXES.length()) {

@@ -73,10 +73,6 @@ public final class Configuration {
 
     /** What each value allows by itself its type knows; here is what they forbid each other. */
     private void addContradictions(List<String> problems) {
-        if (!get(Settings.READ_ONLY)) {
-            problems.add(origin(Settings.READ_ONLY)
-                    + ": read-only: found 'false', allowed is only true: this version cannot write");
-        }
         if (get(Settings.ANONYMOUS) && find(Settings.PROFILE).isPresent()) {
             problems.add(origin(Settings.ANONYMOUS) + ": s3.anonymous: found 'true' together with s3.profile ("
                     + origin(Settings.PROFILE) + "), allowed is only one of them");
@@ -98,6 +94,10 @@ public final class Configuration {
             problems.add(origin(Settings.MEMORY) + ": memory: found '" + show(Settings.MEMORY)
                     + "', allowed is at most half of this machine's memory, "
                     + ByteSizes.print(mostMemory));
+        } else if (!get(Settings.READ_ONLY) && get(WriteSettings.MEMORY) > mostMemory - memory) {
+            problems.add(origin(WriteSettings.MEMORY) + ": write.memory: found '" + show(WriteSettings.MEMORY)
+                    + "', allowed is at most half of this machine's memory, less what memory takes, "
+                    + ByteSizes.print(mostMemory - memory));
         }
     }
 

@@ -188,8 +188,8 @@ public final class Settings {
             .withDefault("5s");
 
     public static final Setting<Boolean> READ_ONLY = Setting.of(
-                    "read-only", flag(), "Mount read-only. Writing is not implemented yet: false is refused.")
-            .withDefault("true");
+                    "read-only", flag(), "Refuse all that writes (Read-only file system); -o ro is the same.")
+            .withDefault("false");
 
     public static final Setting<Integer> UID = Setting.of(
                     "uid", integer(0, Integer.MAX_VALUE), "The owner of all files, by number.")

@@ -133,9 +133,10 @@ class ConfigurationTest {
         assertThatThrownBy(() -> resolve(Map.of(Settings.ANONYMOUS, "true"), "profile=a", ConfigurationFile.NONE))
                 .hasMessage("option --anonymous: s3.anonymous: found 'true' together with s3.profile (-o: option"
                         + " 'profile=a'), allowed is only one of them");
-        assertThatThrownBy(() -> resolve(Map.of(Settings.READ_ONLY, "false"), "", ConfigurationFile.NONE))
-                .hasMessage("option --read-only: read-only: found 'false', allowed is only true: this version cannot"
-                        + " write");
+        assertThatThrownBy(() -> resolve(
+                        Map.of(WriteSettings.MEMORY, "24GiB", Settings.MEMORY, "1GiB"), "", ConfigurationFile.NONE))
+                .hasMessageContaining("option --write-memory: write.memory: found '24GiB', allowed is at most half")
+                .hasMessageEndingWith("23GiB");
         assertThatThrownBy(() -> resolve(Map.of(Settings.MEMORY, "25GiB"), "", ConfigurationFile.NONE))
                 .hasMessageContaining("option --memory: memory: found '25GiB', allowed is at most half")
                 .hasMessageEndingWith("24GiB");
@@ -146,10 +147,10 @@ class ConfigurationTest {
 
     @Test
     void check_fileWithContradictionInOneBucket_reportedOnce() throws IOException {
-        ConfigurationFile file = file("buckets: {a: {read-only: false}, b: {}}\n");
+        ConfigurationFile file = file("buckets: {a: {memory: 25GiB}, b: {}}\n");
         assertThatThrownBy(() -> Configuration.check(Hosts.USER, file))
-                .hasMessage(file.path() + ":1 (buckets.a): read-only: found 'false', allowed is only true: this"
-                        + " version cannot write");
+                .hasMessageStartingWith(file.path() + ":1 (buckets.a): memory: found '25GiB', allowed is at most half")
+                .hasMessageEndingWith("24GiB");
     }
 
     @Test

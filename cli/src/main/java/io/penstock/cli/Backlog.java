@@ -1,0 +1,99 @@
+package io.penstock.cli;
+
+import io.penstock.cli.config.ByteSizes;
+import io.penstock.writeback.Writeback;
+import io.penstock.writeback.WritebackStatistics;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What is closed and not yet uploaded when a mount ends. It is waited for, however long it takes; a process that was
+ * told to end waits only a little, and leaves the rest in staging to the next mount. Safe for use by any number of
+ * threads.
+ */
+final class Backlog {
+    private static final Logger log = LoggerFactory.getLogger(Backlog.class);
+
+    /** Less than {@link StopSignal} gives the whole end of the process. */
+    private static final Duration HURRIED_PATIENCE = Duration.ofSeconds(20);
+
+    /** Most often there is nothing to report. */
+    private static final Duration BEFORE_REPORTS = Duration.ofMillis(100);
+
+    private static final Duration BETWEEN_REPORTS = Duration.ofSeconds(1);
+
+    /** Every so many reports one goes to the log. */
+    private static final int REPORTS_A_LOG_LINE = 30;
+
+    private final Writeback writeback;
+    private volatile Consumer<String> listener = text -> {};
+    private final CountDownLatch hurried = new CountDownLatch(1);
+
+    Backlog(Writeback writeback) {
+        this.writeback = writeback;
+    }
+
+    /** Told about once a second what is left, while it is waited for. */
+    void tell(Consumer<String> progress) {
+        listener = progress;
+    }
+
+    /** The process has been told to end. */
+    void hurry() {
+        hurried.countDown();
+    }
+
+    /** Waits. An interrupt ends it, and the flag is set again. */
+    void await() {
+        CountDownLatch drained = new CountDownLatch(1);
+        Thread drain = Thread.ofVirtual().name("backlog").start(() -> {
+            try {
+                writeback.drain();
+                drained.countDown();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        try {
+            if (!awaitWhileTelling(drained)) {
+                log.warn("Not uploaded when this process had to end: {}. The next mount goes on with it", left());
+            }
+            int failed = writeback.statistics().failedFiles();
+            if (failed > 0) {
+                log.warn("{} files could not be uploaded: penstock recover has them", failed);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            drain.interrupt();
+        }
+    }
+
+    /** @return whether all is uploaded */
+    private boolean awaitWhileTelling(CountDownLatch drained) throws InterruptedException {
+        Duration pause = BEFORE_REPORTS;
+        for (int reports = 0; hurried.getCount() > 0; reports++) {
+            if (drained.await(pause.toMillis(), TimeUnit.MILLISECONDS)) {
+                return true;
+            }
+            pause = BETWEEN_REPORTS;
+            String left = left();
+            listener.accept(left);
+            if (reports % REPORTS_A_LOG_LINE == 0) {
+                log.info("Unmounted; still to be uploaded: {}", left);
+            }
+        }
+        return drained.await(HURRIED_PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    private String left() {
+        WritebackStatistics now = writeback.statistics();
+        return now.backlogFiles()
+                + (now.backlogFiles() == 1 ? " file, " : " files, ")
+                + ByteSizes.print(now.backlogBytes() >> 20 << 20);
+    }
+}
