@@ -452,6 +452,11 @@ public final class FileSystem implements AutoCloseable {
         shared.close();
     }
 
+    /** For tests: waits for what is done after a call has returned. */
+    void awaitBehind() throws InterruptedException {
+        shared.awaitBehind();
+    }
+
     /** For leak checks. */
     public int openHandles() {
         return handles.size();

@@ -20,8 +20,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -46,8 +44,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
     private final ConcurrentMap<WrittenFile, SharedFile> byContent = new ConcurrentHashMap<>();
     private final AtomicLong lastTag = new AtomicLong();
 
-    /** What nobody waits for. */
-    private final ExecutorService behind = Executors.newVirtualThreadPerTaskExecutor();
+    private final Behind behind = new Behind();
 
     SharedFiles(Tree tree, InodeTable inodes, PageFetcher fetcher) {
         this.tree = tree;
@@ -187,7 +184,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         });
         Runnable last = file.atEnd();
         if (last != null) {
-            behind.execute(last);
+            behind.start(last);
         }
         inodes.release(file.inode(), 1);
     }
@@ -199,7 +196,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
     }
 
     void commitBehind(WrittenFile content) {
-        behind.execute(() -> {
+        behind.start(() -> {
             try {
                 content.commit();
             } catch (ObjectStoreException | IOException e) {
@@ -230,7 +227,12 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         }
     }
 
-    /** Waits for what nobody waited for. */
+    /** Waits for what is done after a call has returned. */
+    void awaitBehind() throws InterruptedException {
+        behind.await();
+    }
+
+    /** The same for the last time. */
     @Override
     public void close() {
         behind.close();

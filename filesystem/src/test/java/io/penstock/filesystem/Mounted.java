@@ -60,6 +60,7 @@ final class Mounted implements AutoCloseable {
     static final int O_SYNC = 04010000;
 
     private static final int MIB = 1 << 20;
+    private static final MetadataConfig METADATA = new MetadataConfig(TTL, NEGATIVE_TTL);
     private static final AtomicLong MOUNTS = new AtomicLong();
 
     final ManualClock clock;
@@ -82,7 +83,7 @@ final class Mounted implements AutoCloseable {
      * @param cache may be shared: each has a namespace of its own in it
      */
     Mounted(PageCache cache) {
-        this(cache, new ManualClock(), null, null);
+        this(cache, new ManualClock(), null, null, METADATA);
     }
 
     /**
@@ -95,7 +96,8 @@ final class Mounted implements AutoCloseable {
             PageCache cache,
             ManualClock clock,
             @Nullable InMemoryObjectStore bucket,
-            @Nullable WritebackConfig config) {
+            @Nullable WritebackConfig config,
+            MetadataConfig metadata) {
         this.clock = clock;
         this.bucket =
                 bucket == null ? new InMemoryObjectStore("bucket", clock, InMemoryObjectStore.Order.UTF8) : bucket;
@@ -104,7 +106,7 @@ final class Mounted implements AutoCloseable {
         store = new RecordingObjectStore(faults);
         String namespace = "bucket-" + MOUNTS.incrementAndGet();
         fetcher = new PageFetcher(store, cache, namespace, ReadaheadConfig.defaults());
-        tree = new Tree(store, "", new MetadataConfig(TTL, NEGATIVE_TTL), clock::nanoTime);
+        tree = new Tree(store, "", metadata, clock::nanoTime);
         writeback = config == null ? null : open(cache, namespace, config);
         Writing writing = writeback == null ? null : new Writing(store, writeback, clock);
         FileSystemConfig files = new FileSystemConfig(UID, GID, 0640, 0751, Passthrough.VERIFIED);
@@ -121,12 +123,12 @@ final class Mounted implements AutoCloseable {
 
     /** One that can be written. */
     static Mounted writable(PageCache cache, Path staging) {
-        return new Mounted(cache, new ManualClock(), null, config(staging, Close.VISIBLE));
+        return new Mounted(cache, new ManualClock(), null, config(staging, Close.VISIBLE), METADATA);
     }
 
-    /** One that can be written, over what another has left. */
-    static Mounted writable(PageCache cache, ManualClock clock, InMemoryObjectStore bucket, WritebackConfig config) {
-        return new Mounted(cache, clock, bucket, config);
+    /** One that can be written, over a bucket that others write too, and that believes nothing. */
+    static Mounted distrustful(PageCache cache, InMemoryObjectStore bucket, WritebackConfig config) {
+        return new Mounted(cache, new ManualClock(), bucket, config, new MetadataConfig(Duration.ZERO, Duration.ZERO));
     }
 
     static WritebackConfig config(Path staging, Close close) {
@@ -225,13 +227,19 @@ final class Mounted implements AutoCloseable {
     /** The object's content as the store has it now; null if there is none. */
     @Nullable
     String stored(String key) throws ObjectStoreException, InterruptedException {
+        byte[] content = bytes(key);
+        return content == null ? null : new String(content, StandardCharsets.UTF_8);
+    }
+
+    /** The same in bytes. */
+    byte @Nullable [] bytes(String key) throws ObjectStoreException, InterruptedException {
         try {
             ObjectVersion version = bucket.head(key).version();
             ByteBuffer content = ByteBuffer.allocate((int) version.size());
             if (version.size() > 0) {
                 bucket.get(version, new ByteRange(0, version.size()), new Sink(content));
             }
-            return new String(content.array(), StandardCharsets.UTF_8);
+            return content.array();
         } catch (ObjectStoreException.NotFound e) {
             return null;
         }
@@ -249,8 +257,9 @@ final class Mounted implements AutoCloseable {
         }
     }
 
-    /** Waits until all is committed that is left to be. */
+    /** Waits until all is committed, or deleted, that is left to be. */
     void drain() throws InterruptedException {
+        fs.awaitBehind();
         if (writeback != null) {
             writeback.drain();
         }

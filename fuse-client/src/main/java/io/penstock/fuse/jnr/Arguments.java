@@ -42,6 +42,8 @@ final class Arguments {
                 // An unlinked file that is open is gone at once, not renamed to .fuse_hidden.
                 "hard_remove",
                 "big_writes",
+                // An open that cuts the file comes as one call.
+                "atomic_o_trunc",
                 "async_read",
                 "max_background=" + MAX_BACKGROUND,
                 "congestion_threshold=" + CONGESTION_THRESHOLD));

@@ -5,6 +5,7 @@ import io.penstock.filesystem.AttributeChange;
 import io.penstock.filesystem.CreatedFile;
 import io.penstock.filesystem.FileSystem;
 import io.penstock.fuse.jnr.Paths.Place;
+import java.nio.ByteBuffer;
 import jnr.ffi.Pointer;
 import ru.serce.jnrfuse.FuseStubFS;
 import ru.serce.jnrfuse.struct.FuseFileInfo;
@@ -148,8 +149,14 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int write(String path, Pointer from, long size, long offset, FuseFileInfo file) {
-        return Guard.call(
-                "write", () -> fileSystem.write(file.fh.get(), offset, NativeMemory.buffer(from.address(), size)));
+        return Guard.call("write", () -> {
+            long handle = file.fh.get();
+            ByteBuffer bytes = NativeMemory.buffer(from.address(), size);
+            // Pages that were changed in mapped memory come through any handle of the file, whatever its flags.
+            return FileInfo.isPages(file)
+                    ? fileSystem.writePages(handle, offset, bytes)
+                    : fileSystem.write(handle, offset, bytes);
+        });
     }
 
     @Override

@@ -8,6 +8,9 @@ import ru.serce.jnrfuse.struct.FuseFileInfo;
 
 /** struct fuse_file_info, fuse_common.h of libfuse 2.9: jnr-fuse has the bits elsewhere. */
 final class FileInfo {
+    /** An int. */
+    private static final long WRITE_PAGE = 16;
+
     /** The byte of the bits, and those of them that an open sets. */
     private static final long BITS = 20;
 
@@ -23,6 +26,11 @@ final class FileInfo {
         Pointer memory = Struct.getMemory(info);
         memory.putLong(HANDLE, file.handle());
         memory.putByte(BITS, bits(file.pageCache()));
+    }
+
+    /** Whether a write comes from the kernel's pages. */
+    static boolean isPages(FuseFileInfo info) {
+        return Struct.getMemory(info).getInt(WRITE_PAGE) != 0;
     }
 
     private static byte bits(PageCachePolicy policy) {

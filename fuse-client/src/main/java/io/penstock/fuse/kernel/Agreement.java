@@ -8,6 +8,14 @@ package io.penstock.fuse.kernel;
  * @param flags the bits of FUSE_INIT_EXT and before in the lower half, flags2 in the upper
  */
 record Agreement(int minor, int maxRequest, long flags) {
+    /** Linux 6.6: "fuse: invalidate page cache pages before direct write". */
+    private static final int DIRECT_WRITES_DROP_PAGES = 39;
+
+    /** Whether what is written with FOPEN_DIRECT_IO drops the kernel's pages of it. */
+    boolean dropsPagesOfDirectWrites() {
+        return minor >= DIRECT_WRITES_DROP_PAGES;
+    }
+
     /** Whether the kernel may be given files to read by itself. */
     boolean passesThrough() {
         return (flags & Handshake.PASSTHROUGH) != 0;

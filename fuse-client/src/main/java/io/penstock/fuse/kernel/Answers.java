@@ -29,11 +29,24 @@ final class Answers {
 
     private static final long NANOS_PER_SECOND = 1_000_000_000;
 
-    private final long longestValidNanos;
+    // open(2)'s flags: include/uapi/asm-generic/fcntl.h.
+    private static final int O_ACCMODE = 3;
+    private static final int O_TRUNC = 01000;
 
-    /** @param longestValid how long the kernel may believe names and attributes at most */
-    Answers(Duration longestValid) {
+    /** The one that differs: arch/arm64/include/uapi/asm/fcntl.h. */
+    private static final int O_DIRECT = System.getProperty("os.arch", "").equals("aarch64") ? 0200000 : 040000;
+
+    private final long longestValidNanos;
+    private final boolean directWrites;
+
+    /**
+     * @param longestValid how long the kernel may believe names and attributes at most
+     * @param directWrites whether files opened with O_DIRECT are written past the kernel's pages, by several at a time:
+     *     the kernel has to drop the pages that it has of what is written
+     */
+    Answers(Duration longestValid, boolean directWrites) {
         this.longestValidNanos = TimeUnit.NANOSECONDS.convert(longestValid);
+        this.directWrites = directWrites;
     }
 
     int entry(Reply reply, Attributes attributes) {
@@ -55,10 +68,10 @@ final class Answers {
         return AttrOut.SIZE;
     }
 
-    /** @param readOnly whether nothing can be written through the handle, so that no close has to flush anything */
-    int opened(Reply reply, OpenFile file, boolean readOnly) {
+    /** @param flags what was asked for: open(2)'s */
+    int opened(Reply reply, OpenFile file, int flags) {
         reply.clear(OpenOut.SIZE);
-        writeOpened(reply, 0, file, readOnly);
+        writeOpened(reply, 0, file, flags);
         return OpenOut.SIZE;
     }
 
@@ -67,9 +80,10 @@ final class Answers {
         return OpenOut.SIZE;
     }
 
-    int created(Reply reply, Attributes attributes, OpenFile file) {
+    /** @param flags what was asked for: open(2)'s */
+    int created(Reply reply, Attributes attributes, OpenFile file, int flags) {
         writeEntry(reply.clear(EntryOut.SIZE + OpenOut.SIZE), 0, attributes);
-        writeOpened(reply, EntryOut.SIZE, file, false);
+        writeOpened(reply, EntryOut.SIZE, file, flags);
         return EntryOut.SIZE + OpenOut.SIZE;
     }
 
@@ -152,15 +166,20 @@ final class Answers {
         reply.u32(offset + Attr.BLKSIZE, PREFERRED_READ);
     }
 
-    private static void writeOpened(Reply reply, int offset, OpenFile file, boolean readOnly) {
+    private void writeOpened(Reply reply, int offset, OpenFile file, int asked) {
         int flags = switch (file.pageCache()) {
             case KEEP -> OpenOut.FOPEN_KEEP_CACHE;
             case INVALIDATE -> 0;
             case BYPASS -> OpenOut.FOPEN_DIRECT_IO;
             case PASS_THROUGH -> OpenOut.FOPEN_PASSTHROUGH;
         };
+        if ((asked & (O_ACCMODE | O_TRUNC)) == 0) {
+            flags |= OpenOut.FOPEN_NOFLUSH;
+        } else if (directWrites && (asked & O_DIRECT) != 0) {
+            flags |= OpenOut.FOPEN_DIRECT_IO | OpenOut.FOPEN_PARALLEL_DIRECT_WRITES;
+        }
         reply.u64(offset + OpenOut.FH, file.handle());
         reply.u32(offset + OpenOut.BACKING_ID, file.backing());
-        reply.u32(offset + OpenOut.OPEN_FLAGS, readOnly ? flags | OpenOut.FOPEN_NOFLUSH : flags);
+        reply.u32(offset + OpenOut.OPEN_FLAGS, flags);
     }
 }

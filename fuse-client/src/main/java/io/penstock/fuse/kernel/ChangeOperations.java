@@ -45,15 +45,12 @@ final class ChangeOperations {
                 Long handle = open ? request.u64(SetattrIn.FH) : null;
                 yield answers.attributes(reply, fileSystem.setattr(node, handle, change(request)));
             }
-            case WRITE -> {
-                ByteBuffer bytes = request.bytes(WriteIn.SIZE, request.size(WriteIn.SIZE_FIELD));
-                yield answers.written(
-                        reply, fileSystem.write(request.u64(WriteIn.FH), request.u64(WriteIn.OFFSET), bytes));
-            }
+            case WRITE -> write(request, reply);
             case CREATE -> {
-                CreatedFile created = fileSystem.create(
-                        node, request.string(CreateIn.SIZE), request.u32(CreateIn.MODE), request.u32(CreateIn.FLAGS));
-                yield answers.created(reply, created.attributes(), created.open());
+                int flags = request.u32(CreateIn.FLAGS);
+                CreatedFile created =
+                        fileSystem.create(node, request.string(CreateIn.SIZE), request.u32(CreateIn.MODE), flags);
+                yield answers.created(reply, created.attributes(), created.open(), flags);
             }
             case MKNOD ->
                 answers.entry(reply, fileSystem.mknod(node, request.string(MknodIn.SIZE), request.u32(MknodIn.MODE)));
@@ -113,6 +110,17 @@ final class ChangeOperations {
             }
             case null, default -> -Errno.ENOSYS.number();
         };
+    }
+
+    private int write(Request request, Reply reply) throws ErrnoException {
+        ByteBuffer bytes = request.bytes(WriteIn.SIZE, request.size(WriteIn.SIZE_FIELD));
+        long handle = request.u64(WriteIn.FH);
+        long position = request.u64(WriteIn.OFFSET);
+        // Pages that were changed in mapped memory come through any handle of the file, whatever its flags.
+        boolean pages = (request.u32(WriteIn.FLAGS) & WriteIn.FUSE_WRITE_CACHE) != 0;
+        int written =
+                pages ? fileSystem.writePages(handle, position, bytes) : fileSystem.write(handle, position, bytes);
+        return answers.written(reply, written);
     }
 
     private int rename(Request request, int names, long newParent, int flags) throws ErrnoException {

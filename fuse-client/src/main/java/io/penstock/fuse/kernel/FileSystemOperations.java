@@ -40,7 +40,7 @@ final class FileSystemOperations implements Operations {
     FileSystemOperations(FileSystem fileSystem, Duration longestValid, Connection connection) {
         this.fileSystem = fileSystem;
         this.backingFiles = connection.backingFiles();
-        this.answers = new Answers(longestValid);
+        this.answers = new Answers(longestValid, connection.agreement().dropsPagesOfDirectWrites());
         this.changes = new ChangeOperations(fileSystem, answers);
     }
 
@@ -60,7 +60,7 @@ final class FileSystemOperations implements Operations {
                 OpenFile file = isRead(request)
                         ? fileSystem.openNow(request.node(), request.u32(OpenIn.FLAGS), backingFiles)
                         : null;
-                yield file == null ? WOULD_WAIT : answers.opened(reply, file, true);
+                yield file == null ? WOULD_WAIT : answers.opened(reply, file, request.u32(OpenIn.FLAGS));
             }
             // With its attributes known there is nothing left that these would wait for.
             case OPENDIR, GETXATTR, LISTXATTR -> isKnown(request) ? answer(request, reply) : WOULD_WAIT;
@@ -77,7 +77,7 @@ final class FileSystemOperations implements Operations {
             case READ -> fileSystem.read(handle(request), request.u64(ReadIn.OFFSET), body(request, reply));
             case OPEN -> {
                 OpenFile file = fileSystem.open(request.node(), request.u32(OpenIn.FLAGS), backingFiles);
-                yield answers.opened(reply, file, isRead(request));
+                yield answers.opened(reply, file, request.u32(OpenIn.FLAGS));
             }
             case RELEASE -> {
                 fileSystem.release(request.u64(ReleaseIn.FH));

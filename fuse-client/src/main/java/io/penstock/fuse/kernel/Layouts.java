@@ -171,6 +171,9 @@ final class Layouts {
         /** No FLUSH at close. Since Linux 5.16; before, it is ignored. */
         static final int FOPEN_NOFLUSH = 1 << 5;
 
+        /** Needs FOPEN_DIRECT_IO. Since Linux 6.2. */
+        static final int FOPEN_PARALLEL_DIRECT_WRITES = 1 << 6;
+
         static final int FOPEN_PASSTHROUGH = 1 << 7;
     }
 
@@ -194,7 +197,11 @@ final class Layouts {
         static final int FH = 0;
         static final int OFFSET = 8;
         static final int SIZE_FIELD = 16;
+        static final int FLAGS = 20;
         static final int SIZE = 40;
+
+        /** A bit of FLAGS: written from the kernel's pages, long after the program did. */
+        static final int FUSE_WRITE_CACHE = 1;
     }
 
     static final class WriteOut {

@@ -23,6 +23,10 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class AnswersTest {
+    // open(2).
+    private static final int O_RDWR = 2;
+    private static final int O_TRUNC = 01000;
+
     private static final Attributes FILE = new Attributes(
             0x1122,
             Attributes.S_IFREG | 0644,
@@ -33,7 +37,7 @@ class AnswersTest {
             Instant.ofEpochSecond(1_700_000_000, 123_456_789),
             1_500_000_000);
 
-    private final Answers answers = new Answers(Duration.ofSeconds(60));
+    private final Answers answers = new Answers(Duration.ofSeconds(60), true);
     private final Reply reply = new Reply(8192);
 
     @Test
@@ -79,7 +83,7 @@ class AnswersTest {
 
     @Test
     void attributes_validForLongerThanConfigured_areCutToThat() {
-        int length = new Answers(Duration.ofSeconds(1)).attributes(reply, FILE);
+        int length = new Answers(Duration.ofSeconds(1), true).attributes(reply, FILE);
 
         ByteBuffer attributes = reply.body(length).slice().order(ByteOrder.nativeOrder());
         assertThat(attributes.getLong(AttrOut.ATTR_VALID)).isOne();
@@ -95,7 +99,16 @@ class AnswersTest {
 
     @Test
     void opened_readOnly_isNotFlushedAtItsClose() {
-        assertThat(openFlags(PageCachePolicy.KEEP, true)).isEqualTo(OpenOut.FOPEN_KEEP_CACHE | OpenOut.FOPEN_NOFLUSH);
+        assertThat(openFlags(PageCachePolicy.KEEP, 0)).isEqualTo(OpenOut.FOPEN_KEEP_CACHE | OpenOut.FOPEN_NOFLUSH);
+        assertThat(openFlags(PageCachePolicy.KEEP, O_TRUNC)).isEqualTo(OpenOut.FOPEN_KEEP_CACHE);
+    }
+
+    @Test
+    void opened_toWriteDirectly_goesPastThePagesBySeveralAtATime() {
+        int direct = System.getProperty("os.arch").equals("aarch64") ? 0200000 : 040000;
+
+        assertThat(openFlags(PageCachePolicy.KEEP, O_RDWR | direct))
+                .isEqualTo(OpenOut.FOPEN_KEEP_CACHE | OpenOut.FOPEN_DIRECT_IO | OpenOut.FOPEN_PARALLEL_DIRECT_WRITES);
     }
 
     @Test
@@ -171,11 +184,11 @@ class AnswersTest {
     }
 
     private int openFlags(PageCachePolicy policy) {
-        return openFlags(policy, false);
+        return openFlags(policy, O_RDWR);
     }
 
-    private int openFlags(PageCachePolicy policy, boolean readOnly) {
-        return reply.body(answers.opened(reply, new OpenFile(7, policy), readOnly))
+    private int openFlags(PageCachePolicy policy, int flags) {
+        return reply.body(answers.opened(reply, new OpenFile(7, policy), flags))
                 .slice()
                 .order(ByteOrder.nativeOrder())
                 .getInt(OpenOut.OPEN_FLAGS);

@@ -21,7 +21,7 @@ final class MemoryOperations implements Operations {
     private static final long FOREVER = Long.MAX_VALUE;
     private static final int PERIOD = 1 << 20;
 
-    private final Answers answers = new Answers(Duration.ofSeconds(1));
+    private final Answers answers = new Answers(Duration.ofSeconds(1), true);
     private final ByteBuffer content = Reply.aligned(2 * PERIOD);
     private final Attributes root = new Attributes(1, Attributes.S_IFDIR | 0755, 2, 0, 0, 4096, Instant.EPOCH, FOREVER);
     private final Attributes file;
@@ -52,7 +52,7 @@ final class MemoryOperations implements Operations {
                     default -> answers.noEntry(reply, FOREVER);
                 };
             case GETATTR -> answers.attributes(reply, request.node() == FILE ? file : root);
-            case OPEN -> answers.opened(reply, new OpenFile(1, PageCachePolicy.KEEP), true);
+            case OPEN -> answers.opened(reply, new OpenFile(1, PageCachePolicy.KEEP), 0);
             case OPENDIR -> answers.openedDirectory(reply, 1);
             case RELEASE, RELEASEDIR -> 0;
             case READ -> request.u64(ReadIn.OFFSET) < stalledFrom ? read(request, reply) : WOULD_WAIT;

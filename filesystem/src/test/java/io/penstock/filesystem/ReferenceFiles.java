@@ -1,0 +1,388 @@
+package io.penstock.filesystem;
+
+import io.penstock.core.Errno;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The reference model of writing: what a bucket, the files that are open in one mount, and the names there have to be.
+ * Each operation answers the errno that it has to end with, null for success. A version of an object is its content.
+ */
+final class ReferenceFiles {
+    /** What the bucket has. */
+    final Map<String, Version> store = new HashMap<>();
+
+    /** Files that are open, the oldest first. */
+    private final List<File> files = new ArrayList<>();
+
+    /** Removed names whose objects are still needed by a file. */
+    private final Map<String, File> hidden = new HashMap<>();
+
+    /** Some content, compared by value. */
+    static final class Version {
+        private final byte[] bytes;
+
+        Version(byte[] bytes) {
+            this.bytes = bytes;
+        }
+
+        byte[] bytes() {
+            return bytes;
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Version version && Arrays.equals(bytes, version.bytes);
+        }
+
+        @Override
+        public int hashCode() {
+            return Arrays.hashCode(bytes);
+        }
+    }
+
+    /** What handles share. */
+    static final class File {
+        byte[] content;
+        /** Null once it is removed. */
+        @Nullable
+        String path;
+        /** What the store had of it last, as far as is known here: a commit is a conflict with anything else. */
+        @Nullable
+        Version base;
+        /** Where that is. */
+        String key;
+
+        boolean written;
+        boolean dirty;
+        /** Nothing of it has been committed since it was made. */
+        boolean fresh;
+
+        int handles;
+        int writers;
+        int unflushed;
+        /** To be deleted at the end. */
+        @Nullable
+        Version pending;
+
+        File(String path, @Nullable Version base) {
+            this.path = path;
+            this.key = path;
+            this.base = base;
+            this.content = base == null ? new byte[0] : base.bytes;
+        }
+
+        boolean isShown() {
+            return path != null && written && (writers > 0 || dirty);
+        }
+
+        boolean needs(Version version) {
+            return !(written && fresh) && version.equals(base);
+        }
+    }
+
+    /** An open file. */
+    static final class Handle {
+        final File file;
+        final boolean writes;
+        final boolean appends;
+        boolean flushed;
+
+        Handle(File file, boolean writes, boolean appends) {
+            this.file = file;
+            this.writes = writes;
+            this.appends = appends;
+        }
+    }
+
+    // ---- what is seen
+
+    /** The file's content as the mount has to show it: null if there is no such name. */
+    byte @Nullable [] content(String path) {
+        File shown = shown(path);
+        if (shown != null) {
+            return shown.content;
+        }
+        Version version = hidden.containsKey(path) ? null : store.get(path);
+        return version == null ? null : version.bytes;
+    }
+
+    /** Whether reading the handle's file may fail, because somebody else has changed its object. */
+    boolean mayBeStale(File file) {
+        return file.base != null && !file.base.equals(store.get(file.key));
+    }
+
+    private @Nullable File shown(String path) {
+        return files.stream()
+                .filter(file -> path.equals(file.path) && file.isShown())
+                .findFirst()
+                .orElse(null);
+    }
+
+    // ---- handles
+
+    /** @return the new handle; null if there is no such file */
+    @Nullable
+    Handle open(String path, boolean write, boolean append, boolean truncate) {
+        File file = shown(path);
+        if (file == null) {
+            Version version = hidden.containsKey(path) ? null : store.get(path);
+            if (version == null) {
+                return null;
+            }
+            file = files.stream()
+                    .filter(known -> path.equals(known.path) && version.equals(known.base))
+                    .findFirst()
+                    .orElse(null);
+            if (file == null) {
+                file = new File(path, version);
+                files.add(file);
+            }
+        }
+        return join(file, write, append, truncate);
+    }
+
+    private static Handle join(File file, boolean write, boolean append, boolean truncate) {
+        file.handles++;
+        if (write) {
+            file.writers++;
+            file.unflushed++;
+            if (!file.written) {
+                file.written = true;
+                file.fresh = truncate;
+                file.dirty = truncate;
+                file.content = truncate ? new byte[0] : file.content;
+            } else if (truncate) {
+                resize(file, 0);
+            }
+        }
+        return new Handle(file, write, append);
+    }
+
+    Handle create(String path, boolean append) {
+        vacate(path);
+        File file = new File(path, null);
+        file.written = true;
+        file.fresh = true;
+        file.dirty = true;
+        files.add(file);
+        file.handles = 1;
+        file.writers = 1;
+        file.unflushed = 1;
+        return new Handle(file, true, append);
+    }
+
+    void write(Handle handle, int position, byte[] bytes) {
+        File file = handle.file;
+        unflush(handle);
+        int at = handle.appends ? file.content.length : position;
+        if (at + bytes.length > file.content.length) {
+            file.content = Arrays.copyOf(file.content, at + bytes.length);
+        } else {
+            file.content = file.content.clone();
+        }
+        System.arraycopy(bytes, 0, file.content, at, bytes.length);
+        changed(file);
+    }
+
+    void truncate(Handle handle, int size) {
+        unflush(handle);
+        resize(handle.file, size);
+    }
+
+    void zero(Handle handle, int from, int to, boolean grow) {
+        unflush(handle);
+        File file = handle.file;
+        int end = Math.min(to, file.content.length);
+        if (from < end) {
+            file.content = file.content.clone();
+            Arrays.fill(file.content, from, end, (byte) 0);
+            changed(file);
+        }
+        if (grow) {
+            grow(handle, to);
+        }
+    }
+
+    void grow(Handle handle, int size) {
+        unflush(handle);
+        if (size > handle.file.content.length) {
+            resize(handle.file, size);
+        }
+    }
+
+    private static void resize(File file, int size) {
+        if (file.content.length != size) {
+            file.content = Arrays.copyOf(file.content, size);
+            changed(file);
+        }
+    }
+
+    private static void changed(File file) {
+        file.dirty = file.path != null;
+    }
+
+    private static void unflush(Handle handle) {
+        if (handle.flushed) {
+            handle.flushed = false;
+            handle.file.unflushed++;
+        }
+    }
+
+    @Nullable
+    Errno flush(Handle handle) {
+        File file = handle.file;
+        if (!handle.writes) {
+            return null;
+        }
+        if (!handle.flushed) {
+            handle.flushed = true;
+            file.unflushed--;
+        }
+        boolean isEmpty = file.fresh && file.content.length == 0;
+        return file.unflushed > 0 || isEmpty ? null : commit(file);
+    }
+
+    void release(Handle handle) {
+        File file = handle.file;
+        file.handles--;
+        if (handle.writes) {
+            file.writers--;
+            file.unflushed -= handle.flushed ? 0 : 1;
+        }
+        leave(file, handle.writes);
+    }
+
+    private void leave(File file, boolean wrote) {
+        if (file.handles == 0 || (wrote && file.writers == 0)) {
+            commit(file); // behind: nobody is told
+        }
+        if (file.handles == 0) {
+            files.remove(file);
+            remove(file);
+        }
+    }
+
+    /** Does what was put off until nobody needs the object any more. */
+    private void remove(File file) {
+        if (file.pending != null) {
+            store.remove(file.key, file.pending);
+            hidden.remove(file.key, file);
+            file.pending = null;
+        }
+    }
+
+    @Nullable
+    Errno commit(File file) {
+        if (!file.dirty || file.path == null) {
+            return null;
+        }
+        if (!Objects.equals(store.get(file.path), file.base)) {
+            return Errno.ESTALE;
+        }
+        committed(file);
+        return null;
+    }
+
+    /** The content is in the store. */
+    void committed(File file) {
+        Version version = new Version(file.content);
+        store.put(Objects.requireNonNull(file.path), version);
+        file.base = version;
+        file.dirty = false;
+        file.fresh = false;
+    }
+
+    // ---- names
+
+    @Nullable
+    Errno truncate(String path, int size) {
+        Handle handle = open(path, true, false, size == 0);
+        if (handle == null) {
+            return Errno.ENOENT;
+        }
+        resize(handle.file, size);
+        Errno errno = commit(handle.file);
+        release(handle);
+        return errno;
+    }
+
+    @Nullable
+    Errno unlink(String path) {
+        File shown = shown(path);
+        Version version = shown != null ? shown.base : hidden.containsKey(path) ? null : store.get(path);
+        if (shown == null && version == null) {
+            return Errno.ENOENT;
+        }
+        List<File> gone = lose(path);
+        if (version == null) {
+            return null;
+        }
+        for (File file : gone) {
+            if (file.needs(version)) {
+                file.pending = version;
+                hidden.put(path, file);
+                return null;
+            }
+        }
+        store.remove(path);
+        return null;
+    }
+
+    @Nullable
+    Errno rename(String from, String to, boolean mustBeNew) {
+        File source = shown(from);
+        Version version = hidden.containsKey(from) ? null : store.get(from);
+        if (source == null && version == null) {
+            return Errno.ENOENT;
+        } else if (from.equals(to)) {
+            return null;
+        } else if (mustBeNew && content(to) != null) {
+            return Errno.EEXIST;
+        }
+        vacate(to);
+        if (source != null) {
+            Errno errno = commit(source);
+            if (errno != null) {
+                return errno;
+            }
+            version = source.base;
+        }
+        if (version == null || !version.equals(store.get(from))) {
+            return Errno.ESTALE;
+        }
+        lose(to);
+        store.put(to, version);
+        store.remove(from);
+        for (File file : files) {
+            if (from.equals(file.path)) {
+                file.path = to;
+                file.key = version.equals(file.base) ? to : file.key;
+            }
+        }
+        return null;
+    }
+
+    /** The name is wanted for something else: what is put off is done now. */
+    private void vacate(String path) {
+        File file = hidden.get(path);
+        if (file != null) {
+            remove(file);
+        }
+    }
+
+    /** The files of the name lose it. */
+    private List<File> lose(String path) {
+        List<File> gone = files.stream().filter(file -> path.equals(file.path)).toList();
+        for (File file : gone) {
+            file.path = null;
+            file.dirty = false;
+        }
+        return gone;
+    }
+}

@@ -1,0 +1,420 @@
+package io.penstock.filesystem;
+
+import static io.penstock.filesystem.Mounted.O_APPEND;
+import static io.penstock.filesystem.Mounted.O_EXCL;
+import static io.penstock.filesystem.Mounted.O_RDWR;
+import static io.penstock.filesystem.Mounted.O_TRUNC;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cache.PageCache;
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.testing.Seeded;
+import io.penstock.writeback.WritebackConfig;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Random calls that write, changes by others and remounts, judged by {@link ReferenceFiles}: after each step every name,
+ * every open file and every object must be as there. Few names, so that they collide. {@code -Dpenstock.sequences=N}
+ * runs more.
+ */
+@Timeout(3600)
+class WritingModelTest {
+    private static final List<String> PATHS = List.of("a", "b", "d/a");
+    private static final int SLOTS = 3;
+    private static final int STEPS = 14;
+    private static final int SEQUENCES = Integer.getInteger("penstock.sequences", 10_000);
+
+    // fallocate(2).
+    private static final int KEEP_SIZE = 1;
+    private static final int PUNCH_HOLE = 2;
+    private static final int ZERO_RANGE = 0x10;
+
+    @TempDir
+    private static Path folder;
+
+    private sealed interface Step {
+        record Put(String key, int size) implements Step {}
+
+        record Delete(String key) implements Step {}
+
+        record Open(int slot, String path, int flags) implements Step {}
+
+        record Create(int slot, String path, int flags) implements Step {}
+
+        record Write(int slot, int position, int size) implements Step {}
+
+        record Truncate(int slot, int size) implements Step {}
+
+        record TruncatePath(String path, int size) implements Step {}
+
+        record Fallocate(int slot, int mode, int offset, int length) implements Step {}
+
+        record Fsync(int slot) implements Step {}
+
+        record Flush(int slot) implements Step {}
+
+        record Close(int slot) implements Step {}
+
+        record Unlink(String path) implements Step {}
+
+        record Rename(String from, String to, boolean mustBeNew) implements Step {}
+
+        record Remount() implements Step {}
+    }
+
+    @Test
+    void anySteps_areAsInTheReference() throws Exception {
+        try (PageCache cache = Mounted.cache(folder.resolve("cache"))) {
+            Seeded.check(SEQUENCES, random -> {
+                // A few sequences work around the end of a block.
+                int base = random.nextInt(200) == 0 ? (4 << 20) - 20 : 0;
+                List<Step> steps =
+                        Stream.generate(() -> step(random, base)).limit(STEPS).toList();
+                Throwable failure = run(cache, steps);
+                if (failure != null) {
+                    List<Step> shortest = shorten(cache, steps);
+                    throw new AssertionError("after " + shortest + ": " + run(cache, shortest), failure);
+                }
+            });
+        }
+    }
+
+    /** Leaves out all steps without which it fails too. */
+    private static List<Step> shorten(PageCache cache, List<Step> steps) {
+        List<Step> shortest = new ArrayList<>(steps);
+        for (int i = shortest.size() - 1; i >= 0; i--) {
+            Step left = shortest.remove(i);
+            if (run(cache, shortest) == null) {
+                shortest.add(i, left);
+            }
+        }
+        return shortest;
+    }
+
+    private static @Nullable Throwable run(PageCache cache, List<Step> steps) {
+        try (Run run = new Run(cache)) {
+            for (Step step : steps) {
+                run.apply(step);
+                run.check();
+            }
+        } catch (Exception | AssertionError e) {
+            return e;
+        }
+        return null;
+    }
+
+    private static Step step(RandomGenerator random, int base) {
+        String path = PATHS.get(random.nextInt(PATHS.size()));
+        int slot = random.nextInt(SLOTS);
+        int position = (random.nextInt(4) == 0 ? 0 : base) + random.nextInt(30);
+        int size = random.nextInt(1, 20);
+        return switch (random.nextInt(26)) {
+            case 0, 1 -> new Step.Put(path, base + size);
+            case 2 -> new Step.Delete(path);
+            case 3, 4 -> new Step.Open(slot, path, 0);
+            case 5, 6 -> new Step.Open(slot, path, O_RDWR);
+            case 7 -> new Step.Open(slot, path, O_RDWR | (random.nextBoolean() ? O_APPEND : O_TRUNC));
+            case 8, 9 -> new Step.Create(slot, path, O_RDWR);
+            case 10 -> new Step.Create(slot, path, O_RDWR | (random.nextBoolean() ? O_EXCL : O_TRUNC | O_APPEND));
+            case 11, 12, 13 -> new Step.Write(slot, position, size);
+            case 14 -> new Step.Truncate(slot, position);
+            case 15 -> new Step.TruncatePath(path, random.nextInt(3) == 0 ? 0 : position);
+            case 16 -> new Step.Fallocate(slot, mode(random), position, size);
+            case 17 -> new Step.Fsync(slot);
+            case 18 -> new Step.Flush(slot);
+            case 19, 20, 21 -> new Step.Close(slot);
+            case 22 -> new Step.Unlink(path);
+            case 23, 24 -> new Step.Rename(path, PATHS.get(random.nextInt(PATHS.size())), random.nextInt(4) == 0);
+            default -> new Step.Remount();
+        };
+    }
+
+    private static int mode(RandomGenerator random) {
+        return switch (random.nextInt(4)) {
+            case 0 -> 0;
+            case 1 -> PUNCH_HOLE | KEEP_SIZE;
+            case 2 -> ZERO_RANGE;
+            default -> ZERO_RANGE | KEEP_SIZE;
+        };
+    }
+
+    private record Open(OpenFile file, ReferenceFiles.Handle reference) {}
+
+    private static final class Run implements AutoCloseable {
+        private final PageCache cache;
+        private final WritebackConfig config;
+        private final InMemoryObjectStore bucket = new InMemoryObjectStore();
+        private final ReferenceFiles reference = new ReferenceFiles();
+        private final Map<Integer, Open> open = new HashMap<>();
+        private Mounted m;
+
+        /** Makes every write another one. */
+        private int writes;
+
+        Run(PageCache cache) throws ErrnoException {
+            this.cache = cache;
+            this.config = Mounted.config(folder.resolve("staging"), WritebackConfig.Close.VISIBLE);
+            this.m = Mounted.distrustful(cache, bucket, config);
+            m.mkdir("d");
+        }
+
+        void apply(Step step) throws Exception {
+            switch (step) {
+                case Step.Put(String key, int size) -> {
+                    byte[] bytes = bytes(size);
+                    bucket.put(key, bytes);
+                    reference.store.put(key, new ReferenceFiles.Version(bytes));
+                }
+                case Step.Delete(String key) -> {
+                    bucket.delete(key);
+                    reference.store.remove(key);
+                }
+                case Step.Open(int slot, String path, int flags) -> open(slot, path, flags);
+                case Step.Create(int slot, String path, int flags) -> create(slot, path, flags);
+                case Step.TruncatePath(String path, int size) ->
+                    expect(reference.truncate(path, size), () -> m.truncate(path, null, size));
+                case Step.Unlink(String path) -> expect(reference.unlink(path), () -> m.unlink(path));
+                case Step.Rename(String from, String to, boolean mustBeNew) ->
+                    expect(reference.rename(from, to, mustBeNew), () -> m.rename(from, to, mustBeNew ? 1 : 0));
+                case Step.Remount() -> {
+                    for (int slot = 0; slot < SLOTS; slot++) {
+                        close(slot);
+                    }
+                    m.close();
+                    m = Mounted.distrustful(cache, bucket, config);
+                }
+                case Step.Close(int slot) -> close(slot);
+                case Step.Write(int slot, int _, int _) when open.containsKey(slot) -> change(step, open.get(slot));
+                case Step.Truncate(int slot, int _) when open.containsKey(slot) -> change(step, open.get(slot));
+                case Step.Fallocate(int slot, int _, int _, int _)
+                when open.containsKey(slot) -> change(step, open.get(slot));
+                case Step.Fsync(int slot) when open.containsKey(slot) -> fsync(open.get(slot));
+                case Step.Flush(int slot) when open.containsKey(slot) -> flush(open.get(slot));
+                case Step.Write _, Step.Truncate _, Step.Fallocate _, Step.Fsync _, Step.Flush _ -> {}
+            }
+            m.drain();
+        }
+
+        private void open(int slot, String path, int flags) throws Exception {
+            close(slot);
+            boolean write = (flags & O_RDWR) != 0;
+            var handle = reference.open(path, write, (flags & O_APPEND) != 0, (flags & O_TRUNC) != 0);
+            if (handle == null) {
+                expect(Errno.ENOENT, () -> m.open(path, flags));
+            } else {
+                open.put(slot, new Open(m.open(path, flags), handle));
+            }
+        }
+
+        private void create(int slot, String path, int flags) throws Exception {
+            close(slot);
+            boolean append = (flags & O_APPEND) != 0;
+            if (reference.content(path) == null) {
+                open.put(slot, new Open(m.create(path, flags), reference.create(path, append)));
+            } else if ((flags & O_EXCL) != 0) {
+                expect(Errno.EEXIST, () -> m.create(path, flags));
+            } else {
+                OpenFile file = m.create(path, flags);
+                var handle = reference.open(path, true, append, (flags & O_TRUNC) != 0);
+                assertThat(handle).isNotNull();
+                open.put(slot, new Open(file, handle));
+            }
+        }
+
+        private void change(Step step, Open file) throws Exception {
+            long handle = file.file.handle();
+            if (!file.reference.writes) {
+                expect(Errno.EBADF, () -> m.fs.write(handle, 0, ByteBuffer.allocate(1)));
+                return;
+            }
+            switch (step) {
+                case Step.Write(int _, int position, int size) -> {
+                    byte[] bytes = bytes(size);
+                    m.fs.write(handle, position, ByteBuffer.wrap(bytes));
+                    reference.write(file.reference, position, bytes);
+                }
+                case Step.Truncate(int _, int size) -> {
+                    AttributeChange change = new AttributeChange(null, null, null, (long) size, null, null);
+                    m.fs.setattr(m.fs.inodeOf(handle), handle, change);
+                    reference.truncate(file.reference, size);
+                }
+                case Step.Fallocate(int _, int mode, int offset, int length) -> {
+                    m.fs.fallocate(handle, mode, offset, length);
+                    boolean grow = (mode & KEEP_SIZE) == 0;
+                    if (mode == 0) {
+                        reference.grow(file.reference, offset + length);
+                    } else {
+                        reference.zero(file.reference, offset, offset + length, grow);
+                    }
+                }
+                default -> throw new IllegalArgumentException(step.toString());
+            }
+        }
+
+        /** It may be visible afterwards, and need not; it cannot be if somebody else has changed the object. */
+        private void fsync(Open file) throws Exception {
+            ReferenceFiles.File written = file.reference.file;
+            try {
+                m.fs.fsync(file.file.handle(), false);
+            } catch (ErrnoException e) {
+                assertThat(e.errno()).isEqualTo(Errno.ESTALE);
+                assertThat(reference.commit(written)).isEqualTo(Errno.ESTALE);
+                return;
+            }
+            String path = written.path;
+            if (path != null && written.dirty && equal(written.content, m.bytes(path))) {
+                reference.committed(written);
+            }
+        }
+
+        private void flush(Open file) throws Exception {
+            expect(reference.flush(file.reference), () -> m.fs.flush(file.file.handle(), 0));
+        }
+
+        private void close(int slot) throws Exception {
+            Open file = open.remove(slot);
+            if (file != null) {
+                try {
+                    flush(file);
+                } finally {
+                    m.fs.release(file.file.handle());
+                    reference.release(file.reference);
+                }
+                m.drain();
+            }
+        }
+
+        private byte[] bytes(int size) {
+            byte[] bytes = new byte[size];
+            Arrays.fill(bytes, (byte) (++writes % 127 + 1));
+            return bytes;
+        }
+
+        /** Everything is read again. */
+        void check() throws Exception {
+            List<String> names = new ArrayList<>();
+            for (String path : PATHS) {
+                byte[] expected = reference.content(path);
+                if (expected == null) {
+                    expect(Errno.ENOENT, () -> m.lookup(path));
+                } else {
+                    names.add(path);
+                    Attributes attributes = m.lookup(path);
+                    assertThat(attributes.size()).as("size of " + path).isEqualTo(expected.length);
+                    checkContent(path, expected);
+                }
+                byte[] stored = m.bytes(path);
+                var version = reference.store.get(path);
+                assertThat(equal(version == null ? null : version.bytes(), stored))
+                        .as("object " + path + ", which is " + ReferenceText.of(stored) + " and not "
+                                + ReferenceText.of(version == null ? null : version.bytes()))
+                        .isTrue();
+            }
+            List<String> listed = new ArrayList<>();
+            for (String name : m.ls(FileSystem.ROOT, 2)) {
+                if (!name.equals("d")) {
+                    listed.add(name);
+                }
+            }
+            m.ls(m.lookup("d").inode(), 1).forEach(name -> listed.add("d/" + name));
+            assertThat(listed).as("names").containsExactlyInAnyOrderElementsOf(names);
+            for (Open file : open.values()) {
+                ReferenceFiles.File shared = file.reference.file;
+                checkRead("handle of " + shared.key, file.file, shared.content, reference.mayBeStale(shared));
+            }
+        }
+
+        private void checkContent(String path, byte[] expected) throws Exception {
+            OpenFile file = m.open(path);
+            try {
+                var handle = reference.open(path, false, false, false);
+                assertThat(handle).isNotNull();
+                checkRead(path, file, expected, reference.mayBeStale(handle.file));
+                reference.release(handle);
+            } finally {
+                m.fs.release(file.handle());
+            }
+        }
+
+        private void checkRead(String what, OpenFile file, byte[] expected, boolean mayBeStale) throws ErrnoException {
+            ByteBuffer to = ByteBuffer.allocate(expected.length + 10);
+            try {
+                int bytes = m.fs.read(file.handle(), 0, to);
+                byte[] read = Arrays.copyOf(to.array(), bytes);
+                assertThat(equal(expected, read))
+                        .as(what + " reads " + ReferenceText.of(read) + " and not " + ReferenceText.of(expected))
+                        .isTrue();
+            } catch (ErrnoException e) {
+                assertThat(e.errno()).as(what + ": " + e.getMessage()).isEqualTo(Errno.ESTALE);
+                assertThat(mayBeStale)
+                        .as(what + " is not stale: " + e.getMessage())
+                        .isTrue();
+            }
+        }
+
+        private static boolean equal(byte @Nullable [] a, byte @Nullable [] b) {
+            return Arrays.equals(a, b);
+        }
+
+        private static void expect(@Nullable Errno expected, Call call) throws Exception {
+            Errno actual = null;
+            String message = "";
+            try {
+                call.run();
+            } catch (ErrnoException e) {
+                actual = e.errno();
+                message = String.valueOf(e.getMessage());
+            }
+            assertThat(actual).as(message).isEqualTo(expected);
+        }
+
+        @Override
+        public void close() {
+            for (int slot = 0; slot < SLOTS; slot++) {
+                Open file = open.remove(slot);
+                if (file != null) {
+                    m.fs.release(file.file.handle());
+                }
+            }
+            m.close();
+        }
+    }
+
+    /** What fails or not. */
+    @FunctionalInterface
+    private interface Call {
+        void run() throws Exception;
+    }
+
+    /** Content in messages: what was written by one call is one number and its length. */
+    private static final class ReferenceText {
+        static String of(byte @Nullable [] bytes) {
+            if (bytes == null) {
+                return "absent";
+            }
+            StringBuilder text = new StringBuilder("[");
+            for (int i = 0, end; i < bytes.length; i = end) {
+                end = i;
+                while (end < bytes.length && bytes[end] == bytes[i]) {
+                    end++;
+                }
+                text.append(i == 0 ? "" : " ").append(bytes[i]).append('x').append(end - i);
+            }
+            return text.append(']').toString();
+        }
+    }
+}
