@@ -49,7 +49,7 @@ final class S3Connector {
 
     S3ObjectStore connect(String prefix) throws ObjectStoreException, InterruptedException {
         requireCredentials();
-        SdkHttpClient http = HttpClients.create(config);
+        SdkHttpClient http = new BreakableHttpClient(HttpClients.create(config), config.readTimeout());
         S3ObjectStore store = null;
         try {
             String region = region(http);

@@ -39,10 +39,8 @@ public final class FaultProxy implements AutoCloseable {
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
 
     // Guarded by this.
-    private @Nullable Break fault;
-    private long untilFault;
-    private int faultsLeft;
-    private long faultEvery;
+    private Breaker ofAnswers = new Breaker(0, 0, Break.RESET);
+    private Breaker ofRequests = new Breaker(0, 0, Break.RESET);
     private int answersLeft;
     private String answer = "";
     private int requests;
@@ -61,10 +59,13 @@ public final class FaultProxy implements AutoCloseable {
 
     /** The next answers break, {@code times} times, each time that this many more bytes have passed. */
     public synchronized void breakAfter(long bytes, int times, Break how) {
-        fault = how;
-        untilFault = bytes;
-        faultEvery = bytes;
-        faultsLeft = times;
+        ofAnswers = new Breaker(bytes, times, how);
+        struck = new CountDownLatch(1);
+    }
+
+    /** The same of requests. */
+    public synchronized void breakRequestsAfter(long bytes, int times, Break how) {
+        ofRequests = new Breaker(bytes, times, how);
         struck = new CountDownLatch(1);
     }
 
@@ -77,7 +78,7 @@ public final class FaultProxy implements AutoCloseable {
                 + "\r\n\r\n" + body;
     }
 
-    /** Waits until an answer has broken. */
+    /** Waits until something has broken. */
     public void awaitBreak() throws InterruptedException {
         CountDownLatch latch;
         synchronized (this) {
@@ -137,8 +138,8 @@ public final class FaultProxy implements AutoCloseable {
         }
     }
 
-    /** A request without a body fits one read, being sent at once. */
-    private void forwardRequests(Socket client, Socket upstream) throws IOException {
+    /** A request's head fits one read, being sent at once. */
+    private void forwardRequests(Socket client, Socket upstream) throws IOException, InterruptedException {
         try (client;
                 upstream) {
             InputStream in = client.getInputStream();
@@ -150,7 +151,9 @@ public final class FaultProxy implements AutoCloseable {
                     client.getOutputStream().write(own.getBytes(US_ASCII));
                     return;
                 }
-                out.write(buffer, 0, n);
+                if (breaks(client, out, buffer, n, true)) {
+                    return;
+                }
             }
         }
     }
@@ -160,13 +163,7 @@ public final class FaultProxy implements AutoCloseable {
         OutputStream out = client.getOutputStream();
         byte[] buffer = new byte[BUFFER];
         for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
-            int allowed = allowed(n);
-            out.write(buffer, 0, allowed);
-            Break how = allowed < n ? strike() : null;
-            if (how == Break.STALL) {
-                Thread.sleep(Long.MAX_VALUE);
-            } else if (how != null) {
-                client.setSoLinger(how == Break.RESET, 0);
+            if (breaks(client, out, buffer, n, false)) {
                 break;
             }
         }
@@ -174,28 +171,61 @@ public final class FaultProxy implements AutoCloseable {
         upstream.close();
     }
 
+    /** Hands on what may pass. */
+    private boolean breaks(Socket client, OutputStream out, byte[] buffer, int n, boolean request)
+            throws IOException, InterruptedException {
+        int allowed;
+        Break how = null;
+        synchronized (this) {
+            Breaker breaker = request ? ofRequests : ofAnswers;
+            allowed = breaker.allowed(n);
+            if (allowed < n) {
+                how = breaker.strike();
+                struck.countDown();
+            }
+        }
+        out.write(buffer, 0, allowed);
+        if (how == Break.STALL) {
+            Thread.sleep(Long.MAX_VALUE);
+        } else if (how != null) {
+            client.setSoLinger(how == Break.RESET, 0);
+        }
+        return how != null;
+    }
+
     private synchronized @Nullable String ownAnswer() {
         requests++;
         return answersLeft-- > 0 ? answer : null;
     }
 
-    private synchronized int allowed(int n) {
-        if (fault == null) {
-            return n;
-        }
-        int allowed = (int) Math.min(n, untilFault);
-        untilFault -= allowed;
-        return allowed;
-    }
+    /** Counts one direction's bytes up to a fault. Guarded by the proxy. */
+    private static final class Breaker {
+        private final long every;
+        private final Break how;
+        private int left;
+        private long until;
 
-    private synchronized @Nullable Break strike() {
-        Break how = fault;
-        untilFault = faultEvery;
-        if (--faultsLeft == 0) {
-            fault = null;
+        Breaker(long every, int times, Break how) {
+            this.every = every;
+            this.how = how;
+            this.left = times;
+            this.until = every;
         }
-        struck.countDown();
-        return how;
+
+        int allowed(int n) {
+            if (left == 0) {
+                return n;
+            }
+            int allowed = (int) Math.min(n, until);
+            until -= allowed;
+            return allowed;
+        }
+
+        Break strike() {
+            until = every;
+            left--;
+            return how;
+        }
     }
 
     private interface Task {

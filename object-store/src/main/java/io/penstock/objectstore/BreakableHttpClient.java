@@ -1,0 +1,133 @@
+package io.penstock.objectstore;
+
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.http.ContentStreamProvider;
+import software.amazon.awssdk.http.ExecutableHttpRequest;
+import software.amazon.awssdk.http.HttpExecuteRequest;
+import software.amazon.awssdk.http.HttpExecuteResponse;
+import software.amazon.awssdk.http.SdkHttpClient;
+
+/**
+ * An HTTP client whose requests end: when it is closed, all that wait for an answer; and those whose body is not taken
+ * any more, after the time that an answer may be silent. The clients beneath have a timeout for reading only, and would
+ * write into a connection that nobody empties for ever. Safe for use by any number of threads.
+ */
+final class BreakableHttpClient implements SdkHttpClient {
+    /** So many looks a timeout: a body that stalls is found out a quarter of it late at most. */
+    private static final int LOOKS = 4;
+
+    private final SdkHttpClient client;
+    private final long timeoutNanos;
+    private final Set<Sent> inFlight = ConcurrentHashMap.newKeySet();
+    private final Thread watch;
+
+    /** @param timeout between two reads of a body */
+    BreakableHttpClient(SdkHttpClient client, Duration timeout) {
+        this.client = client;
+        this.timeoutNanos = timeout.toNanos();
+        this.watch = Thread.ofVirtual().name("stalled uploads").start(() -> watch(timeout.dividedBy(LOOKS)));
+    }
+
+    @Override
+    public ExecutableHttpRequest prepareRequest(HttpExecuteRequest request) {
+        ContentStreamProvider content = request.contentStreamProvider().orElse(null);
+        Sent sent = new Sent();
+        HttpExecuteRequest watched = content == null
+                ? request
+                : HttpExecuteRequest.builder()
+                        .request(request.httpRequest())
+                        .contentStreamProvider(() -> sent.watched(content.newStream()))
+                        .build();
+        sent.request = client.prepareRequest(watched);
+        return new ExecutableHttpRequest() {
+            @Override
+            public HttpExecuteResponse call() throws IOException {
+                inFlight.add(sent);
+                try {
+                    return sent.request().call();
+                } finally {
+                    inFlight.remove(sent);
+                }
+            }
+
+            @Override
+            public void abort() {
+                sent.request().abort();
+            }
+        };
+    }
+
+    @Override
+    public String clientName() {
+        return client.clientName();
+    }
+
+    @Override
+    public void close() {
+        watch.interrupt();
+        inFlight.forEach(sent -> sent.request().abort());
+        client.close();
+    }
+
+    private void watch(Duration period) {
+        try {
+            while (true) {
+                Thread.sleep(period);
+                long now = System.nanoTime();
+                inFlight.stream()
+                        .filter(sent -> sent.isStalled(now))
+                        .forEach(sent -> sent.request().abort());
+            }
+        } catch (InterruptedException _) {
+            // It is closed.
+        }
+    }
+
+    /** A request, and how its body goes. */
+    private final class Sent {
+        private @Nullable ExecutableHttpRequest request;
+
+        /** When the body's stream was last read; no concern of anybody's before the first and after the last. */
+        private volatile long lastRead;
+
+        private volatile boolean sending;
+
+        ExecutableHttpRequest request() {
+            if (request == null) {
+                throw new IllegalStateException("not prepared");
+            }
+            return request;
+        }
+
+        boolean isStalled(long now) {
+            return sending && now - lastRead > timeoutNanos;
+        }
+
+        InputStream watched(InputStream body) {
+            return new FilterInputStream(body) {
+                @Override
+                public int read() throws IOException {
+                    return noted(super.read());
+                }
+
+                @Override
+                public int read(byte[] target, int offset, int length) throws IOException {
+                    return noted(super.read(target, offset, length));
+                }
+            };
+        }
+
+        /** The time between this and the next read is what the connection takes to swallow what was read. */
+        private int noted(int read) {
+            lastRead = System.nanoTime();
+            sending = read >= 0;
+            return read;
+        }
+    }
+}

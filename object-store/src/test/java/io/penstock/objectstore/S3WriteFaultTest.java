@@ -1,0 +1,238 @@
+package io.penstock.objectstore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.embeddeds3.EmbeddedS3;
+import io.penstock.objectstore.FaultProxy.Break;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What breaks on the wire while something is written. */
+final class S3WriteFaultTest {
+    private static final String BUCKET = "bucket";
+    private static final String KEY = "folder/object";
+    private static final BytesBody BODY = BytesBody.random(3_000_000, 1);
+
+    @TempDir
+    private static Path folder;
+
+    private static EmbeddedS3 server;
+
+    private FaultProxy proxy;
+    private S3ObjectStore store;
+
+    @BeforeAll
+    static void startServer() throws IOException {
+        server = new EmbeddedS3(folder, "id", "secret");
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    @BeforeEach
+    void connect() throws Exception {
+        if (!Files.exists(folder.resolve(BUCKET))) {
+            server.createBucket(BUCKET);
+        }
+        proxy = new FaultProxy(server.endpoint());
+        store = connect(Duration.ofSeconds(30), Duration.ofSeconds(30));
+    }
+
+    @AfterEach
+    void disconnect() throws Exception {
+        proxy.close();
+        try (S3ObjectStore direct =
+                S3ObjectStore.connect(config().endpoint(server.endpoint()).build())) {
+            direct.delete(KEY);
+        } catch (ObjectStoreException.NotFound _) {
+            // The bucket is what was gone.
+        }
+        store.close();
+    }
+
+    @Test
+    void put_connectionResetMidway_isSentAgain() throws Exception {
+        proxy.breakRequestsAfter(1_000_000, 2, Break.RESET);
+
+        ObjectVersion version = store.put(KEY, BODY, WriteCondition.ALWAYS);
+
+        assertIsThere(version, BODY);
+    }
+
+    @Test
+    void put_serverTakesNoMoreBytes_isSentAgainAfterTheReadTimeout() throws Exception {
+        try (S3ObjectStore impatient = connect(Duration.ofSeconds(1), Duration.ofSeconds(30))) {
+            proxy.breakRequestsAfter(1_000_000, 1, Break.STALL);
+            BytesBody more = BytesBody.random(20_000_000, 2); // than the sockets' buffers hold
+
+            assertIsThere(impatient.put(KEY, more, WriteCondition.ALWAYS), more);
+        }
+    }
+
+    @Test
+    void put_answerLost_isRecognisedByItsContent() throws Exception {
+        proxy.breakAfter(10, 1, Break.RESET);
+
+        ObjectVersion version = store.put(KEY, BODY, WriteCondition.ABSENT);
+
+        assertIsThere(version, BODY);
+    }
+
+    @Test
+    void uploadPart_connectionResetMidway_isSentAgain() throws Exception {
+        MultipartUpload upload = store.createUpload(KEY);
+        proxy.breakRequestsAfter(1_000_000, 1, Break.RESET);
+
+        UploadedPart part = store.uploadPart(upload, 1, BODY);
+
+        assertIsThere(store.complete(upload, List.of(part), WriteCondition.ALWAYS), BODY);
+    }
+
+    @Test
+    void complete_errorWithStatus200_isTriedAgain() throws Exception {
+        MultipartUpload upload = store.createUpload(KEY);
+        List<UploadedPart> parts = List.of(store.uploadPart(upload, 1, BODY));
+        proxy.answer(1, 200, "InternalError");
+
+        assertIsThere(store.complete(upload, parts, WriteCondition.ALWAYS), BODY);
+    }
+
+    @Test
+    void complete_answerLost_isRecognisedAsDone() throws Exception {
+        MultipartUpload upload = store.createUpload(KEY);
+        List<UploadedPart> parts = List.of(store.uploadPart(upload, 1, BODY));
+        proxy.breakAfter(10, 1, Break.RESET);
+
+        assertIsThere(store.complete(upload, parts, WriteCondition.ABSENT), BODY);
+    }
+
+    @Test
+    void complete_answerTimesOutAfterItSucceeded_isRecognisedAsDone() throws Exception {
+        try (S3ObjectStore impatient = connect(Duration.ofSeconds(1), Duration.ofSeconds(30))) {
+            MultipartUpload upload = impatient.createUpload(KEY);
+            List<UploadedPart> parts = List.of(impatient.uploadPart(upload, 1, BODY));
+            proxy.breakAfter(10, 1, Break.STALL);
+
+            assertIsThere(impatient.complete(upload, parts, WriteCondition.ABSENT), BODY);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"503,SlowDown", "500,InternalError", "409,ConditionalRequestConflict", "400,RequestTimeout"})
+    void write_passingAnswer_isTriedAgain(int status, String code) throws Exception {
+        proxy.answer(1, status, code);
+        store.delete("anything");
+        MultipartUpload upload = store.createUpload(KEY);
+        proxy.answer(1, status, code);
+
+        store.abort(upload);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "400,ExpiredToken,AccessDenied",
+        "403,AccessDenied,AccessDenied",
+        "403,QuotaExceeded,QuotaExceeded",
+        "507,XMinioStorageFull,OutOfSpace",
+        "400,EntityTooLarge,Unavailable"
+    })
+    void write_finalAnswer_isNotTriedAgain(int status, String code, String kind) {
+        proxy.takeRequests();
+        proxy.answer(1, status, code);
+
+        assertThatThrownBy(() -> store.createUpload(KEY))
+                .isInstanceOf(ObjectStoreException.class)
+                .hasMessageContaining(code)
+                .extracting(e -> e.getClass().getSimpleName())
+                .isEqualTo(kind);
+        assertThat(proxy.takeRequests()).isOne();
+    }
+
+    @Test
+    void put_throttledPastTheDeadline_isThrottled() throws Exception {
+        try (S3ObjectStore impatient = connect(Duration.ofSeconds(30), Duration.ZERO)) {
+            proxy.answer(1000, 503, "SlowDown");
+
+            assertThatThrownBy(() -> impatient.delete(KEY)).isInstanceOf(ObjectStoreException.Throttled.class);
+        }
+    }
+
+    @Test
+    void write_bucketDeleted_isNotFound() throws Exception {
+        Files.delete(folder.resolve(BUCKET));
+
+        assertThatThrownBy(() -> store.put(KEY, BODY, WriteCondition.ALWAYS))
+                .isInstanceOf(ObjectStoreException.NotFound.class)
+                .hasMessageContaining(BUCKET);
+        assertThatThrownBy(() -> store.createUpload(KEY)).isInstanceOf(ObjectStoreException.NotFound.class);
+    }
+
+    @Test
+    void put_interruptedWhileStalled_endsAtOnce() throws Exception {
+        proxy.breakRequestsAfter(1_000_000, 1, Break.STALL);
+        CompletableFuture<Exception> failure = new CompletableFuture<>();
+        Thread writer = Thread.startVirtualThread(() -> failure.complete(failureOfPut()));
+        proxy.awaitBreak();
+
+        writer.interrupt();
+
+        assertThat(failure.get()).isInstanceOf(InterruptedException.class);
+    }
+
+    @Test
+    void close_whileAPutIsStalled_endsIt() throws Exception {
+        proxy.breakRequestsAfter(1_000_000, 1, Break.STALL);
+        CompletableFuture<Exception> failure = new CompletableFuture<>();
+        Thread.startVirtualThread(() -> failure.complete(failureOfPut()));
+        proxy.awaitBreak();
+
+        store.close();
+
+        assertThat(failure.get()).isInstanceOf(ObjectStoreException.Unavailable.class);
+    }
+
+    private Exception failureOfPut() {
+        try {
+            store.put(KEY, BytesBody.random(20_000_000, 3), WriteCondition.ALWAYS);
+            return new Exception("the PUT succeeded");
+        } catch (ObjectStoreException | IOException | InterruptedException | RuntimeException e) {
+            return e;
+        }
+    }
+
+    private void assertIsThere(ObjectVersion version, BytesBody body) throws Exception {
+        assertThat(store.head(KEY).version().etag()).isEqualTo(version.etag());
+        CollectingSink sink = new CollectingSink((int) body.length());
+        store.get(version, new ByteRange(0, body.length()), sink);
+        assertThat(sink.bytes()).isEqualTo(body.bytes());
+    }
+
+    private S3Config.Builder config() {
+        return S3Config.builder(BUCKET)
+                .endpoint(proxy.endpoint())
+                .pathStyle(true)
+                .credentials(new S3Config.Credentials.Static("id", "secret"));
+    }
+
+    private S3ObjectStore connect(Duration readTimeout, Duration deadline) throws Exception {
+        return S3ObjectStore.connect(
+                config().readTimeout(readTimeout).writeRetryDeadline(deadline).build());
+    }
+}
