@@ -6,7 +6,8 @@ import java.nio.ByteBuffer;
 /** The file that holds one object version's pages, each at its own offset. Safe for use by any number of threads. */
 interface DataFile extends AutoCloseable {
     /**
-     * Reads until the buffer is full or the file ends. Not ended by an interrupt.
+     * Reads until the buffer is full or the file ends; a large read goes past the kernel's page cache if it and its
+     * memory are aligned. Not ended by an interrupt.
      *
      * @return bytes read
      */

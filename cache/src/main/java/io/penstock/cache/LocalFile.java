@@ -22,6 +22,9 @@ final class LocalFile implements DataFile {
     private static final Set<OpenOption> DIRECT =
             Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, DirectIo.OPTION);
 
+    /** From here on the page cache costs more than it gives: ADR 3. */
+    private static final int LARGE = 128 << 10;
+
     private final Path path;
     private final boolean direct;
 
@@ -44,12 +47,12 @@ final class LocalFile implements DataFile {
 
     @Override
     public int read(long position, ByteBuffer to) throws IOException {
-        return read(position, to, false);
+        return read(position, to, to.remaining() >= LARGE && isDirect(position, to));
     }
 
     @Override
     public int readPage(long position, ByteBuffer to) throws IOException {
-        return read(position, to, isDirect(to));
+        return read(position, to, isDirect(position, to));
     }
 
     private int read(long position, ByteBuffer to, boolean past) throws IOException {
@@ -72,13 +75,16 @@ final class LocalFile implements DataFile {
      * An object's last page is rarely aligned. It goes through the page cache as a whole: small objects, which have no
      * other, would otherwise wait for the disk one by one.
      */
-    private boolean isDirect(ByteBuffer page) {
-        return direct && page.remaining() % Slab.ALIGNMENT == 0;
+    private boolean isDirect(long position, ByteBuffer bytes) {
+        return direct
+                && bytes.isDirect()
+                && (position | bytes.remaining()) % Slab.ALIGNMENT == 0
+                && bytes.alignmentOffset(bytes.position(), Slab.ALIGNMENT) == 0;
     }
 
     @Override
     public void write(long position, ByteBuffer from) throws IOException {
-        boolean past = isDirect(from);
+        boolean past = isDirect(position, from);
         int start = from.position();
         while (from.hasRemaining()) {
             long at = position + from.position() - start;

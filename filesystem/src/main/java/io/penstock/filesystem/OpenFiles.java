@@ -5,6 +5,7 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.OpenFile.PageCachePolicy;
 import io.penstock.filesystem.OpenHandle.OpenObject;
+import io.penstock.filesystem.Places.Standing;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;
@@ -139,11 +140,14 @@ final class OpenFiles {
         }
     }
 
-    /** The version that the kernel reads by itself under this inode: null if it does not. */
+    /**
+     * The version that the kernel reads by itself under this inode, whatever its place stands for now: null if it does
+     * not. Not to be believed for long, as it ends with the last close.
+     */
     @Nullable
-    FileEntry passedThrough(long inode) {
+    Standing passedThrough(long inode) {
         BackingFile file = kernelPages.backingFile(inode);
-        return file == null ? null : new FileEntry(file.object());
+        return file == null ? null : new Standing(new FileEntry(file.object()), 0);
     }
 
     int backingFiles() {
@@ -153,9 +157,9 @@ final class OpenFiles {
     /** {@link InodeTable#acquire}, but another inode if the one there is passed through in another version. */
     Inode acquire(Directory parent, String name, Node node) {
         Inode known = inodes.find(parent, name);
-        FileEntry passed = known == null ? null : passedThrough(known.number());
-        if (known != null && passed != null && node instanceof FileEntry(StoredObject current)) {
-            if (!passed.object().version().etag().equals(current.version().etag())) {
+        BackingFile file = known == null ? null : kernelPages.backingFile(known.number());
+        if (known != null && file != null && node instanceof FileEntry(StoredObject current)) {
+            if (!file.object().version().etag().equals(current.version().etag())) {
                 inodes.retire(known);
             }
         }
