@@ -1,5 +1,6 @@
 package io.penstock.cache;
 
+import io.penstock.core.LentBytes;
 import io.penstock.core.ObjectVersion;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -54,20 +55,34 @@ public final class CachedObject implements AutoCloseable {
         return fromPage >= end ? null : pages.claim(checkPage(fromPage, end), (int) end, urgency);
     }
 
+    /** {@link #read(long, ByteBuffer, boolean, LentBytes)} of what stands alone, all of it into the buffer. */
+    public int read(long position, ByteBuffer to) throws FillFailedException, InterruptedException {
+        return read(position, to, false, null);
+    }
+
     /**
-     * Copies bytes from the one page that holds {@code position}, up to the page's end or the buffer's limit. Waits
-     * while the page is Inflight, but only until the bytes asked for have arrived.
+     * Reads from the one page that holds {@code position}, up to the page's end or the buffer's limit. Waits while the
+     * page is Inflight, but only until the bytes asked for have arrived.
      *
-     * @return the number of bytes copied: 0 if the buffer is full, or at or past the object's end; or {@link #MISSING}
+     * @param sequential whether what follows will be wanted too: then whole pages are read from disk, and some ahead
+     * @param loans if not null, many bytes at a time are lent rather than copied into the buffer, whose position goes
+     *     over them
+     * @return the number of bytes read: 0 if the buffer is full, or at or past the object's end; or {@link #MISSING}
      * @throws FillFailedException if the fill that was waited for failed
      */
-    public int read(long position, ByteBuffer to) throws FillFailedException, InterruptedException {
-        return reads.read(checkPosition(position), to);
+    public int read(long position, ByteBuffer to, boolean sequential, @Nullable LentBytes loans)
+            throws FillFailedException, InterruptedException {
+        return reads.read(checkPosition(position), to, sequential, loans);
+    }
+
+    /** {@link #readNow(long, ByteBuffer, LentBytes)}, all of it into the buffer. */
+    public int readNow(long position, ByteBuffer to) {
+        return readNow(position, to, null);
     }
 
     /** Like {@link #read}, but never waits, not for the disk either: {@link #WOULD_WAIT} instead. */
-    public int readNow(long position, ByteBuffer to) {
-        return reads.readNow(checkPosition(position), to);
+    public int readNow(long position, ByteBuffer to, @Nullable LentBytes loans) {
+        return reads.readNow(checkPosition(position), to, loans);
     }
 
     /** Whether all pages are stored on disk: a snapshot, made without touching it. */

@@ -9,7 +9,8 @@ import java.nio.ByteBuffer;
  */
 public interface DataFile extends AutoCloseable {
     /**
-     * Reads until the buffer is full or the file ends. Not ended by an interrupt.
+     * Reads until the buffer is full or the file ends; a large read goes past the kernel's page cache if it and its
+     * memory are aligned. Not ended by an interrupt.
      *
      * @return bytes read
      */

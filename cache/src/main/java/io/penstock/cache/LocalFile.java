@@ -24,6 +24,9 @@ public final class LocalFile implements DataFile {
     private static final Set<OpenOption> DIRECT =
             Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, DirectIo.OPTION);
 
+    /** From here on the page cache costs more than it gives: ADR 3. */
+    private static final int LARGE = 128 << 10;
+
     private final Path path;
     private final boolean direct;
 
@@ -51,7 +54,7 @@ public final class LocalFile implements DataFile {
 
     @Override
     public int read(long position, ByteBuffer to) throws IOException {
-        return read(position, to, false);
+        return read(position, to, to.remaining() >= LARGE && isDirect(position, to));
     }
 
     @Override
@@ -79,8 +82,11 @@ public final class LocalFile implements DataFile {
      * An object's last page is rarely aligned. It goes through the page cache as a whole: small objects, which have no
      * other, would otherwise wait for the disk one by one.
      */
-    private boolean isDirect(long position, ByteBuffer page) {
-        return direct && position % Slab.ALIGNMENT == 0 && page.remaining() % Slab.ALIGNMENT == 0;
+    private boolean isDirect(long position, ByteBuffer bytes) {
+        return direct
+                && bytes.isDirect()
+                && (position | bytes.remaining()) % Slab.ALIGNMENT == 0
+                && bytes.alignmentOffset(bytes.position(), Slab.ALIGNMENT) == 0;
     }
 
     @Override

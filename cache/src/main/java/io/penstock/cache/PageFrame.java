@@ -1,6 +1,7 @@
 package io.penstock.cache;
 
 import io.penstock.cache.Slab.Piece;
+import io.penstock.core.LentBytes;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * writes it to disk, one for each reader meanwhile. The memory goes back with the last; so a reader that has a
  * reference always finishes its copy, also of a page that has failed behind the bytes it wants.
  */
-final class PageFrame {
+final class PageFrame implements LentBytes.Loan {
     enum Origin {
         /** Claimed by a {@link Fill}. */
         STORE,
@@ -124,7 +125,7 @@ final class PageFrame {
         int now = arrived + bytes;
         arrived = now;
         if (now == length) {
-            end(Stage.COMPLETE);
+            enter(Stage.COMPLETE);
         } else if (awaitedBytes <= now) { // a reader registers before it looks at arrived: see await
             wakeAll();
         }
@@ -132,14 +133,14 @@ final class PageFrame {
 
     void fail(Exception cause) {
         failure = cause;
-        end(Stage.FAILED);
+        enter(Stage.FAILED);
     }
 
     void cancel() {
-        end(Stage.CANCELLED);
+        enter(Stage.CANCELLED);
     }
 
-    private synchronized void end(Stage last) {
+    private synchronized void enter(Stage last) {
         stage = last;
         notifyAll();
     }
@@ -193,12 +194,34 @@ final class PageFrame {
         ByteBuffer memory = piece().memory();
         to.put(to.position(), memory, offset, count);
         to.position(to.position() + count);
+        wasRead(offset, count);
+        return count;
+    }
+
+    /** The same, but lends the bytes if they are many. The loan is a reference of its own. */
+    int lend(int offset, ByteBuffer to, LentBytes loans) {
+        int count = Math.min(to.remaining(), length - offset);
+        if (!loans.takes(count)) {
+            return copy(offset, to);
+        }
+        retain();
+        loans.add(to.position(), piece().memory(), offset, piece().address() + offset, count, this);
+        to.position(to.position() + count);
+        wasRead(offset, count);
+        return count;
+    }
+
+    @Override
+    public void end() {
+        release();
+    }
+
+    private void wasRead(int offset, int count) {
         read = true;
         bytesRead += count;
         if (offset + count == length && isSpent()) {
             object.memory().spend(this);
         }
-        return count;
     }
 
     /** Whether a reader has most likely had all of it, so that it will hardly come back. */

@@ -3,13 +3,14 @@ package io.penstock.cache;
 import io.penstock.cache.ObjectPages.Shared;
 import io.penstock.cache.PageFrame.Origin;
 import io.penstock.cache.Slab.Piece;
+import io.penstock.core.LentBytes;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /** Reads of one object's pages, from memory and from disk. Has no state of its own. */
 final class PageReads {
-    /** From this on a read is taken for part of a sequential one: the kernel's smallest readahead. */
-    private static final int SEQUENTIAL_BYTES = 128 << 10;
+    /** The kernel's smallest readahead; what reads less at a time in sequence is content with what the kernel gives. */
+    private static final int READAHEAD_BYTES = 128 << 10;
 
     /** Enough for one stream to keep an NVMe busy. */
     private static final int PAGES_AHEAD = 3;
@@ -25,7 +26,12 @@ final class PageReads {
         this.shared = shared;
     }
 
-    int read(long position, ByteBuffer to) throws FillFailedException, InterruptedException {
+    /**
+     * @param sequential whether the bytes behind these will most likely be wanted too
+     * @param loans takes the place of large copies; settled before anything is waited for
+     */
+    int read(long position, ByteBuffer to, boolean sequential, @Nullable LentBytes loans)
+            throws FillFailedException, InterruptedException {
         if (position >= pages.size() || !to.hasRemaining()) {
             return 0;
         }
@@ -34,29 +40,46 @@ final class PageReads {
         int end = Math.min(pages.pageLength(page), offset + to.remaining());
         while (true) {
             PageFrame frame = pages.frame(page);
-            int count = frame != null ? readFrame(frame, offset, end, to) : readFromDisk(page, offset, to);
+            int count = frame != null
+                    ? readFrame(frame, offset, end, to, loans)
+                    : readFromDisk(page, offset, to, sequential, loans);
             if (count != LOOK_AGAIN) {
                 return count;
             }
         }
     }
 
-    private int readFrame(PageFrame frame, int offset, int end, ByteBuffer to)
+    private int readFrame(PageFrame frame, int offset, int end, ByteBuffer to, @Nullable LentBytes loans)
             throws FillFailedException, InterruptedException {
         if (!frame.tryRetain()) {
             return LOOK_AGAIN;
         }
         try {
-            return arrived(frame, end) ? frame.copy(offset, to) : LOOK_AGAIN;
+            if (!frame.has(end)) {
+                settle(to, loans);
+            }
+            return arrived(frame, end) ? take(frame, offset, to, loans) : LOOK_AGAIN;
         } finally {
             frame.release();
         }
     }
 
-    private int readFromDisk(int page, int offset, ByteBuffer to) throws InterruptedException {
+    private static int take(PageFrame frame, int offset, ByteBuffer to, @Nullable LentBytes loans) {
+        return loans == null ? frame.copy(offset, to) : frame.lend(offset, to, loans);
+    }
+
+    private static void settle(ByteBuffer to, @Nullable LentBytes loans) {
+        if (loans != null) {
+            loans.settle(to);
+        }
+    }
+
+    private int readFromDisk(int page, int offset, ByteBuffer to, boolean sequential, @Nullable LentBytes loans)
+            throws InterruptedException {
         Extent extent = pages.extent(page);
         if (extent != null && shared.store().has(pages, page)) {
-            return readStored(extent, page, offset, to);
+            settle(to, loans);
+            return readStored(extent, page, offset, to, sequential, loans);
         }
         if (pages.frame(page) != null) {
             return LOOK_AGAIN; // claimed since
@@ -74,20 +97,23 @@ final class PageReads {
     }
 
     /** Bytes read, or {@link #LOOK_AGAIN}. */
-    private int readStored(Extent extent, int page, int offset, ByteBuffer to) throws InterruptedException {
+    private int readStored(
+            Extent extent, int page, int offset, ByteBuffer to, boolean sequential, @Nullable LentBytes loans)
+            throws InterruptedException {
         if (!extent.isVerified(page)) {
             PageFrame frame = new PageFrame(pages, page, Origin.DISK);
             if (!pages.addFrame(frame)) {
                 return 0;
             }
             pages.waitForMemory(frame);
-            return load(extent, frame, offset, to);
+            return load(extent, frame, offset, to, loans);
         }
-        if (isSequential(page, offset, to)) {
+        // A whole page costs a fifth of the CPU per byte that small reads cost, as it goes past the page cache (ADR 3).
+        if (sequential && to.remaining() >= READAHEAD_BYTES) {
             PageFrame frame = tryFrame(page);
             if (frame != null) {
                 loadAhead(page);
-                return load(extent, frame, offset, to);
+                return load(extent, frame, offset, to, loans);
             }
         }
         int count = shared.store().read(extent, page, offset, to);
@@ -95,14 +121,6 @@ final class PageReads {
             shared.counters().diskHits.increment();
         }
         return count;
-    }
-
-    /**
-     * Whether the rest of the page will be wanted too: a large read at its start, or behind a page that is in memory. A
-     * whole page costs a fifth of the CPU per byte that small reads cost, as it goes past the page cache (ADR 3).
-     */
-    private boolean isSequential(int page, int offset, ByteBuffer to) {
-        return to.remaining() >= SEQUENTIAL_BYTES && (offset == 0 || pages.frame(page - 1) != null);
     }
 
     /** A frame to read a stored page into, if there is memory to spare and nobody else does. */
@@ -135,14 +153,14 @@ final class PageReads {
         }
     }
 
-    private int load(Extent extent, PageFrame frame, int offset, ByteBuffer to) {
+    private int load(Extent extent, PageFrame frame, int offset, ByteBuffer to, @Nullable LentBytes loans) {
         frame.retain();
         try {
             if (!load(extent, frame)) {
                 return 0;
             }
             shared.counters().diskHits.increment();
-            return frame.copy(offset, to);
+            return take(frame, offset, to, loans);
         } finally {
             frame.release();
         }
@@ -159,7 +177,7 @@ final class PageReads {
         return true;
     }
 
-    int readNow(long position, ByteBuffer to) {
+    int readNow(long position, ByteBuffer to, @Nullable LentBytes loans) {
         if (position >= pages.size() || !to.hasRemaining()) {
             return 0;
         }
@@ -174,7 +192,7 @@ final class PageReads {
         }
         try {
             shared.counters().memoryHits.increment();
-            return frame.copy(offset, to);
+            return take(frame, offset, to, loans);
         } finally {
             frame.release();
         }

@@ -1,5 +1,6 @@
 package io.penstock.cache;
 
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +18,8 @@ final class Slab {
     private final ByteBuffer memory =
             ByteBuffer.allocateDirect(PageCache.PAGE_SIZE + ALIGNMENT).alignedSlice(ALIGNMENT);
 
+    private final long address = MemorySegment.ofBuffer(memory).address();
+
     /** One bit per leaf that is not handed out. */
     private long free = -1;
 
@@ -25,8 +28,9 @@ final class Slab {
      *
      * @param leaves the bits of its leaves
      * @param memory its bytes: aligned, position 0, limit its size
+     * @param address of the first of them
      */
-    record Piece(Slab slab, long leaves, ByteBuffer memory) {
+    record Piece(Slab slab, long leaves, ByteBuffer memory, long address) {
         int size() {
             return memory.capacity();
         }
@@ -46,7 +50,8 @@ final class Slab {
             long leaves = run << first;
             if ((free & leaves) == leaves) {
                 free &= ~leaves;
-                return new Piece(this, leaves, memory.slice(first * LEAF_SIZE, size));
+                int start = first * LEAF_SIZE;
+                return new Piece(this, leaves, memory.slice(start, size), address + start);
             }
         }
         return null;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.ByteRange;
+import io.penstock.core.LentBytes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -172,6 +173,56 @@ final class PageCacheTest {
         assertThat(open.readNow(1, ByteBuffer.allocate(4096))).isEqualTo(CachedObject.WOULD_WAIT);
         fill.fail(new IOException("over"));
         assertThat(open.readNow(0, ByteBuffer.allocate(1))).isEqualTo(CachedObject.MISSING);
+    }
+
+    @Test
+    void read_manyBytesOnLoan_lendsThePagesMemoryUntilItIsGivenBack() throws Exception {
+        Fill fill = claimed(open, 0, 1);
+        OBJECT.fill(fill, PAGE_SIZE);
+        cache.awaitWritten();
+        assertThat(cache.busyBytes()).isZero();
+        ByteBuffer to = ByteBuffer.allocate(PAGE_SIZE);
+        LentBytes loans = new LentBytes(1);
+
+        assertThat(open.readNow(4096, to.position(10), loans)).isEqualTo(PAGE_SIZE - 4096);
+
+        assertThat(to.position()).isEqualTo(10 + PAGE_SIZE - 4096);
+        assertThat(loans.count()).isOne();
+        assertThat(loans.at(0)).isEqualTo(10);
+        assertThat(loans.length(0)).isEqualTo(PAGE_SIZE - 4096);
+        assertThat(loans.address(0) % Slab.ALIGNMENT).isZero();
+        cache.invalidate(TestObject.NAMESPACE, OBJECT.version());
+        loans.settle(to);
+        assertThat(to.flip().position(10))
+                .as("also of a page given up meanwhile")
+                .isEqualTo(OBJECT.content(4096, PAGE_SIZE - 4096));
+        assertThat(cache.statistics().memoryBytes()).isZero();
+    }
+
+    @Test
+    void read_aPageThatIsWaitedFor_holdsNothingMeanwhile() throws Exception {
+        OBJECT.fill(claimed(open, 0, 1), PAGE_SIZE);
+        cache.awaitWritten();
+        Fill second = claimed(open, 1, 2);
+        ByteBuffer to = ByteBuffer.allocate(2 * PAGE_SIZE);
+        LentBytes loans = new LentBytes(2);
+        open.read(0, to, false, loans);
+        assertThat(loans.count()).isOne();
+        Thread reader = Thread.startVirtualThread(() -> {
+            try {
+                open.read(PAGE_SIZE, to, false, loans);
+            } catch (InterruptedException | FillFailedException e) {
+                throw new AssertionError(e);
+            }
+        });
+        awaitReaders(1);
+
+        assertThat(loans.count()).isZero();
+
+        OBJECT.fill(second, PAGE_SIZE);
+        reader.join();
+        loans.settle(to);
+        assertThat(to.flip()).isEqualTo(OBJECT.content(0, 2 * PAGE_SIZE));
     }
 
     @Test

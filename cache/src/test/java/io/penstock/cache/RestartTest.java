@@ -71,7 +71,8 @@ final class RestartTest {
             try (CachedObject open = object.open(cache)) {
                 for (long position = 0; position < object.size(); position += request) {
                     int expected = (int) Math.min(request, object.size() - position);
-                    assertThat(object.readAndCheck(open, position, request)).isEqualTo(expected);
+                    assertThat(object.readAndCheck(open, position, request, true))
+                            .isEqualTo(expected);
                 }
             }
             CacheStatistics statistics = cache.statistics();
@@ -98,6 +99,29 @@ final class RestartTest {
                 }
             }
             assertThat(cache.statistics().diskHits()).isEqualTo(32);
+            assertThat(cache.statistics().memoryHits()).isEqualTo(memory);
+        }
+    }
+
+    @Test
+    void read_largeAtRandom_readsNoMoreThanAsked() throws Exception {
+        TestObject object = new TestObject("random", 40L * PAGE_SIZE + 5);
+        int request = 256 << 10;
+        try (PageCache cache = open()) {
+            object.store(cache);
+            long memory = cache.statistics().memoryHits();
+            ByteBuffer aligned =
+                    ByteBuffer.allocateDirect(request + Slab.ALIGNMENT).alignedSlice(Slab.ALIGNMENT);
+            try (CachedObject open = object.open(cache)) {
+                for (int i = 0; i < 32; i++) { // pages that are not in memory, from their start and within them
+                    long position = (long) (i * 7 % 32) * request;
+                    assertThat(object.readAndCheck(open, position, request)).isEqualTo(request);
+                    assertThat(open.read(position, aligned.clear().limit(request)))
+                            .isEqualTo(request);
+                    assertThat(aligned.flip()).isEqualTo(object.content(position, request));
+                }
+            }
+            assertThat(cache.statistics().diskHits()).isEqualTo(64);
             assertThat(cache.statistics().memoryHits()).isEqualTo(memory);
         }
     }

@@ -3,6 +3,7 @@ package io.penstock.cache;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.core.LentBytes;
 import io.penstock.core.ObjectVersion;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -95,8 +96,15 @@ record TestObject(String key, long size) {
 
     /** Reads at one place and compares. Returns what read returned. */
     int readAndCheck(CachedObject open, long position, int length) throws FillFailedException, InterruptedException {
+        return readAndCheck(open, position, length, false);
+    }
+
+    int readAndCheck(CachedObject open, long position, int length, boolean sequential)
+            throws FillFailedException, InterruptedException {
         ByteBuffer to = ByteBuffer.allocateDirect(length);
-        int count = open.read(position, to);
+        LentBytes loans = new LentBytes(1);
+        int count = open.read(position, to, sequential, loans);
+        loans.settle(to);
         if (count > 0) {
             assertThat(to.flip()).as("%s from %s", key, position).isEqualTo(content(position, count));
         }

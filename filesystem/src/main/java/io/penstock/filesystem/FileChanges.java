@@ -215,7 +215,7 @@ final class FileChanges {
         long copied = 0;
         while (copied < length) {
             buffer.clear().limit((int) Math.min(buffer.capacity(), length - copied));
-            if (from.read(fromPosition + copied, buffer) == 0) {
+            if (from.read(fromPosition + copied, buffer, null) == 0) {
                 break;
             }
             buffer.flip();

@@ -2,6 +2,7 @@ package io.penstock.filesystem;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.core.LentBytes;
 import io.penstock.filesystem.OpenHandle.OpenDirectory;
 import io.penstock.filesystem.OpenHandle.OpenObject;
 import io.penstock.filesystem.Places.Standing;
@@ -122,14 +123,14 @@ public final class FileSystem implements AutoCloseable {
     }
 
     public Attributes getattr(long inode) throws ErrnoException {
-        Standing passedThrough = passedThrough(inode);
+        Standing passedThrough = files.passedThrough(inode);
         Standing standing = passedThrough != null ? passedThrough : places.standing(inode);
         return view.of(inode, standing.node(), standing.validNanos());
     }
 
     /** {@link #getattr} if the answer is known: null if it is not. */
     public @Nullable Attributes getattrNow(long inode) throws ErrnoException {
-        Standing passedThrough = passedThrough(inode);
+        Standing passedThrough = files.passedThrough(inode);
         Standing standing = passedThrough != null ? passedThrough : places.standingNow(inode);
         return standing == null ? null : view.of(inode, standing.node(), standing.validNanos());
     }
@@ -206,19 +207,26 @@ public final class FileSystem implements AutoCloseable {
         return OpenFlags.isChange(flags) ? null : files.openNow(inode, flags, kernel);
     }
 
+    /** {@link #read(long, long, ByteBuffer, LentBytes)}, all of it into the buffer. */
+    public int read(long handle, long position, ByteBuffer to) throws ErrnoException {
+        return read(handle, position, to, null);
+    }
+
     /**
      * Reads until the buffer is full or the file ends.
      *
+     * @param loans if not null, many bytes at a time are lent rather than copied into the buffer. The caller gives them
+     *     back, also after an exception
      * @return bytes read, 0 at the end of the file
      * @throws ErrnoException EBADF; ESTALE if the object changed since it was opened; EACCES if it is archived; EIO
      */
-    public int read(long handle, long position, ByteBuffer to) throws ErrnoException {
-        return files.read(handle, position, to);
+    public int read(long handle, long position, ByteBuffer to, @Nullable LentBytes loans) throws ErrnoException {
+        return files.read(handle, position, to, loans);
     }
 
     /** {@link #read} if all of it is in memory: {@link #WOULD_WAIT} if not. */
-    public int readNow(long handle, long position, ByteBuffer to) throws ErrnoException {
-        return files.readNow(handle, position, to);
+    public int readNow(long handle, long position, ByteBuffer to, @Nullable LentBytes loans) throws ErrnoException {
+        return files.readNow(handle, position, to, loans);
     }
 
     /** Closes a handle; one that is not open is ignored. Never waits: what is left to do is done behind. */
@@ -479,17 +487,9 @@ public final class FileSystem implements AutoCloseable {
         };
     }
 
+    /** What the inode shows: the version that the kernel reads by itself under it, else what its place stands for now. */
     private Node node(long inode) throws ErrnoException {
-        Standing passedThrough = passedThrough(inode);
+        Standing passedThrough = files.passedThrough(inode);
         return passedThrough != null ? passedThrough.node() : places.node(inode);
-    }
-
-    /**
-     * The version that the kernel reads by itself under this inode, whatever its place stands for now: null if it does
-     * not. Not to be remembered, as it ends with the last close.
-     */
-    private @Nullable Standing passedThrough(long inode) {
-        Node version = files.passedThrough(inode);
-        return version == null ? null : new Standing(version, 0);
     }
 }

@@ -3,6 +3,7 @@ package io.penstock.filesystem;
 import io.penstock.cache.WholeFile;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.core.LentBytes;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.OpenFile.PageCachePolicy;
 import io.penstock.filesystem.OpenHandle.OpenObject;
@@ -153,11 +154,14 @@ final class OpenFiles {
         }
     }
 
-    /** The version that the kernel reads by itself under this inode: null if it does not. */
+    /**
+     * The version that the kernel reads by itself under this inode, whatever its place stands for now: null if it does
+     * not. Not to be believed for long, as it ends with the last close.
+     */
     @Nullable
-    FileEntry passedThrough(long inode) {
+    Standing passedThrough(long inode) {
         BackingFile file = files.kernelPages().backingFile(inode);
-        return file == null ? null : new FileEntry(file.object());
+        return file == null ? null : new Standing(new FileEntry(file.object()), 0);
     }
 
     /**
@@ -183,24 +187,24 @@ final class OpenFiles {
     /** {@link InodeTable#acquire}, but another inode if the one there is passed through in another version. */
     Inode acquire(Directory parent, String name, Node node) {
         Inode known = inodes.find(parent, name);
-        FileEntry passed = known == null ? null : passedThrough(known.number());
-        if (known != null && passed != null && !isOf(node, passed)) {
+        BackingFile file = known == null ? null : files.kernelPages().backingFile(known.number());
+        if (known != null && file != null && !isOf(node, file.object())) {
             inodes.retire(known);
         }
         return inodes.acquire(parent, name, node);
     }
 
-    private static boolean isOf(Node node, FileEntry passed) {
+    private static boolean isOf(Node node, StoredObject passed) {
         return node instanceof FileEntry(StoredObject current)
-                && current.version().etag().equals(passed.object().version().etag());
+                && current.version().etag().equals(passed.version().etag());
     }
 
-    int read(long handle, long position, ByteBuffer to) throws ErrnoException {
+    int read(long handle, long position, ByteBuffer to, @Nullable LentBytes loans) throws ErrnoException {
         OpenObject open = handles.object(handle);
         confirm(open);
         return Errnos.call(() -> {
             try {
-                return open.file().read(position, to);
+                return open.file().read(position, to, loans);
             } catch (ObjectStoreException.NotFound | ObjectStoreException.PreconditionFailed e) {
                 forget(open.file());
                 throw e;
@@ -217,10 +221,10 @@ final class OpenFiles {
         }
     }
 
-    int readNow(long handle, long position, ByteBuffer to) throws ErrnoException {
+    int readNow(long handle, long position, ByteBuffer to, @Nullable LentBytes loans) throws ErrnoException {
         OpenObject open = handles.object(handle);
         confirm(open);
-        return open.file().readNow(position, to);
+        return open.file().readNow(position, to, loans);
     }
 
     private void confirm(OpenObject open) {

@@ -1,6 +1,7 @@
 package io.penstock.filesystem;
 
 import io.penstock.cache.WholeFile;
+import io.penstock.core.LentBytes;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.OpenHandle.OpenObject;
 import io.penstock.metadata.Inode;
@@ -298,19 +299,21 @@ final class SharedFile implements LiveFile {
 
     // ---- content
 
-    int read(long position, ByteBuffer to) throws ObjectStoreException, IOException, InterruptedException {
+    /** @param loans what may be lent instead of copied goes there; null if nothing may */
+    int read(long position, ByteBuffer to, @Nullable LentBytes loans)
+            throws ObjectStoreException, IOException, InterruptedException {
         WrittenFile content = written;
         if (content != null) {
             return content.read(position, to);
         }
         ObjectReader open = reader;
-        return open == null ? 0 : open.read(position, to);
+        return open == null ? 0 : open.read(position, to, loans);
     }
 
     /** {@link #read} if all of it is in memory: {@link FileSystem#WOULD_WAIT} if not. */
-    int readNow(long position, ByteBuffer to) {
+    int readNow(long position, ByteBuffer to, @Nullable LentBytes loans) {
         ObjectReader open = reader;
-        return written == null && open != null ? open.readNow(position, to) : FileSystem.WOULD_WAIT;
+        return written == null && open != null ? open.readNow(position, to, loans) : FileSystem.WOULD_WAIT;
     }
 
     /** Whether the cache has all of what nobody writes. */

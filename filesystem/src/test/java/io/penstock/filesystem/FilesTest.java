@@ -96,9 +96,9 @@ class FilesTest {
         m.bucket.put("a", "hello");
         OpenFile file = m.open("a");
 
-        assertThat(m.fs.readNow(file.handle(), 0, ByteBuffer.allocate(5))).isEqualTo(FileSystem.WOULD_WAIT);
+        assertThat(m.fs.readNow(file.handle(), 0, ByteBuffer.allocate(5), null)).isEqualTo(FileSystem.WOULD_WAIT);
         m.read(file);
-        assertThat(m.fs.readNow(file.handle(), 0, ByteBuffer.allocate(5))).isEqualTo(5);
+        assertThat(m.fs.readNow(file.handle(), 0, ByteBuffer.allocate(5), null)).isEqualTo(5);
         m.fs.release(file.handle());
     }
 
@@ -199,7 +199,7 @@ class FilesTest {
         m.fs.release(file.handle());
 
         assertErrno(Errno.EBADF, () -> m.read(file));
-        assertErrno(Errno.EBADF, () -> m.fs.readNow(file.handle(), 0, ByteBuffer.allocate(1)));
+        assertErrno(Errno.EBADF, () -> m.fs.readNow(file.handle(), 0, ByteBuffer.allocate(1), null));
     }
 
     @Test

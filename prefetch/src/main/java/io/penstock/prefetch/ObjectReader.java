@@ -7,6 +7,7 @@ import io.penstock.cache.Fill;
 import io.penstock.cache.FillFailedException;
 import io.penstock.cache.Urgency;
 import io.penstock.cache.WholeFile;
+import io.penstock.core.LentBytes;
 import io.penstock.objectstore.ObjectStoreException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -42,15 +43,22 @@ public final class ObjectReader implements AutoCloseable {
         this.size = cached.version().size();
     }
 
+    /** {@link #read(long, ByteBuffer, LentBytes)}, all of it into the buffer. */
+    public int read(long position, ByteBuffer to) throws ObjectStoreException, InterruptedException {
+        return read(position, to, null);
+    }
+
     /**
      * Reads until the buffer is full or the object ends. If it throws, the buffer's position and content are undefined.
      *
      * @param position in bytes from the start of the object; 0 or more
+     * @param loans if not null, many bytes at a time are lent rather than copied into the buffer
      * @return bytes read: fewer than asked for only at the end of the object; 0 at or after it
      * @throws ObjectStoreException.PreconditionFailed if a page had to be fetched and the object has changed
      * @throws IllegalStateException if the reader is closed
      */
-    public int read(long position, ByteBuffer to) throws ObjectStoreException, InterruptedException {
+    public int read(long position, ByteBuffer to, @Nullable LentBytes loans)
+            throws ObjectStoreException, InterruptedException {
         long end = end(position, to);
         if (end <= position) {
             return 0;
@@ -66,12 +74,13 @@ public final class ObjectReader implements AutoCloseable {
                 fetcher.readAhead(object, movedOn);
             }
         }
+        boolean sequential = object.streams.isSequential(position);
         long at = position;
         int retries = RETRIES;
         while (at < end) {
             Exception failure;
             try {
-                int copied = cached.read(at, to);
+                int copied = cached.read(at, to, sequential, loans);
                 if (copied != CachedObject.MISSING) {
                     at += copied;
                     continue;
@@ -83,22 +92,33 @@ public final class ObjectReader implements AutoCloseable {
             if (failure != null && (!(failure instanceof FetchAbandonedException) || retries-- == 0)) {
                 throw storeException(failure, at);
             }
+            if (loans != null) {
+                loans.settle(to); // before memory is waited for
+            }
             mine = fetchMissing(at, end);
         }
         return (int) (end - position);
     }
 
-    /** The same if all of it is in memory, without waiting; else {@link #WOULD_WAIT}, and the buffer as it was. */
+    /** {@link #readNow(long, ByteBuffer, LentBytes)}, all of it into the buffer. */
     public int readNow(long position, ByteBuffer to) {
+        return readNow(position, to, null);
+    }
+
+    /** {@link #read} if all of it is in memory, without waiting; else {@link #WOULD_WAIT}, and the buffer as it was. */
+    public int readNow(long position, ByteBuffer to, @Nullable LentBytes loans) {
         long end = end(position, to);
         if (end <= position) {
             return 0;
         }
         int start = to.position();
         for (long at = position; at < end; ) {
-            int copied = cached.readNow(at, to);
+            int copied = cached.readNow(at, to, loans);
             if (copied < 0) {
                 to.position(start);
+                if (loans != null) {
+                    loans.giveBack();
+                }
                 return WOULD_WAIT;
             }
             at += copied;

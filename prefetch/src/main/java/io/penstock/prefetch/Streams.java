@@ -104,6 +104,12 @@ final class Streams {
         return index >= 0 && from < runs[index].end() ? runs[index].issueOnDemand(from, to) : to;
     }
 
+    /** Whether the read at {@code from}, noted before, was part of a stream that runs. */
+    synchronized boolean isSequential(long from) {
+        int index = lastStartingBy(from);
+        return index >= 0 && from < runs[index].end() && runs[index].isRunning();
+    }
+
     /** How many runs are remembered. */
     synchronized int count() {
         return count;

@@ -7,6 +7,7 @@ import io.penstock.cache.CachedObject;
 import io.penstock.cache.PageCache;
 import io.penstock.cache.PageState;
 import io.penstock.core.ByteRange;
+import io.penstock.core.LentBytes;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Call;
@@ -58,7 +59,9 @@ final class FetcherFixture implements AutoCloseable {
     static void readAndVerify(ObjectReader reader, ObjectVersion version, long position, int length)
             throws ObjectStoreException, InterruptedException {
         ByteBuffer buffer = ByteBuffer.allocate(length);
-        int read = reader.read(position, buffer);
+        LentBytes loans = new LentBytes(length / PageCache.PAGE_SIZE + 1); // one fewer than it could take
+        int read = reader.read(position, buffer, loans);
+        loans.settle(buffer);
         assertThat(read).isEqualTo((int) Math.min(length, version.size() - position));
         TestData.of(version.key(), version.size()).verify(position, buffer.flip());
     }

@@ -51,6 +51,21 @@ final class Device implements AutoCloseable {
     }
 
     /**
+     * {@link #write} of what lies in several places.
+     *
+     * @param vector address of the elements
+     */
+    int writev(long vector, int count) {
+        while (Native.C.writev(fd, vector, count) < 0) {
+            int error = Native.error();
+            if (error != Errno.EINTR.number()) {
+                return -error;
+            }
+        }
+        return 0;
+    }
+
+    /**
      * One of the device's own calls. May also come after the end, unlike the others.
      *
      * @param argument an address

@@ -53,7 +53,8 @@ final class FileSystemOperations implements Operations {
                 yield known == null ? WOULD_WAIT : answers.attributes(reply, known);
             }
             case READ -> {
-                int bytes = fileSystem.readNow(handle(request), request.u64(ReadIn.OFFSET), body(request, reply));
+                int bytes = fileSystem.readNow(
+                        handle(request), request.u64(ReadIn.OFFSET), body(request, reply), reply.loans());
                 yield bytes == FileSystem.WOULD_WAIT ? WOULD_WAIT : bytes;
             }
             case OPEN -> {
@@ -74,7 +75,8 @@ final class FileSystemOperations implements Operations {
         return switch (request.opcode()) {
             case LOOKUP -> lookup(request, reply);
             case GETATTR -> answers.attributes(reply, fileSystem.getattr(request.node()));
-            case READ -> fileSystem.read(handle(request), request.u64(ReadIn.OFFSET), body(request, reply));
+            case READ ->
+                fileSystem.read(handle(request), request.u64(ReadIn.OFFSET), body(request, reply), reply.loans());
             case OPEN -> {
                 OpenFile file = fileSystem.open(request.node(), request.u32(OpenIn.FLAGS), backingFiles);
                 yield answers.opened(reply, file, request.u32(OpenIn.FLAGS));

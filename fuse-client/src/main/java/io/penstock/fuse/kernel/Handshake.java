@@ -147,7 +147,7 @@ final class Handshake {
     }
 
     private void send(Request request, Reply reply, int result) throws MountException {
-        int error = device.write(reply.address(), reply.seal(request.unique(), result));
+        int error = reply.send(device, request.unique(), result);
         if (error < 0 && result >= 0) {
             throw new MountException("The kernel did not take the answer to its greeting: error number " + -error);
         }

@@ -339,6 +339,13 @@ final class Layouts {
         static final int SIZE = 8;
     }
 
+    /** {@code struct iovec}, of writev(2). */
+    static final class Iovec {
+        static final int BASE = 0;
+        static final int LENGTH = 8;
+        static final int SIZE = 16;
+    }
+
     /** {@code struct fuse_backing_map}, of an ioctl on the device. */
     static final class BackingMap {
         static final int FD = 0;

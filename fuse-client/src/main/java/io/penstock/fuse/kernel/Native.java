@@ -47,6 +47,9 @@ final class Native {
         @ssize_t
         long write(int fd, @intptr_t long buffer, @size_t long size);
 
+        @ssize_t
+        long writev(int fd, @intptr_t long vector, int count);
+
         int ioctl(int fd, @u_int64_t long request, @intptr_t long argument);
 
         int fcntl(int fd, int command, int argument);

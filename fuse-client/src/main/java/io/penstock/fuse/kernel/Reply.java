@@ -1,18 +1,24 @@
 package io.penstock.fuse.kernel;
 
+import io.penstock.core.LentBytes;
+import io.penstock.fuse.kernel.Layouts.Iovec;
 import io.penstock.fuse.kernel.Layouts.OutHeader;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Memory in which an answer is made, header and body in one piece, so that one write sends it. The body starts on a
- * page, and the header stands before it: the kernel copies page by page, and twice as often where they do not match
- * (fuse_copy_fill in fs/fuse/dev.c). Reused; for one thread at a time.
+ * Memory in which an answer is made, header and body in one piece, so that one write sends it; what of the body is lent
+ * takes one writev(2) and is copied by nobody but the kernel. The body starts on a page, and the header stands before
+ * it: the kernel copies page by page, and twice as often where they do not match (fuse_copy_fill in fs/fuse/dev.c).
+ * Reused; for one thread at a time.
  */
 final class Reply {
     private static final int PAGE = 4096;
     private static final int HEADER = PAGE - OutHeader.SIZE;
+
+    /** Bytes that are lent in one piece at most: a page of the cache. */
+    private static final int LENT_PAGE = 1 << 20;
 
     /** One page, and the body's. In the machine's byte order. */
     private final ByteBuffer memory;
@@ -21,6 +27,12 @@ final class Reply {
     private final ByteBuffer window;
 
     private final long address;
+    private final LentBytes loans;
+
+    /** The elements of writev(2). */
+    private final ByteBuffer vector;
+
+    private final long vectorAddress;
 
     /** @param capacity bytes of the longest body */
     Reply(int capacity) {
@@ -28,6 +40,10 @@ final class Reply {
         memory = aligned((pages + 1) * PAGE);
         window = memory.duplicate().order(ByteOrder.nativeOrder());
         address = MemorySegment.ofBuffer(memory).address() + HEADER;
+        int mostLoans = capacity / LENT_PAGE + 2; // a body that starts and ends within pages touches one more
+        loans = new LentBytes(mostLoans);
+        vector = ByteBuffer.allocateDirect((2 * mostLoans + 1) * Iovec.SIZE).order(ByteOrder.nativeOrder());
+        vectorAddress = MemorySegment.ofBuffer(vector).address();
     }
 
     /**
@@ -46,7 +62,7 @@ final class Reply {
     }
 
     /**
-     * The body's first bytes, for somebody else to fill. The same object each time.
+     * The body's first bytes, for somebody else to fill, or to {@linkplain #loans lend}. The same object each time.
      *
      * @param length at most {@link #capacity}
      */
@@ -90,6 +106,50 @@ final class Reply {
         memory.putInt(HEADER + OutHeader.ERROR, Math.min(0, result));
         memory.putLong(HEADER + OutHeader.UNIQUE, unique);
         return length;
+    }
+
+    /** Of the {@linkplain #body body}; given back when it is sent. */
+    LentBytes loans() {
+        return loans;
+    }
+
+    /**
+     * Sends the answer, and ends all loans.
+     *
+     * @param result the body's length, or an error number negated
+     * @return 0, or an error number negated
+     */
+    int send(Device device, long unique, int result) {
+        try {
+            int length = seal(unique, result);
+            return result <= 0 || loans.count() == 0
+                    ? device.write(address, length)
+                    : device.writev(vectorAddress, gather(length));
+        } finally {
+            loans.giveBack();
+        }
+    }
+
+    /** @return the number of elements */
+    private int gather(int length) {
+        int count = 0;
+        int from = HEADER;
+        for (int i = 0; i < loans.count(); i++) {
+            if (loans.at(i) > from) {
+                element(count++, address + from - HEADER, loans.at(i) - from);
+            }
+            element(count++, loans.address(i), loans.length(i));
+            from = loans.at(i) + loans.length(i);
+        }
+        if (from < HEADER + length) {
+            element(count++, address + from - HEADER, HEADER + length - from);
+        }
+        return count;
+    }
+
+    private void element(int index, long start, long bytes) {
+        vector.putLong(index * Iovec.SIZE + Iovec.BASE, start);
+        vector.putLong(index * Iovec.SIZE + Iovec.LENGTH, bytes);
     }
 
     /** Where the sealed answer starts. */

@@ -210,12 +210,12 @@ final class Session {
     }
 
     private void send(long unique, int result, Reply reply) {
-        int error = device.write(reply.address(), reply.seal(unique, result));
+        int error = reply.send(device, unique, result);
         if (error == 0 || error == -Errno.ENOENT.number() || error == -Errno.ENODEV.number()) {
             return; // sent, or nobody waits for it any more
         }
         log.error("The kernel refused an answer with result {}: error number {}", result, -error);
-        device.write(reply.address(), reply.seal(unique, -Errno.EIO.number()));
+        reply.send(device, unique, -Errno.EIO.number());
     }
 
     private void leave() {
