@@ -3,6 +3,7 @@ package io.penstock.filesystem;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.LentBytes;
+import io.penstock.filesystem.OpenFile.PageCachePolicy;
 import io.penstock.filesystem.OpenHandle.OpenDirectory;
 import io.penstock.filesystem.OpenHandle.OpenObject;
 import io.penstock.filesystem.Places.Standing;
@@ -10,6 +11,7 @@ import io.penstock.metadata.Absent;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.InodeTable;
+import io.penstock.metadata.Listing;
 import io.penstock.metadata.Names;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
@@ -57,6 +59,8 @@ public final class FileSystem implements AutoCloseable {
     private final DirectoryReader reader;
     private final HandleTable handles = new HandleTable();
     private final OpenFiles files;
+    private final KernelPages kernelListings = new KernelPages();
+    private final KernelNews news;
 
     /**
      * Tree and fetcher stay the caller's, to be closed after this.
@@ -69,7 +73,18 @@ public final class FileSystem implements AutoCloseable {
         this.inodes = new InodeTable(tree.root());
         this.places = new Places(tree, inodes);
         this.files = new OpenFiles(fetcher, inodes, handles, config.passthrough());
-        this.reader = new DirectoryReader(tree, inodes, files, view);
+        this.reader = new DirectoryReader(tree, inodes, files, view, kernelListings);
+        this.news = new KernelNews(inodes, files);
+        tree.tell(news::heard);
+    }
+
+    /**
+     * From now on tells a kernel when what it was shown turns out to be wrong before its time.
+     *
+     * @return what ends it
+     */
+    public Runnable tell(KernelCache kernel) {
+        return news.tell(kernel);
     }
 
     /** @throws ErrnoException ENOENT as {@link AbsentException}, ENOTDIR, ENAMETOOLONG */
@@ -96,14 +111,14 @@ public final class FileSystem implements AutoCloseable {
     public Attributes getattr(long inode) throws ErrnoException {
         Standing passedThrough = files.passedThrough(inode);
         Standing standing = passedThrough != null ? passedThrough : places.standing(inode);
-        return view.of(inode, standing.node(), standing.validNanos());
+        return show(inode, standing);
     }
 
     /** {@link #getattr} if the answer is known: null if it is not. */
     public @Nullable Attributes getattrNow(long inode) throws ErrnoException {
         Standing passedThrough = files.passedThrough(inode);
         Standing standing = passedThrough != null ? passedThrough : places.standingNow(inode);
-        return standing == null ? null : view.of(inode, standing.node(), standing.validNanos());
+        return standing == null ? null : show(inode, standing);
     }
 
     /**
@@ -118,12 +133,16 @@ public final class FileSystem implements AutoCloseable {
      * @return the directory handle for {@link #readdir}
      * @throws ErrnoException ENOTDIR
      */
-    public long opendir(long inode) throws ErrnoException {
+    public OpenFile opendir(long inode) throws ErrnoException {
         Directory directory = places.directory(inode);
         Inode known = places.inode(inode);
         places.node(inode);
+        Listing listing = tree.list(directory);
+        String edition = listing.edition();
         inodes.acquire(known);
-        return handles.add(new OpenDirectory(known, directory, tree.list(directory)));
+        PageCachePolicy policy = kernelListings.openListing(inode, edition);
+        boolean cached = policy != PageCachePolicy.BYPASS;
+        return new OpenFile(handles.add(new OpenDirectory(known, directory, listing, edition, cached)), policy);
     }
 
     /**
@@ -197,6 +216,7 @@ public final class FileSystem implements AutoCloseable {
             Directory parent = open.inode().parent();
             if (isStale(e) && parent != null) {
                 tree.invalidate(parent, open.inode().name(), open.version());
+                news.isStale(open.inode(), open.version(), e instanceof ObjectStoreException.NotFound);
             }
             throw Errnos.of(e);
         } catch (InterruptedException e) {
@@ -217,8 +237,13 @@ public final class FileSystem implements AutoCloseable {
         if (open == null) {
             return;
         }
-        if (open instanceof OpenObject object) {
-            files.close(object);
+        switch (open) {
+            case OpenObject object -> files.close(object);
+            case OpenDirectory directory -> {
+                if (directory.isCached()) {
+                    kernelListings.close(directory.inode().number());
+                }
+            }
         }
         inodes.release(open.inode(), 1);
     }
@@ -386,6 +411,11 @@ public final class FileSystem implements AutoCloseable {
             case Absent _ -> throw new AbsentException(parent.key(name), believed.nanos());
             case Node node -> view.of(files.acquire(parent, name, node).number(), node, believed.nanos());
         };
+    }
+
+    private Attributes show(long inode, Standing standing) {
+        inodes.show(inode, standing.node());
+        return view.of(inode, standing.node(), standing.validNanos());
     }
 
     /** What the inode shows: the version that the kernel reads by itself under it, else what its place stands for now. */

@@ -150,6 +150,11 @@ final class OpenFiles {
         return file == null ? null : new Standing(new FileEntry(file.object()), 0);
     }
 
+    /** Whether anybody has the inode open, but past the kernel's pages. */
+    boolean isOpen(long inode) {
+        return kernelPages.isOpen(inode);
+    }
+
     int backingFiles() {
         return kernelPages.backingFiles();
     }

@@ -57,12 +57,20 @@ sealed interface OpenHandle {
     final class OpenDirectory implements OpenHandle {
         private final Inode inode;
         private final Directory directory;
+        private final String edition;
+        private final boolean cached;
         private volatile Listing listing;
 
-        OpenDirectory(Inode inode, Directory directory, Listing listing) {
+        /** Whether it was read from. Racy on purpose: at worst a listing is asked for twice. */
+        private boolean read;
+
+        /** @param edition what the kernel believes its copy to be, if the handle is cached */
+        OpenDirectory(Inode inode, Directory directory, Listing listing, String edition, boolean cached) {
             this.inode = inode;
             this.directory = directory;
             this.listing = listing;
+            this.edition = edition;
+            this.cached = cached;
         }
 
         @Override
@@ -76,6 +84,23 @@ sealed interface OpenHandle {
 
         Listing listing() {
             return listing;
+        }
+
+        /** Whether the kernel may keep what it reads through this handle. */
+        boolean isCached() {
+            return cached;
+        }
+
+        /** Whether this is the first read. */
+        boolean firstRead() {
+            boolean first = !read;
+            read = true;
+            return first;
+        }
+
+        /** Whether what is read now is what was opened. */
+        boolean isAsOpened() {
+            return listing.edition().equals(edition);
         }
 
         /** Goes on with another listing: offsets of the former no longer count. */

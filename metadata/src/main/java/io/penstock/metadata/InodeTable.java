@@ -5,6 +5,7 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +27,12 @@ public final class InodeTable {
         final Inode inode;
         /** Lookups and opens. Guarded by byPath's lock on the inode's path: changed within compute only. */
         long references;
+
+        /**
+         * What was last shown of it, which may be believed elsewhere; null if nothing is. Racy on purpose: between an
+         * answer and its note here a {@link #retract} may be missed, and then the answer is believed for its time.
+         */
+        volatile @Nullable Node shown;
 
         Held(Inode inode) {
             this.inode = inode;
@@ -72,7 +79,7 @@ public final class InodeTable {
         return held == null || !held.inode.isDirectory() ? null : held.inode;
     }
 
-    /** The inode of this place, with one more reference. */
+    /** The inode of this place, with one more reference; {@code node} is shown of it. */
     public Inode acquire(Directory parent, String name, Node node) {
         Held acquired = byPath.compute(parent.key(name), (path, held) -> {
             Held current = held;
@@ -81,6 +88,7 @@ public final class InodeTable {
                 byNumber.put(current.inode.number(), current);
             }
             current.references++;
+            current.shown = node;
             return current;
         });
         return acquired.inode;
@@ -106,6 +114,29 @@ public final class InodeTable {
         if (parent != null) {
             byPath.computeIfPresent(parent.key(inode.name()), (path, held) -> held.inode.equals(inode) ? null : held);
         }
+    }
+
+    /** Takes note of what is shown of an inode that is in use. */
+    public void show(long number, Node node) {
+        Held held = byNumber.get(number);
+        if (held != null) {
+            held.shown = node;
+        }
+    }
+
+    /**
+     * Takes back what was shown of an inode if it is wrong.
+     *
+     * @return whether it was: who believes it is to be told
+     */
+    public boolean retract(Inode inode, Predicate<Node> isWrong) {
+        Held held = byNumber.get(inode.number());
+        Node shown = held == null ? null : held.shown;
+        if (held == null || shown == null || !isWrong.test(shown)) {
+            return false;
+        }
+        held.shown = null;
+        return true;
     }
 
     /** Takes references off; without any, the inode goes out of use. The root stays. */

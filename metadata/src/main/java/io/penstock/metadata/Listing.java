@@ -6,7 +6,7 @@ import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.function.Consumer;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -30,10 +30,13 @@ public final class Listing {
      */
     static final int AHEAD = ListRequest.MAX_KEYS + ListRequest.MAX_KEYS / 2;
 
+    private static final AtomicLong NUMBERS = new AtomicLong();
+
+    private final long number = NUMBERS.incrementAndGet();
     private final ObjectStore store;
     private final Executor executor;
     private final LongSupplier nanoClock;
-    private final Consumer<Listing> onPage;
+    private final PageListener onPage;
     private final long startedAt;
 
     /** Guarded by the monitor, as all that follows. */
@@ -48,14 +51,21 @@ public final class Listing {
     /** The highest index that a reader asked for. */
     private int furthest;
 
-    /** @param onPage called after each page, without the monitor */
+    /** Hears of each page that has arrived, without the monitor. */
+    @FunctionalInterface
+    interface PageListener {
+        /** @param from the index of its first entry */
+        void arrived(Listing listing, int from);
+    }
+
+    /** @param onPage called after each page */
     Listing(
             Directory directory,
             ObjectStore store,
             HiddenKeys hidden,
             Executor executor,
             LongSupplier nanoClock,
-            Consumer<Listing> onPage) {
+            PageListener onPage) {
         this.store = store;
         this.executor = executor;
         this.nanoClock = nanoClock;
@@ -100,6 +110,11 @@ public final class Listing {
     /** The entry at an index that {@link #has}: null if it has gone since it was listed. */
     public synchronized @Nullable Entry get(int index) {
         return entries.get(index);
+    }
+
+    /** Names this listing as it is now: what was read of it before holds while the name does. Later pages only add to it. */
+    public synchronized String edition() {
+        return number + "." + entries.changes();
     }
 
     /** Whether another opendir at {@code now} may share it. */
@@ -158,8 +173,7 @@ public final class Listing {
             rest();
             throw e;
         }
-        arrived(request, page);
-        onPage.accept(this);
+        onPage.arrived(this, arrived(request, page));
         return page;
     }
 
@@ -167,10 +181,13 @@ public final class Listing {
         inFlight = null;
     }
 
-    private synchronized void arrived(ListRequest request, ListPage page) {
+    /** @return the index of the page's first entry */
+    private synchronized int arrived(ListRequest request, ListPage page) {
+        int from = entries.size();
         inFlight = null;
         entries.append(page, nanoClock.getAsLong());
         next = page.nextToken() == null ? null : request.next(page.nextToken());
         fetchIfNear();
+        return from;
     }
 }
