@@ -85,6 +85,24 @@ final class FileReads {
         });
     }
 
+    /** Opens, asks for the attributes of, and closes one file again and again. Each counts as one byte. */
+    static Measurement openStatClose(Path file, int times, int threads) throws Exception {
+        long[] nanos = new long[times];
+        AtomicInteger next = new AtomicInteger();
+        return inThreads(threads, times, nanos, () -> {
+            for (int i; (i = next.getAndIncrement()) < times; ) {
+                long asked = System.nanoTime();
+                try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+                    if (channel.size() == 0) {
+                        throw new EOFException(file + " is empty");
+                    }
+                }
+                nanos[i] = System.nanoTime() - asked;
+            }
+            return null;
+        });
+    }
+
     /** A place to read at. */
     record Block(Path file, long offset) {}
 

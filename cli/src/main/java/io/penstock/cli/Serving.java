@@ -5,12 +5,12 @@ import io.penstock.cli.config.LogLevel;
 import io.penstock.cli.config.Origin;
 import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.Settings;
+import io.penstock.fuse.DeadMount;
+import io.penstock.fuse.HandedOver;
 import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
@@ -22,10 +22,13 @@ import org.slf4j.LoggerFactory;
  * The life of a serving process.
  *
  * <pre>
- *   checks ──▶ mounted ──▶ answers: the launcher is told ──▶ waits ──▶ unmounted ──▶ backlog uploaded, process ends
+ *   checks ──▶ mounted: answers, and the launcher is told ──▶ waits ──▶ unmounted ──▶ backlog uploaded, process ends
  *      │                                                      │ SIGTERM, Ctrl-C: unmounts, if busy detaches; hurries
  *      └─ refused: nothing is left
  * </pre>
+ *
+ * It never asks anything of its own mount: a thread that waits there inside the kernel could not even be killed once
+ * those that answer it are gone.
  */
 final class Serving {
     private static final Logger log = LoggerFactory.getLogger(Serving.class);
@@ -58,6 +61,10 @@ final class Serving {
         checkOutside(Settings.CACHE_DIR);
         checkOutside(Settings.LOG_FILE);
         startLog();
+        DeadMount.takeAway(plan.mount().mountPoint()).ifPresent(found -> {
+            log.warn("{}", found);
+            System.out.println(found);
+        });
         // Closed in the opposite order: a process that is told to end waits until the bucket is closed.
         try (StopSignal stop = new StopSignal();
                 MountedBucket bucket = open()) {
@@ -117,9 +124,8 @@ final class Serving {
                 logFile,
                 Instant.now());
         try {
-            checkAnswers(mount.mountPoint());
             save(running);
-            times.done("first answer");
+            times.done("ready");
             log.info("{} is mounted on {}", running.source(), running.mountPoint());
             log.debug("Ready after {}", times);
             tellReady(running, bucket.recovered());
@@ -133,15 +139,6 @@ final class Serving {
             bucket.close();
         } finally {
             delete(running);
-        }
-    }
-
-    /** A mount is ready when it has answered a question: this one goes through the kernel to the bucket and back. */
-    private static void checkAnswers(Path mountPoint) throws RefusedException {
-        try {
-            Files.getAttribute(mountPoint, "unix:ino", LinkOption.NOFOLLOW_LINKS);
-        } catch (IOException e) {
-            throw new RefusedException("mounted, but the mount does not answer: " + Reason.of(e));
         }
     }
 
@@ -164,9 +161,9 @@ final class Serving {
     }
 
     /** What lies inside the mount point would be hidden, or be read through the very mount that it serves. */
-    private void checkOutside(Setting<Path> setting) throws RefusedException {
+    private void checkOutside(Setting<Path> setting) throws RefusedException, MountException {
         Path path = configuration.get(setting);
-        Path mountPoint = plan.mount().mountPoint();
+        Path mountPoint = HandedOver.resolve(plan.mount().mountPoint());
         if (path.startsWith(mountPoint)) {
             throw refused(
                     setting + ": " + path + " lies inside the mount point " + mountPoint

@@ -27,12 +27,14 @@ final class DirectoryReader {
     private final InodeTable inodes;
     private final OpenFiles files;
     private final AttributeView view;
+    private final KernelPages kernelListings;
 
-    DirectoryReader(Tree tree, InodeTable inodes, OpenFiles files, AttributeView view) {
+    DirectoryReader(Tree tree, InodeTable inodes, OpenFiles files, AttributeView view, KernelPages kernelListings) {
         this.tree = tree;
         this.inodes = inodes;
         this.files = files;
         this.view = view;
+        this.kernelListings = kernelListings;
     }
 
     /**
@@ -45,7 +47,7 @@ final class DirectoryReader {
             throw new ErrnoException(Errno.EINVAL, "no such directory offset: " + offset);
         }
         if (offset == 0) {
-            open.rewind(view(open.directory()));
+            start(open);
             if (!sink.add(".", view.of(open.inode().number(), open.directory(), 0), 1)) {
                 return;
             }
@@ -96,6 +98,20 @@ final class DirectoryReader {
         // In this order: what is committed in between is in the listing, or was shown before.
         Map<String, Answer> shown = tree.shown(directory);
         return View.of(shown, tree.list(directory));
+    }
+
+    /** What is read next may end up in the kernel's copy: of what was opened, or of nothing that anybody knows. */
+    private void start(OpenDirectory open) {
+        if (open.firstRead()) {
+            if (open.isCached()) {
+                kernelListings.confirm(open.inode().number());
+            }
+        } else {
+            open.rewind(view(open.directory()));
+        }
+        if (open.isCached() && !open.isAsOpened()) {
+            kernelListings.distrust(open.inode().number());
+        }
     }
 
     private boolean add(Directory directory, String name, Node node, long next, DirectorySink sink, boolean counted) {

@@ -3,6 +3,7 @@ package io.penstock.filesystem;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.LentBytes;
+import io.penstock.filesystem.OpenFile.PageCachePolicy;
 import io.penstock.filesystem.OpenHandle.OpenDirectory;
 import io.penstock.filesystem.OpenHandle.OpenObject;
 import io.penstock.filesystem.Places.Standing;
@@ -56,6 +57,8 @@ public final class FileSystem implements AutoCloseable {
     private final DirectoryReader reader;
     private final HandleTable handles = new HandleTable();
     private final OpenFiles files;
+    private final KernelPages kernelListings = new KernelPages();
+    private final KernelNews news;
 
     /** Null if the mount is read-only. */
     private final @Nullable Changes changes;
@@ -82,8 +85,10 @@ public final class FileSystem implements AutoCloseable {
         this.shared = new SharedFiles(tree, inodes, fetcher);
         this.view = new AttributeView(config, mountTime, shared.times(), writing == null);
         this.places = new Places(tree, inodes, shared);
-        this.files = new OpenFiles(places, shared, inodes, handles, config.passthrough());
-        this.reader = new DirectoryReader(tree, inodes, files, view);
+        this.news = new KernelNews(inodes, shared.kernelPages());
+        this.files = new OpenFiles(places, shared, inodes, handles, news, config.passthrough());
+        this.reader = new DirectoryReader(tree, inodes, files, view, kernelListings);
+        tree.tell(news::heard);
         this.changes = writing == null ? null : changes(writing);
     }
 
@@ -99,6 +104,15 @@ public final class FileSystem implements AutoCloseable {
             throw Errnos.readOnly();
         }
         return changes;
+    }
+
+    /**
+     * From now on tells a kernel when what it was shown turns out to be wrong before its time.
+     *
+     * @return what ends it
+     */
+    public Runnable tell(KernelCache kernel) {
+        return news.tell(kernel);
     }
 
     /** @throws ErrnoException ENOENT as {@link AbsentException}, ENOTDIR, ENAMETOOLONG */
@@ -125,14 +139,14 @@ public final class FileSystem implements AutoCloseable {
     public Attributes getattr(long inode) throws ErrnoException {
         Standing passedThrough = files.passedThrough(inode);
         Standing standing = passedThrough != null ? passedThrough : places.standing(inode);
-        return view.of(inode, standing.node(), standing.validNanos());
+        return show(inode, standing);
     }
 
     /** {@link #getattr} if the answer is known: null if it is not. */
     public @Nullable Attributes getattrNow(long inode) throws ErrnoException {
         Standing passedThrough = files.passedThrough(inode);
         Standing standing = passedThrough != null ? passedThrough : places.standingNow(inode);
-        return standing == null ? null : view.of(inode, standing.node(), standing.validNanos());
+        return standing == null ? null : show(inode, standing);
     }
 
     /**
@@ -147,12 +161,15 @@ public final class FileSystem implements AutoCloseable {
      * @return the directory handle for {@link #readdir}
      * @throws ErrnoException ENOTDIR
      */
-    public long opendir(long inode) throws ErrnoException {
+    public OpenFile opendir(long inode) throws ErrnoException {
         Directory directory = places.directory(inode);
         Inode known = places.inode(inode);
         places.node(inode);
+        OpenDirectory.View shown = reader.view(directory);
         inodes.acquire(known);
-        return handles.add(new OpenDirectory(known, directory, reader.view(directory)));
+        PageCachePolicy policy = kernelListings.openListing(inode, shown.edition());
+        boolean cached = policy != PageCachePolicy.BYPASS;
+        return new OpenFile(handles.add(new OpenDirectory(known, directory, shown, cached)), policy);
     }
 
     /**
@@ -232,10 +249,15 @@ public final class FileSystem implements AutoCloseable {
     /** Closes a handle; one that is not open is ignored. Never waits: what is left to do is done behind. */
     public void release(long handle) {
         OpenHandle open = handles.remove(handle);
-        if (open instanceof OpenObject object) {
-            files.close(object);
-        } else if (open != null) {
-            inodes.release(open.inode(), 1);
+        switch (open) {
+            case OpenObject object -> files.close(object);
+            case OpenDirectory directory -> {
+                if (directory.isCached()) {
+                    kernelListings.close(directory.inode().number());
+                }
+                inodes.release(directory.inode(), 1);
+            }
+            case null -> {}
         }
     }
 
@@ -485,6 +507,11 @@ public final class FileSystem implements AutoCloseable {
             case Absent _ -> throw new AbsentException(parent.key(name), believed.nanos());
             case Node node -> view.of(files.acquire(parent, name, node).number(), node, believed.nanos());
         };
+    }
+
+    private Attributes show(long inode, Standing standing) {
+        inodes.show(inode, standing.node());
+        return view.of(inode, standing.node(), standing.validNanos());
     }
 
     /** What the inode shows: the version that the kernel reads by itself under it, else what its place stands for now. */

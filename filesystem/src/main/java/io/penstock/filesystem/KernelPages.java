@@ -3,6 +3,7 @@ package io.penstock.filesystem;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.penstock.filesystem.OpenFile.PageCachePolicy;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -26,12 +27,17 @@ import org.jspecify.annotations.Nullable;
  * open is passed through after its last close. What is being written has a name that no file of the cache has, so that it
  * is never passed through; an inode that is passed through cannot be opened for writing: its name gets another.
  *
+ * <p>The same holds of the listings that it keeps of directories, with a listing's edition for a version.
+ *
  * <p>Outlives the last close and, for as long as numbers come back, the inode: a binding by paths forgets inodes early.
  * To know nothing of an inode is safe, it only drops pages for nothing. Safe for use by any number of threads.
  */
 final class KernelPages {
     /** Inodes that are not open but remembered. */
     private static final int REMEMBERED = 50_000;
+
+    /** No version has this name. */
+    private static final String NO_VERSION = "";
 
     /** Only changed within compute. What is open weighs nothing, which exempts it from eviction. */
     private final Cache<Long, State> inodes = Caffeine.newBuilder()
@@ -112,6 +118,11 @@ final class KernelPages {
         return policy[0];
     }
 
+    /** {@link #open} of a directory. */
+    PageCachePolicy openListing(long inode, String edition) {
+        return Objects.requireNonNull(open(inode, edition, null), "a directory is never passed through");
+    }
+
     /** The file that this inode is passed through to now: null if it is not. */
     @Nullable
     BackingFile backingFile(long inode) {
@@ -134,6 +145,21 @@ final class KernelPages {
     /** How many inodes are passed through. */
     int backingFiles() {
         return passedThrough.get();
+    }
+
+    /** Whether anybody has the inode open, but past its pages. */
+    boolean isOpen(long inode) {
+        State state = inodes.asMap().get(inode);
+        return state != null && state.opens() > 0;
+    }
+
+    /** The pages may be of any version. */
+    void distrust(long inode) {
+        inodes.asMap()
+                .computeIfPresent(
+                        inode,
+                        (number, state) ->
+                                state instanceof Cached pages ? new Cached(NO_VERSION, pages.opens, true) : state);
     }
 
     /** A handle that was opened for caching is read through for the first time. */

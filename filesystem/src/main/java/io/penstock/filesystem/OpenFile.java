@@ -1,10 +1,10 @@
 package io.penstock.filesystem;
 
 /**
- * An open file.
+ * An open file or directory.
  *
- * @param handle names it in {@link FileSystem#read} and {@link FileSystem#release}
- * @param pageCache what the kernel may do with the pages that it has of this inode
+ * @param handle names it in {@link FileSystem#read}, {@link FileSystem#readdir} and {@link FileSystem#release}
+ * @param pageCache what the kernel may do with the pages that it has of this inode; of a directory: with its listing
  * @param backing what {@link BackingFiles#open} returned, for {@link PageCachePolicy#PASS_THROUGH}; else 0
  */
 public record OpenFile(long handle, PageCachePolicy pageCache, int backing) {
@@ -19,7 +19,10 @@ public record OpenFile(long handle, PageCachePolicy pageCache, int backing) {
         this(handle, pageCache, 0);
     }
 
-    /** The kernel keeps pages by inode, not by version: this says whether those it has are of the opened version. */
+    /**
+     * The kernel keeps pages by inode, not by version: this says whether those it has are of the opened version, or
+     * listing.
+     */
     public enum PageCachePolicy {
         /** They are: keep them. */
         KEEP,

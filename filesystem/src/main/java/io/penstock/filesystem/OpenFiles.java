@@ -35,13 +35,21 @@ final class OpenFiles {
     private final SharedFiles files;
     private final InodeTable inodes;
     private final HandleTable handles;
+    private final KernelNews news;
     private final Passthrough passthrough;
 
-    OpenFiles(Places places, SharedFiles files, InodeTable inodes, HandleTable handles, Passthrough passthrough) {
+    OpenFiles(
+            Places places,
+            SharedFiles files,
+            InodeTable inodes,
+            HandleTable handles,
+            KernelNews news,
+            Passthrough passthrough) {
         this.places = places;
         this.files = files;
         this.inodes = inodes;
         this.handles = handles;
+        this.news = news;
         this.passthrough = passthrough;
     }
 
@@ -206,18 +214,19 @@ final class OpenFiles {
             try {
                 return open.file().read(position, to, loans);
             } catch (ObjectStoreException.NotFound | ObjectStoreException.PreconditionFailed e) {
-                forget(open.file());
+                forget(open.file(), e instanceof ObjectStoreException.NotFound);
                 throw e;
             }
         });
     }
 
     /** What is known of its name is wrong. */
-    private void forget(SharedFile file) {
+    private void forget(SharedFile file, boolean gone) {
         Place place = file.inode().place();
         ObjectVersion version = file.stored();
         if (place != null && version != null) {
             files.tree().invalidate(place.parent(), place.name(), version);
+            news.isStale(file.inode(), version, gone);
         }
     }
 

@@ -5,6 +5,7 @@ import io.penstock.metadata.Inode;
 import io.penstock.metadata.Listing;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** What a handle stands for. */
 sealed interface OpenHandle {
@@ -63,25 +64,46 @@ sealed interface OpenHandle {
     final class OpenDirectory implements OpenHandle {
         private final Inode inode;
         private final Directory directory;
+        private final boolean cached;
+
+        /** What the kernel believes its copy to be, if the handle is cached. */
+        private final String edition;
+
         private volatile View view;
+
+        /** Whether it was read from. Racy on purpose: at worst a listing is asked for twice. */
+        private boolean read;
 
         /**
          * What its offsets count in.
          *
          * @param shown names that stood for something else here than in the store, in any order: they come first
          * @param listing the others
+         * @param edition names it as it was made
          */
-        record View(java.util.List<String> shown, Set<String> isShown, Listing listing) {
+        record View(java.util.List<String> shown, Set<String> isShown, Listing listing, String edition) {
+            private static final AtomicLong OWN = new AtomicLong();
+
             static View of(Map<String, ?> shown, Listing listing) {
                 Set<String> names = Set.copyOf(shown.keySet());
-                return new View(java.util.List.copyOf(names), names, listing);
+                // With names of our own it is like no other.
+                String edition = names.isEmpty() ? listing.edition() : "own " + OWN.incrementAndGet();
+                return new View(java.util.List.copyOf(names), names, listing, edition);
+            }
+
+            /** Whether it is still what {@link #edition} names. */
+            boolean isUnchanged() {
+                return !shown.isEmpty() || listing.edition().equals(edition);
             }
         }
 
-        OpenDirectory(Inode inode, Directory directory, View view) {
+        /** @param cached whether the kernel may keep what it reads through this handle */
+        OpenDirectory(Inode inode, Directory directory, View view, boolean cached) {
             this.inode = inode;
             this.directory = directory;
             this.view = view;
+            this.edition = view.edition();
+            this.cached = cached;
         }
 
         @Override
@@ -95,6 +117,24 @@ sealed interface OpenHandle {
 
         View view() {
             return view;
+        }
+
+        /** Whether the kernel may keep what it reads through this handle. */
+        boolean isCached() {
+            return cached;
+        }
+
+        /** Whether this is the first read. */
+        boolean firstRead() {
+            boolean first = !read;
+            read = true;
+            return first;
+        }
+
+        /** Whether what is read now is what was opened. */
+        boolean isAsOpened() {
+            View now = view;
+            return now.edition().equals(edition) && now.isUnchanged();
         }
 
         /** Goes on with another view: offsets of the former no longer count. */

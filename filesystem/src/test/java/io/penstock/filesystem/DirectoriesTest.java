@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.cache.PageCache;
 import io.penstock.core.Errno;
+import io.penstock.filesystem.OpenFile.PageCachePolicy;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Call;
 import io.penstock.testing.Fault;
@@ -83,7 +84,7 @@ class DirectoriesTest {
         m.bucket.put("d/e/f", "");
         long parent = m.lookup("d").inode();
         long directory = m.lookup("d/e").inode();
-        long handle = m.fs.opendir(directory);
+        long handle = m.fs.opendir(directory).handle();
 
         List<Long> inodes = new ArrayList<>();
         m.fs.readdir(handle, 0, (name, attributes, next) -> next <= 2 && inodes.add(attributes.inode()));
@@ -97,7 +98,7 @@ class DirectoriesTest {
     void readdir_entryLookedUpBefore_hasItsInode() throws Exception {
         m.bucket.put("a", "");
         long inode = m.lookup("a").inode();
-        long handle = m.fs.opendir(FileSystem.ROOT);
+        long handle = m.fs.opendir(FileSystem.ROOT).handle();
 
         List<Long> inodes = new ArrayList<>();
         m.fs.readdir(handle, 2, (name, attributes, next) -> inodes.add(attributes.inode()));
@@ -109,7 +110,7 @@ class DirectoriesTest {
     @Test
     void readdirplus_looksUpWhatTheSinkTakesAndNothingElse() throws Exception {
         putMany("", 5);
-        long handle = m.fs.opendir(FileSystem.ROOT);
+        long handle = m.fs.opendir(FileSystem.ROOT).handle();
 
         List<Long> inodes = new ArrayList<>();
         m.fs.readdirplus(handle, 2, (name, attributes, next) -> inodes.size() < 3 && inodes.add(attributes.inode()));
@@ -127,7 +128,7 @@ class DirectoriesTest {
         putMany("", 2_500);
         try (Gate gate =
                 m.delays.hold(call -> call instanceof Call.List(var request) && request.continuationToken() != null)) {
-            long handle = m.fs.opendir(FileSystem.ROOT);
+            long handle = m.fs.opendir(FileSystem.ROOT).handle();
             List<String> names = new ArrayList<>();
             long[] offset = {2};
 
@@ -146,7 +147,7 @@ class DirectoriesTest {
     @Test
     void readdir_directoryRefreshedMeanwhile_keepsItsOffsets() throws Exception {
         List<String> names = putMany("", 20);
-        long handle = m.fs.opendir(FileSystem.ROOT);
+        long handle = m.fs.opendir(FileSystem.ROOT).handle();
         List<String> seen = new ArrayList<>();
         m.fs.readdir(handle, 0, (name, attributes, next) -> false);
         m.fs.readdir(handle, 2, (name, attributes, next) -> next <= 12 && seen.add(name));
@@ -162,9 +163,72 @@ class DirectoriesTest {
     }
 
     @Test
+    void opendir_whileTheListingIsTheSame_keepsTheKernelsCopy() throws Exception {
+        m.bucket.put("a", "1");
+        assertThat(openReadAndClose()).isEqualTo(PageCachePolicy.INVALIDATE);
+        assertThat(openReadAndClose()).isEqualTo(PageCachePolicy.KEEP);
+        m.bucket.put("b", "1");
+        m.clock.advance(Mounted.TTL);
+
+        assertThat(openReadAndClose()).as("listed anew").isEqualTo(PageCachePolicy.INVALIDATE);
+        assertThat(openReadAndClose()).isEqualTo(PageCachePolicy.KEEP);
+    }
+
+    @Test
+    void opendir_afterTheListingWasCorrected_dropsTheKernelsCopy() throws Exception {
+        m.bucket.put("a", "1");
+        m.bucket.put("b", "1");
+        openReadAndClose();
+        OpenFile a = m.open("a");
+        m.bucket.delete("a");
+        assertErrno(Errno.ESTALE, () -> m.read(a));
+        assertErrno(Errno.ENOENT, () -> m.lookup("a"));
+        m.fs.release(a.handle());
+
+        assertThat(openReadAndClose()).isEqualTo(PageCachePolicy.INVALIDATE);
+    }
+
+    @Test
+    void opendir_ofAnotherListingWhileOneIsOpen_leavesTheKernelsCopyAlone() throws Exception {
+        m.bucket.put("a", "1");
+        Runnable close = openAndRead();
+        m.clock.advance(Mounted.TTL);
+
+        assertThat(openReadAndClose()).isEqualTo(PageCachePolicy.BYPASS);
+        close.run();
+        assertThat(openReadAndClose()).isEqualTo(PageCachePolicy.INVALIDATE);
+    }
+
+    @Test
+    void opendir_afterAnotherHandleWasRewoundToANewListing_dropsTheKernelsCopy() throws Exception {
+        m.bucket.put("a", "1");
+        OpenFile first = m.fs.opendir(FileSystem.ROOT);
+        m.ls(first.handle(), 0, 10);
+        m.clock.advance(Mounted.TTL);
+        m.ls(first.handle(), 0, 10);
+        m.fs.releasedir(first.handle());
+
+        assertThat(openReadAndClose()).isEqualTo(PageCachePolicy.INVALIDATE);
+    }
+
+    private PageCachePolicy openReadAndClose() throws Exception {
+        OpenFile open = m.fs.opendir(FileSystem.ROOT);
+        m.ls(open.handle(), 0, 10);
+        m.fs.releasedir(open.handle());
+        return open.pageCache();
+    }
+
+    /** @return what closes it */
+    private Runnable openAndRead() throws Exception {
+        OpenFile open = m.fs.opendir(FileSystem.ROOT);
+        m.ls(open.handle(), 0, 10);
+        return () -> m.fs.releasedir(open.handle());
+    }
+
+    @Test
     void readdir_rewoundAfterTtl_showsWhatIsNew() throws Exception {
         putMany("", 3);
-        long handle = m.fs.opendir(FileSystem.ROOT);
+        long handle = m.fs.opendir(FileSystem.ROOT).handle();
         assertThat(m.ls(handle, 0, 100)).hasSize(5);
         m.bucket.put("new", "");
         m.clock.advance(Mounted.TTL);
@@ -176,7 +240,7 @@ class DirectoriesTest {
     @Test
     void readdir_abandoned_asksForNothingMore() throws Exception {
         putMany("", 20_000);
-        long handle = m.fs.opendir(FileSystem.ROOT);
+        long handle = m.fs.opendir(FileSystem.ROOT).handle();
         m.fs.readdir(handle, 0, (name, attributes, next) -> next < 10);
         m.fs.releasedir(handle);
 
@@ -187,7 +251,7 @@ class DirectoriesTest {
     void readdir_storeFails_isEioAndTheNextOneGoesOn() throws Exception {
         List<String> names = putMany("", 3);
         m.faults.next(call -> true, Fault.fail(ObjectStoreException.Unavailable::new));
-        long handle = m.fs.opendir(FileSystem.ROOT);
+        long handle = m.fs.opendir(FileSystem.ROOT).handle();
 
         assertErrno(Errno.EIO, () -> m.ls(handle, 2, 100));
         assertThat(m.ls(handle, 2, 100)).isEqualTo(names);
@@ -198,7 +262,7 @@ class DirectoriesTest {
     void readdir_badHandleOrOffset_isRefused() throws Exception {
         m.bucket.put("a", "");
         OpenFile file = m.open("a");
-        long handle = m.fs.opendir(FileSystem.ROOT);
+        long handle = m.fs.opendir(FileSystem.ROOT).handle();
 
         assertErrno(Errno.EBADF, () -> m.ls(4711, 0, 1));
         assertErrno(Errno.EBADF, () -> m.ls(file.handle(), 0, 1));

@@ -300,7 +300,7 @@ class FilesTest {
     void flushAndFsync_openToRead_succeed() throws Exception {
         m.bucket.put("a", "1");
         long a = m.open("a").handle();
-        long root = m.fs.opendir(FileSystem.ROOT);
+        long root = m.fs.opendir(FileSystem.ROOT).handle();
 
         m.fs.flush(a, 7);
         m.fs.fsync(a, true);
@@ -314,7 +314,7 @@ class FilesTest {
 
     @Test
     void anything_onAHandleThatIsNotOpen_isEbadf() throws Exception {
-        long root = m.fs.opendir(FileSystem.ROOT);
+        long root = m.fs.opendir(FileSystem.ROOT).handle();
 
         assertThat(List.<ThrowingCallable>of(
                         () -> m.fs.read(99, 0, ByteBuffer.allocate(1)),

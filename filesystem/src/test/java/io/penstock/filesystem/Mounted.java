@@ -284,7 +284,7 @@ final class Mounted implements AutoCloseable {
 
     /** All names of a directory but . and .., handed out through a sink that takes {@code batch} at a time. */
     List<String> ls(long inode, int batch) throws ErrnoException {
-        long handle = fs.opendir(inode);
+        long handle = fs.opendir(inode).handle();
         try {
             List<String> names = ls(handle, 0, batch);
             assertThat(names).startsWith(".", "..");

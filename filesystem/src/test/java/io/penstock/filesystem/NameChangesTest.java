@@ -396,7 +396,7 @@ class NameChangesTest {
         m.bucket.put("x", "1");
         OpenFile a = m.create("a", O_WRONLY);
         OpenFile b = m.create("b", O_WRONLY);
-        long handle = m.fs.opendir(FileSystem.ROOT);
+        long handle = m.fs.opendir(FileSystem.ROOT).handle();
         int[] seen = {0};
         long[] offset = {0};
         m.fs.readdir(handle, 0, (name, attributes, next) -> {

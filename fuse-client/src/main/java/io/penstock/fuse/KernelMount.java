@@ -83,7 +83,8 @@ public record KernelMount(Path mountPoint, String device) {
             }
             if (System.nanoTime() >= deadline) {
                 throw new MountException(mountPoint + " is busy: " + holders() + ". End what uses it and try again, or"
-                        + " detach it at once with: fusermount -uz " + mountPoint);
+                        + " detach it at once with: umount -l " + mountPoint
+                        + " (penstock umount -l for users other than root)");
             }
             ended.await(RETRY.toMillis(), TimeUnit.MILLISECONDS);
         }

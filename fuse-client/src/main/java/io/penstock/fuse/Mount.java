@@ -13,6 +13,9 @@ public interface Mount extends AutoCloseable {
     /** How many requests came from the kernel since it was mounted. */
     long requests();
 
+    /** How many of them are not answered yet: none once it is unmounted, unless an answer was lost. */
+    long unanswered();
+
     /** Waits until it is unmounted, by whomever. */
     void awaitUnmounted() throws InterruptedException;
 

@@ -24,6 +24,9 @@ public final class Preflight {
 
     /** @return the mount point without symbolic links, as mount tables show it */
     public static Path check(MountOptions options) throws MountException {
+        if (HandedOver.descriptor(options.mountPoint()) != null) {
+            return HandedOver.resolve(options.mountPoint()); // Whoever opened it has checked the rest.
+        }
         Path mountPoint = mountPoint(options.mountPoint());
         device();
         if (LibC.isRoot()) {
@@ -67,24 +70,26 @@ public final class Preflight {
             throw new MountException(
                     isDead(mountPoint)
                             ? "At " + mountPoint + " stands the dead mount of a process that has ended"
-                                    + " (\"Transport endpoint is not connected\"). Clean it up: fusermount -uz "
-                                    + mountPoint
+                                    + " (\"Transport endpoint is not connected\"), with "
+                                    + mounted.get().source() + " (type "
+                                    + mounted.get().type() + "). Take it away: umount -l " + mountPoint
                             : mountPoint + " is already mounted, with "
                                     + mounted.get().source() + " (type "
                                     + mounted.get().type() + "). Unmount it first, or choose another directory.");
         }
     }
 
-    private static boolean isDead(Path mountPoint) {
+    /** Asks for what no kernel remembers: attributes may still be believed when nobody is left to answer. */
+    static boolean isDead(Path mountPoint) {
         try {
-            Files.getLastModifiedTime(mountPoint);
+            Files.getFileStore(mountPoint).getTotalSpace();
             return false;
         } catch (IOException e) {
             return String.valueOf(e.getMessage()).contains("Transport endpoint is not connected"); // ENOTCONN
         }
     }
 
-    /** Also without root: libfuse 2 opens it before it asks fusermount. */
+    /** Also without root: libfuse 2 opens it before it asks fusermount, and fusermount3 opens it with its caller's rights. */
     private static void device() throws MountException {
         try (FileChannel opened = FileChannel.open(DEVICE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             opened.isOpen();
@@ -118,8 +123,8 @@ public final class Preflight {
 
     private static void withoutRoot(MountOptions options) throws MountException {
         if (fusermount().isEmpty()) {
-            throw new MountException("Mounting without root needs fusermount, and it is not installed."
-                    + " Debian and Ubuntu: apt-get install fuse3. RHEL and Fedora: dnf install fuse.");
+            throw new MountException("Mounting without root needs fusermount3, and it is not installed."
+                    + " Debian and Ubuntu: apt-get install fuse3. RHEL and Fedora: dnf install fuse3.");
         }
         if (options.allowOther() && !userAllowOther(Path.of("/etc/fuse.conf"))) {
             throw new MountException("allow_other without root must be permitted in /etc/fuse.conf:"
@@ -127,13 +132,13 @@ public final class Preflight {
         }
     }
 
-    /** The program that mounts and unmounts for users other than root, if it is installed. */
+    /** The program that mounts and unmounts for users other than root, if it is installed: that of libfuse 3, or of 2. */
     public static Optional<Path> fusermount() {
         // libfuse 2 tries its own folder, /bin, first, and then PATH.
         String path = System.getenv().getOrDefault("PATH", "") + File.pathSeparator + "/bin" + File.pathSeparator
                 + "/usr/bin";
-        return Stream.of(path.split(File.pathSeparator, -1))
-                .map(folder -> Path.of(folder, "fusermount"))
+        return Stream.of("fusermount3", "fusermount")
+                .flatMap(name -> Stream.of(path.split(File.pathSeparator, -1)).map(folder -> Path.of(folder, name)))
                 .filter(Files::isExecutable)
                 .findFirst();
     }

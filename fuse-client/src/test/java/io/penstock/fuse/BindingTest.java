@@ -34,6 +34,11 @@ class BindingTest {
         }
 
         @Override
+        public long unanswered() {
+            return 0;
+        }
+
+        @Override
         public void awaitUnmounted() {}
 
         @Override

@@ -1,6 +1,7 @@
 package io.penstock.fuse;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.filesystem.FileSystem;
@@ -15,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -23,8 +25,15 @@ import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class KernelMountIT extends MountContract {
+    /** Full length takes minutes: {@code -Dpenstock.test.full=true}. */
+    private static final boolean FULL = Boolean.getBoolean("penstock.test.full");
+
+    private static final int FILES = FULL ? 1_000_000 : 20_000;
+    private static final Duration STRESS = Duration.ofSeconds(FULL ? 60 : 3);
+
     private static final Path DROP_CACHES = Path.of("/proc/sys/vm/drop_caches");
 
     @Override
@@ -33,9 +42,10 @@ class KernelMountIT extends MountContract {
     }
 
     @Test
+    @Timeout(900)
     void inodes_afterTheKernelForgets_areFewAgain() throws Exception {
         assumeTrue(Files.isWritable(DROP_CACHES), "only root may make the kernel forget");
-        int files = 20_000;
+        int files = FILES;
         for (int i = 0; i < files; i++) {
             bucket.put("dir" + i % 7 + "/file" + i, 1, 0);
         }
@@ -43,21 +53,94 @@ class KernelMountIT extends MountContract {
         run("find", mountPoint.toString(), "-size", "+5k"); // asks for the attributes of each
         assertThat(bucket.fileSystem().inodesInUse()).isGreaterThan(files / 2); // some may be forgotten already
 
-        for (int i = 0; i < 100 && bucket.fileSystem().inodesInUse() > 0; i++) {
+        awaitAllForgotten();
+    }
+
+    private void awaitAllForgotten() throws Exception {
+        awaitTrue(() -> {
             Files.writeString(DROP_CACHES, "2");
-            Thread.sleep(50); // FORGET comes when the kernel finds the time
-        }
-        assertThat(bucket.fileSystem().inodesInUse()).isZero();
+            return bucket.fileSystem().inodesInUse() == 0; // FORGET comes when the kernel finds the time
+        });
     }
 
     @Test
+    void stat_ofAnObjectSeenChangedInAListing_showsTheNewOneBeforeItsTime() throws Exception {
+        bucket.put("dir/object", 1, 0);
+        try (Mount believing = mountBelieving()) {
+            Path object = believing.mountPoint().resolve("dir/object");
+            assertThat(Files.size(object)).isEqualTo(1);
+            bucket.put("dir/object", 22, 1);
+            assertThat(Files.size(object)).as("what the kernel believes").isEqualTo(1);
+
+            list(bucket.path("dir")); // through the other mount: this one's kernel asks nothing
+
+            awaitTrue(() -> Files.size(object) == 22);
+            believing.unmount(Duration.ofSeconds(20));
+        }
+    }
+
+    @Test
+    void stat_ofAnObjectThatAReadFoundGone_doesNotExistBeforeItsTime() throws Exception {
+        bucket.put("dir/object", 1, 0);
+        try (Mount believing = mountBelieving()) {
+            Path object = believing.mountPoint().resolve("dir/object");
+            assertThat(Files.size(object)).isEqualTo(1);
+            bucket.delete("dir/object");
+
+            assertThatThrownBy(() -> Files.readAllBytes(object)).isInstanceOf(IOException.class);
+
+            awaitTrue(() -> Files.notExists(object));
+            believing.unmount(Duration.ofSeconds(20));
+        }
+    }
+
+    @Test
+    void list_again_comesFromTheKernelUntilItIsListedAnew() throws Exception {
+        for (int i = 0; i < 2_000; i++) {
+            bucket.put("dir/" + i, 1, 0);
+        }
+        run("ls", bucket.path("dir").toString());
+        long before = bucket.mount().requests();
+
+        String again = run("ls", bucket.path("dir").toString());
+
+        assertThat(again.lines()).hasSize(2_000);
+        assertThat(bucket.mount().requests() - before).isLessThan(20);
+        bucket.put("dir/new", 1, 0);
+        assertThat(run("ls", bucket.path("dir").toString()).lines())
+                .hasSize(2_001)
+                .contains("new");
+    }
+
+    private Mount mountBelieving() throws Exception {
+        Path folder = Files.createDirectories(mountPoint.resolveSibling("believing"));
+        return bucket.mountAt(this::mount, folder, Duration.ofMinutes(1));
+    }
+
+    private static void list(Path directory) throws IOException {
+        try (Stream<Path> entries = Files.list(directory)) {
+            assertThat(entries).isNotEmpty();
+        }
+    }
+
+    /** The kernel is told by a thread of its own: after a moment. */
+    private static void awaitTrue(Callable<Boolean> condition) throws Exception {
+        long deadline = System.nanoTime() + Duration.ofSeconds(FULL ? 120 : 20).toNanos();
+        while (!condition.call()) {
+            assertThat(System.nanoTime()).isLessThan(deadline);
+            Thread.sleep(5);
+        }
+    }
+
+    @Test
+    @Timeout(300)
     void anything_by64ThreadsOnAFailingStore_isAnsweredAndLeavesNothing() throws Exception {
         List<TestData> objects = IntStream.range(0, 32)
                 .mapToObj(i -> bucket.put("dir" + i % 4 + "/object" + i, i * 50_000L, 0))
                 .toList();
         AtomicInteger succeeded = new AtomicInteger();
         AtomicInteger failed = new AtomicInteger();
-        long deadline = System.nanoTime() + Duration.ofSeconds(3).toNanos();
+        long deadline = System.nanoTime() + STRESS.toNanos();
         List<Future<?>> ends = new ArrayList<>();
         try (ExecutorService threads = Executors.newFixedThreadPool(64)) {
             for (int i = 0; i < 64; i++) {
@@ -86,8 +169,14 @@ class KernelMountIT extends MountContract {
         }
         assertThat(succeeded).hasPositiveValue();
         assertThat(failed).hasPositiveValue();
+        awaitTrue(() -> bucket.fileSystem().openHandles() == 0); // the kernel says so after close(2) has returned
+        if (Files.isWritable(DROP_CACHES)) {
+            awaitAllForgotten();
+        }
         bucket.mount().unmount(Duration.ofSeconds(20));
-        assertThat(bucket.fileSystem().openHandles()).isZero();
+        assertThat(bucket.mount().requests()).isGreaterThan(succeeded.get());
+        assertThat(bucket.mount().unanswered()).isZero();
+        awaitTrue(() -> servingThreads() == 0); // the last one tells that it ends before it does
     }
 
     private void useOne(TestData object, RandomGenerator random) throws IOException {

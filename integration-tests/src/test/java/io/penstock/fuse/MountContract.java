@@ -374,7 +374,7 @@ abstract class MountContract {
         }
     }
 
-    private static long servingThreads() {
+    static long servingThreads() {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.getName().startsWith("fuse "))
                 .count();

@@ -69,7 +69,9 @@ final class MountedBucket implements AutoCloseable {
         Path mountPoint = Files.createDirectories(folder.resolve("mount"));
         boolean mounted = false;
         try {
-            mount = binding.mount(fileSystem, options(mountPoint, passthrough == Passthrough.OFF ? null : cacheFolder));
+            mount = binding.mount(
+                    fileSystem,
+                    options(mountPoint, Duration.ZERO, passthrough == Passthrough.OFF ? null : cacheFolder));
             mounted = true;
         } finally {
             if (!mounted) {
@@ -80,11 +82,17 @@ final class MountedBucket implements AutoCloseable {
 
     /** Mounts it a further time; the kernel asks each time, so that what changes in the bucket shows at once. */
     Mount mountAt(Binding binding, Path mountPoint) throws MountException, InterruptedException {
-        return binding.mount(fileSystem, options(mountPoint, null)); // a file can be handed to one of them only
+        return mountAt(binding, mountPoint, Duration.ZERO);
     }
 
-    private static MountOptions options(Path mountPoint, @Nullable Path backingFolder) {
-        return new MountOptions(mountPoint, SOURCE, false, false, Duration.ZERO, MIB, THREADS, backingFolder);
+    /** @param believed how long the kernel may believe what it is told; not by the clock that {@link #put} advances */
+    Mount mountAt(Binding binding, Path mountPoint, Duration believed) throws MountException, InterruptedException {
+        // Without a backing folder: a file can be handed to one of them only.
+        return binding.mount(fileSystem, options(mountPoint, believed, null));
+    }
+
+    private static MountOptions options(Path mountPoint, Duration believed, @Nullable Path backingFolder) {
+        return new MountOptions(mountPoint, SOURCE, false, false, believed, MIB, THREADS, backingFolder);
     }
 
     Mount mount() {
@@ -95,16 +103,16 @@ final class MountedBucket implements AutoCloseable {
         return mount.mountPoint().resolve(name);
     }
 
-    void delete(String key) throws ObjectStoreException, InterruptedException {
-        bucket.delete(key);
-        clock.advance(TTL.plusSeconds(1));
-    }
-
     TestData put(String key, long size, int generation) {
         TestData data = new TestData(key, size, generation);
         bucket.put(key, data);
         clock.advance(TTL.plusSeconds(1)); // nobody believes what was known before
         return data;
+    }
+
+    void delete(String key) throws ObjectStoreException, InterruptedException {
+        bucket.delete(key);
+        clock.advance(TTL.plusSeconds(1));
     }
 
     /** From now on the store fails as only a defect can. */

@@ -1,6 +1,7 @@
 package io.penstock.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.testing.TestData;
 import java.io.IOException;
@@ -20,7 +21,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a mount leaves behind when it ends, well or badly, and what the next one makes of it. */
 final class LifecycleIT {
@@ -84,12 +88,13 @@ final class LifecycleIT {
         }
     }
 
-    @Test
-    void umount_byTheSystemsCommand_endsTheProcessAndLeavesNothing() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"umount", "umount -l", "fusermount3 -u", "fusermount3 -uz"})
+    @Timeout(120)
+    void umount_byTheSystemsCommand_endsTheProcessAndLeavesNothing(String command) throws Exception {
         try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
-            verifyAll(mount);
-            Program.shell(scratch, "umount \"$1\" 2>/dev/null || fusermount -u \"$1\"", mount.path())
-                    .orThrow();
+            Program.shell(scratch, "cat \"$1\"/data/* >/dev/null", mount.path()).orThrow();
+            Program.shell(scratch, command + " \"$1\"", mount.path()).orThrow();
             assertThat(mount.awaitEnd()).isTrue();
             assertThat(mount.process().exitValue()).isZero();
             assertNothingLeft(mount);
@@ -97,13 +102,67 @@ final class LifecycleIT {
     }
 
     @Test
-    void sigterm_whileReading_unmountsAndLeavesNothing() throws Exception {
+    @Timeout(120)
+    void lazyUmount_ofABusyMount_endsTheProcessWithItsLastUser() throws Exception {
+        try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
+            TestData first = objects.getFirst();
+            try (FileChannel open = FileChannel.open(mount.path().resolve(first.name()))) {
+                Program.shell(scratch, "umount -l \"$1\"", mount.path()).orThrow();
+                assertThat(MountedBucket.isMounted(mount.path())).isFalse();
+                ByteBuffer bytes = ByteBuffer.allocate(100_000);
+                open.read(bytes, MIB);
+                first.verify(MIB, bytes.flip());
+            }
+            assertThat(mount.awaitEnd()).isTrue();
+            assertThat(mount.process().exitValue()).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"TERM", "INT", "HUP"})
+    @Timeout(120)
+    void signal_whileReading_unmountsAndLeavesNothing(String signal) throws Exception {
         try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
             try (ExecutorService reader = Executors.newSingleThreadExecutor()) {
                 reader.execute(() -> Program.shell(scratch, "cat \"$1\"/data/* >/dev/null", mount.path()));
-                mount.terminate();
+                Program.shell(scratch, "kill -$1 $2", signal, mount.process().pid())
+                        .orThrow();
+                assertThat(mount.awaitEnd()).as(mount.log()).isTrue();
             }
             assertNothingLeft(mount);
+        }
+    }
+
+    @Test
+    @Timeout(120)
+    void abort_byTheKernel_endsTheProcessAndLeavesNothing() throws Exception {
+        assumeTrue("root".equals(System.getProperty("user.name")), "only root may abort a mount");
+        try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
+            Program.shell(
+                            scratch,
+                            "c=/sys/fs/fuse/connections; mountpoint -q $c || mount -t fusectl none $c;"
+                                    + " minor=$(stat -c %d \"$1\"); echo 1 > $c/$minor/abort",
+                            mount.path())
+                    .orThrow();
+            assertThat(mount.awaitEnd()).as(mount.log()).isTrue();
+            assertNothingLeft(mount);
+        }
+    }
+
+    @Test
+    @Timeout(120)
+    void mount_overWhatAKilledProcessLeft_saysSoAndTakesItAway() throws Exception {
+        try (MountedBucket killed = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
+            killed.killAndLeave();
+            assertThat(Program.shell(scratch, "ls \"$1\"", killed.path()).out())
+                    .contains("Transport endpoint is not connected");
+            try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
+                verifyAll(mount);
+                assertThat(mount.log())
+                        .contains("stood the dead mount of a Penstock process", "s3://" + bucket.name(), "taken away");
+                mount.terminate();
+                assertNothingLeft(mount);
+            }
         }
     }
 

@@ -19,7 +19,7 @@ final class MountedBucket implements AutoCloseable {
     /** The binding of all mounts, {@code kernel} or {@code jnr}: the build runs all tests once with each. */
     static final String BINDING = System.getProperty("penstock.test.binding", "auto");
 
-    private static final int READY_SECONDS = 30;
+    private static final int READY_SECONDS = 90;
     private static final int END_SECONDS = 30;
 
     private final Path mountPoint;
@@ -50,7 +50,10 @@ final class MountedBucket implements AutoCloseable {
 
     /** {@link #mount}, but returns as soon as the process has been started. */
     static MountedBucket start(S3Server server, String bucket, Path scratch, String... options) throws IOException {
-        Path mountPoint = Files.createDirectories(scratch.resolve("mnt"));
+        Path mountPoint = scratch.resolve("mnt");
+        if (!isMounted(mountPoint)) { // a dead mount there is the start's business
+            Files.createDirectories(mountPoint);
+        }
         Path log = scratch.resolve("mount.log");
         List<String> command = new ArrayList<>(penstock());
         command.addAll(List.of("mount", bucket, mountPoint.toString(), "--foreground"));
@@ -101,21 +104,27 @@ final class MountedBucket implements AutoCloseable {
 
     private void awaitReady() throws Exception {
         long deadline = System.nanoTime() + SECONDS.toNanos(READY_SECONDS);
-        while (!isMounted(mountPoint)) {
+        // A dead mount may stand there, which the start takes away first.
+        while (!isMounted(mountPoint)
+                || Program.shell(Path.of("/"), "stat -f \"$1\"", mountPoint).exit() != 0) {
             if (!process.isAlive() || System.nanoTime() > deadline) {
                 throw new AssertionError("not mounted; alive: " + process.isAlive() + "\n" + log());
             }
             Thread.sleep(20);
         }
-        Program.shell(mountPoint, "ls -d .").orThrow();
     }
 
-    /** kill -9: the mount point is left dead, as a crash would leave it. */
+    /** kill -9: the mount point is left dead, as a crash would leave it, and then taken away. */
     void kill() throws IOException {
+        killAndLeave();
+        Program.shell(Path.of("/"), "umount -l \"$1\" || fusermount3 -u -z \"$1\"", mountPoint)
+                .orThrow();
+    }
+
+    /** kill -9: the mount point is left dead. */
+    void killAndLeave() {
         process.destroyForcibly();
         assertThat(awaitEnd()).isTrue();
-        Program.shell(Path.of("/"), "umount -l \"$1\" || fusermount -u -z \"$1\"", mountPoint)
-                .orThrow();
     }
 
     /** SIGTERM, and waits for the end: the process must unmount by itself. */
@@ -141,7 +150,7 @@ final class MountedBucket implements AutoCloseable {
             process.destroyForcibly();
         }
         if (isMounted(mountPoint)) {
-            Program.shell(Path.of("/"), "umount -l \"$1\" || fusermount -u -z \"$1\"", mountPoint);
+            Program.shell(Path.of("/"), "umount -l \"$1\" || fusermount3 -u -z \"$1\"", mountPoint);
         }
     }
 }

@@ -23,6 +23,8 @@ final class Entries {
     private final Set<String> doubted = new HashSet<>();
     /** Objects of the last page whose names may yet turn out to be directories. */
     private List<StoredObject> undecided = new ArrayList<>();
+    /** How often an entry was replaced or has gone. */
+    private int changes;
 
     Entries(Directory directory, HiddenKeys hidden) {
         this.directory = directory;
@@ -40,6 +42,10 @@ final class Entries {
     Listing.@Nullable Entry get(String name) {
         Integer index = indexes.get(name);
         return index == null ? null : byIndex.get(index);
+    }
+
+    int changes() {
+        return changes;
     }
 
     boolean isDoubted(String name) {
@@ -60,6 +66,7 @@ final class Entries {
             case Absent _ -> {
                 if (index != null) {
                     byIndex.set(index, null);
+                    changes++;
                 }
             }
         }
@@ -129,7 +136,8 @@ final class Entries {
         if (index == null) {
             byIndex.add(entry);
         } else {
-            byIndex.set(index, entry);
+            Listing.Entry former = byIndex.set(index, entry);
+            changes += former != null && former.node().equals(node) ? 0 : 1;
         }
     }
 

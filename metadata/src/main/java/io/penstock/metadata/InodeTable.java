@@ -7,6 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +29,12 @@ public final class InodeTable {
         final Inode inode;
         /** Lookups and opens. Guarded by byPath's lock on the inode's path: changed within {@link #update} only. */
         long references;
+
+        /**
+         * What was last shown of it, which may be believed elsewhere; null if nothing is. Racy on purpose: between an
+         * answer and its note here a {@link #retract} may be missed, and then the answer is believed for its time.
+         */
+        volatile @Nullable Node shown;
 
         Held(Inode inode) {
             this.inode = inode;
@@ -74,17 +81,17 @@ public final class InodeTable {
         return held == null || !held.inode.isDirectory() ? null : held.inode;
     }
 
-    /** The inode of this place, with one more reference. */
+    /** The inode of this place, with one more reference; {@code node} is shown of it. */
     public Inode acquire(Directory parent, String name, Node node) {
-        return acquireAt(parent, name, node instanceof Directory itself ? itself : null);
+        return acquireAt(parent, name, node instanceof Directory itself ? itself : null, node);
     }
 
     /** The same of a file. */
     public Inode acquireFile(Directory parent, String name) {
-        return acquireAt(parent, name, null);
+        return acquireAt(parent, name, null, null);
     }
 
-    private Inode acquireAt(Directory parent, String name, @Nullable Directory directory) {
+    private Inode acquireAt(Directory parent, String name, @Nullable Directory directory, @Nullable Node shown) {
         Held acquired = byPath.compute(parent.key(name), (path, held) -> {
             Held current = held;
             if (current == null || current.inode.isDirectory() != (directory != null)) {
@@ -92,6 +99,7 @@ public final class InodeTable {
                 byNumber.put(current.inode.number(), current);
             }
             current.references++;
+            current.shown = shown;
             return current;
         });
         return acquired.inode;
@@ -111,6 +119,29 @@ public final class InodeTable {
     /** The name stands for another inode from now on, made when it is looked up next; this one keeps its references. */
     public void retire(Inode inode) {
         update(inode, (_, current) -> current != null && current.inode == inode ? null : current);
+    }
+
+    /** Takes note of what is shown of an inode that is in use. */
+    public void show(long number, Node node) {
+        Held held = byNumber.get(number);
+        if (held != null) {
+            held.shown = node;
+        }
+    }
+
+    /**
+     * Takes back what was shown of an inode if it is wrong.
+     *
+     * @return whether it was: who believes it is to be told
+     */
+    public boolean retract(Inode inode, Predicate<Node> isWrong) {
+        Held held = byNumber.get(inode.number());
+        Node shown = held == null ? null : held.shown;
+        if (held == null || shown == null || !isWrong.test(shown)) {
+            return false;
+        }
+        held.shown = null;
+        return true;
     }
 
     /** Takes references off; without any, the inode goes out of use. The root stays. */

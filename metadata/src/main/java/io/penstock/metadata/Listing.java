@@ -8,7 +8,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.function.Consumer;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -32,10 +32,13 @@ public final class Listing {
      */
     static final int AHEAD = ListRequest.MAX_KEYS + ListRequest.MAX_KEYS / 2;
 
+    private static final AtomicLong NUMBERS = new AtomicLong();
+
+    private final long number = NUMBERS.incrementAndGet();
     private final ObjectStore store;
     private final Executor executor;
     private final LongSupplier nanoClock;
-    private final Consumer<Listing> onPage;
+    private final PageListener onPage;
     private final long startedAt;
 
     /** Guarded by the monitor, as all that follows. */
@@ -53,14 +56,21 @@ public final class Listing {
     /** The highest index that a reader asked for. */
     private int furthest;
 
-    /** @param onPage called after each page, without the monitor */
+    /** Hears of each page that has arrived, without the monitor. */
+    @FunctionalInterface
+    interface PageListener {
+        /** @param from the index of its first entry */
+        void arrived(Listing listing, int from);
+    }
+
+    /** @param onPage called after each page */
     Listing(
             Directory directory,
             ObjectStore store,
             HiddenKeys hidden,
             Executor executor,
             LongSupplier nanoClock,
-            Consumer<Listing> onPage) {
+            PageListener onPage) {
         this.store = store;
         this.executor = executor;
         this.nanoClock = nanoClock;
@@ -105,6 +115,11 @@ public final class Listing {
     /** The entry at an index that {@link #has}: null if it has gone since it was listed. */
     public synchronized @Nullable Entry get(int index) {
         return entries.get(index);
+    }
+
+    /** Names this listing as it is now: what was read of it before holds while the name does. Later pages only add to it. */
+    public synchronized String edition() {
+        return number + "." + entries.changes();
     }
 
     /** Whether another opendir at {@code now} may share it. */
@@ -166,8 +181,7 @@ public final class Listing {
             rest();
             throw e;
         }
-        arrived(request, page);
-        onPage.accept(this);
+        onPage.arrived(this, arrived(request, page));
         return page;
     }
 
@@ -176,7 +190,9 @@ public final class Listing {
         newer.clear();
     }
 
-    private synchronized void arrived(ListRequest request, ListPage page) {
+    /** @return the index of the page's first entry */
+    private synchronized int arrived(ListRequest request, ListPage page) {
+        int from = entries.size();
         inFlight = null;
         long now = nanoClock.getAsLong();
         entries.append(page, now);
@@ -184,5 +200,6 @@ public final class Listing {
         newer.clear();
         next = page.nextToken() == null ? null : request.next(page.nextToken());
         fetchIfNear();
+        return from;
     }
 }

@@ -62,6 +62,15 @@ public final class Tree implements AutoCloseable {
     /** How many names of a directory were asked for one by one lately. */
     private final Cache<Directory, AtomicInteger> askedOneByOne;
 
+    /** Hears what the store has said; null if nobody does. */
+    private volatile @Nullable NewsListener newsListener;
+
+    /** Hears of each answer when it is known. Called on the threads that bring answers: it must not wait. */
+    @FunctionalInterface
+    public interface NewsListener {
+        void heard(Directory directory, String name, Answer answer);
+    }
+
     /**
      * @param prefix what the mount shows: keys that begin with it; empty or ending in a slash
      * @param nanoClock nanoseconds that only go up, such as {@link System#nanoTime}
@@ -88,6 +97,11 @@ public final class Tree implements AutoCloseable {
                 .executor(Runnable::run)
                 .expireAfterWrite(config.ttl())
                 .build();
+    }
+
+    /** From now on tells {@code listener} what the store says of each name; it takes the place of an earlier one. */
+    public void tell(NewsListener listener) {
+        newsListener = listener;
     }
 
     public Directory root() {
@@ -165,7 +179,13 @@ public final class Tree implements AutoCloseable {
                         directory,
                         (key, known) -> known != null && known.isFresh(nanoClock.getAsLong(), ttlNanos)
                                 ? known
-                                : new Listing(key, store, hidden, executor, nanoClock, listing -> keep(key, listing)));
+                                : new Listing(
+                                        key,
+                                        store,
+                                        hidden,
+                                        executor,
+                                        nanoClock,
+                                        (listing, from) -> keep(key, listing, from)));
     }
 
     /**
@@ -270,6 +290,10 @@ public final class Tree implements AutoCloseable {
 
     private Answer ask(Name name) throws ObjectStoreException, InterruptedException {
         Answer answer = probe.ask(name.directory(), name.name());
+        NewsListener listener = newsListener;
+        if (listener != null) {
+            listener.heard(name.directory(), name.name(), answer);
+        }
         listWhereManyAsk(name.directory());
         return answer;
     }
@@ -301,7 +325,16 @@ public final class Tree implements AutoCloseable {
     }
 
     /** Weighs a listing that has grown and counts its time anew, if it is still the directory's listing. */
-    private void keep(Directory directory, Listing listing) {
+    private void keep(Directory directory, Listing listing, int from) {
         listings.asMap().replace(directory, listing, listing);
+        NewsListener listener = newsListener;
+        if (listener != null) {
+            for (int i = from; listing.has(i); i++) {
+                Listing.Entry entry = listing.get(i);
+                if (entry != null) {
+                    listener.heard(directory, entry.name(), entry.node());
+                }
+            }
+        }
     }
 }

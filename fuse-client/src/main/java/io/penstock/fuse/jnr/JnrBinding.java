@@ -1,6 +1,7 @@
 package io.penstock.fuse.jnr;
 
 import io.penstock.filesystem.FileSystem;
+import io.penstock.fuse.HandedOver;
 import io.penstock.fuse.KernelMount;
 import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
@@ -22,6 +23,10 @@ public final class JnrBinding {
      * @throws MountException if it cannot be mounted; nothing is mounted then
      */
     public static Mount mount(FileSystem fileSystem, MountOptions options) throws MountException, InterruptedException {
+        if (HandedOver.descriptor(options.mountPoint()) != null) {
+            throw new MountException(options.mountPoint() + ": a device that is open already is served by the kernel"
+                    + " binding only. Mount with: --binding kernel");
+        }
         Path mountPoint = Preflight.check(options);
         LibFuse2 libfuse = LibFuse2.load(); // first: jnr-fuse loads it too, and says less when it is missing
         Upcalls upcalls = new Upcalls(fileSystem);

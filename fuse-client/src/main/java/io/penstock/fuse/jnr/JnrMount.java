@@ -34,6 +34,11 @@ final class JnrMount implements Mount {
     }
 
     @Override
+    public long unanswered() {
+        return session.unanswered();
+    }
+
+    @Override
     public void awaitUnmounted() throws InterruptedException {
         session.ended().await();
     }

@@ -51,6 +51,7 @@ final class Session {
     private final CountDownLatch ended = new CountDownLatch(1);
     private final AtomicInteger threadsInside;
     private final LongAdder requests = new LongAdder();
+    private final LongAdder answered = new LongAdder();
 
     private Session(LibFuse2 libfuse, Upcalls upcalls, Pointer fuse, Pointer mountPoint, int threads) {
         this.libfuse = libfuse;
@@ -121,6 +122,10 @@ final class Session {
         return requests.sum();
     }
 
+    long unanswered() {
+        return requests.sum() - answered.sum();
+    }
+
     private void serve() {
         try (Arena arena = Arena.ofConfined()) {
             long capacity = libfuse.fuse_chan_bufsize(channel);
@@ -137,6 +142,7 @@ final class Session {
                 if (received > 0) {
                     requests.increment();
                     libfuse.fuse_session_process_buf(session, bufferPointer, channel);
+                    answered.increment();
                     if (upcalls.protocolMinor() != 0) {
                         serving.countDown();
                     }

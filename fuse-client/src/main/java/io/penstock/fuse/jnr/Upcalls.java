@@ -142,7 +142,7 @@ final class Upcalls extends ChangeUpcalls {
     @Override
     public int opendir(String path, FuseFileInfo directory) {
         return Guard.call("opendir", () -> {
-            directory.fh.set(fileSystem.opendir(paths.inode(path)));
+            directory.fh.set(fileSystem.opendir(paths.inode(path)).handle());
             return 0;
         });
     }

@@ -75,8 +75,16 @@ final class Answers {
         return OpenOut.SIZE;
     }
 
-    int openedDirectory(Reply reply, long handle) {
-        reply.clear(OpenOut.SIZE).u64(OpenOut.FH, handle);
+    int openedDirectory(Reply reply, OpenFile directory) {
+        reply.clear(OpenOut.SIZE).u64(OpenOut.FH, directory.handle());
+        reply.u32(
+                OpenOut.OPEN_FLAGS,
+                switch (directory.pageCache()) {
+                    case KEEP -> OpenOut.FOPEN_CACHE_DIR | OpenOut.FOPEN_KEEP_CACHE;
+                    case INVALIDATE -> OpenOut.FOPEN_CACHE_DIR;
+                    case BYPASS -> OpenOut.FOPEN_KEEP_CACHE; // others'
+                    case PASS_THROUGH -> throw new IllegalArgumentException("a directory is never passed through");
+                });
         return OpenOut.SIZE;
     }
 

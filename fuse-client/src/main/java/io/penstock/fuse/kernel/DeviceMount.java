@@ -47,6 +47,11 @@ final class DeviceMount implements Mount {
     }
 
     @Override
+    public long unanswered() {
+        return session.unanswered();
+    }
+
+    @Override
     public void awaitUnmounted() throws InterruptedException {
         session.ended().await();
     }

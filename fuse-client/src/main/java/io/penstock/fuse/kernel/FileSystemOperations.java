@@ -8,6 +8,7 @@ import io.penstock.filesystem.AbsentException;
 import io.penstock.filesystem.Attributes;
 import io.penstock.filesystem.BackingFiles;
 import io.penstock.filesystem.FileSystem;
+import io.penstock.filesystem.KernelCache;
 import io.penstock.filesystem.OpenFile;
 import io.penstock.fuse.kernel.Layouts.AccessIn;
 import io.penstock.fuse.kernel.Layouts.BatchForgetIn;
@@ -129,6 +130,11 @@ final class FileSystemOperations implements Operations {
             case DESTROY -> 0; // unmounted: the session ends with the device
             case null, default -> changes.answer(request, reply);
         };
+    }
+
+    @Override
+    public Runnable connect(KernelCache kernel) {
+        return fileSystem.tell(kernel);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.penstock.fuse.kernel;
 
 import io.penstock.filesystem.FileSystem;
+import io.penstock.fuse.HandedOver;
 import io.penstock.fuse.KernelMount;
 import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;

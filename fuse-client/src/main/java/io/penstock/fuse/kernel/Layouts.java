@@ -168,6 +168,8 @@ final class Layouts {
         // Bits of OPEN_FLAGS.
         static final int FOPEN_DIRECT_IO = 1;
         static final int FOPEN_KEEP_CACHE = 1 << 1;
+        /** The listing may be kept; FOPEN_KEEP_CACHE says whether the one that was kept is still good. */
+        static final int FOPEN_CACHE_DIR = 1 << 3;
         /** No FLUSH at close. Since Linux 5.16; before, it is ignored. */
         static final int FOPEN_NOFLUSH = 1 << 5;
 
@@ -349,6 +351,30 @@ final class Layouts {
     /** {@code struct fuse_backing_map}, of an ioctl on the device. */
     static final class BackingMap {
         static final int FD = 0;
+        static final int SIZE = 16;
+    }
+
+    /** No answer: the header's ERROR is the code, its UNIQUE 0. */
+    static final class NotifyInvalInodeOut {
+        static final int CODE = 2;
+
+        static final int INO = 0;
+        /** Of the pages to drop; below 0 none are. */
+        static final int OFF = 8;
+        /** 0: to the end. */
+        static final int LEN = 16;
+
+        static final int SIZE = 24;
+    }
+
+    /** No answer: the header's ERROR is the code, its UNIQUE 0. The name follows, with its NUL. */
+    static final class NotifyInvalEntryOut {
+        static final int CODE = 3;
+
+        static final int PARENT = 0;
+        /** Without the NUL. */
+        static final int NAMELEN = 8;
+
         static final int SIZE = 16;
     }
 

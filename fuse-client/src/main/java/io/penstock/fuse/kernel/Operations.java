@@ -1,6 +1,7 @@
 package io.penstock.fuse.kernel;
 
 import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.KernelCache;
 
 /**
  * What answers requests: all but INIT and INTERRUPT, which are the session's. Called by any number of threads at a time.
@@ -27,6 +28,15 @@ interface Operations {
      * @return a result
      */
     int answer(Request request, Reply reply) throws ErrnoException;
+
+    /**
+     * Tells which kernel it is that is answered, so that it can be told what it may believe no longer.
+     *
+     * @return done at the end of the session
+     */
+    default Runnable connect(KernelCache kernel) {
+        return () -> {};
+    }
 
     /** The longest body that the answer to this request may have, in bytes. */
     int bodyLimit(Request request) throws ErrnoException;

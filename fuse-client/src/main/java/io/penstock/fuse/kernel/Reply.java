@@ -152,6 +152,19 @@ final class Reply {
         vector.putLong(index * Iovec.SIZE + Iovec.LENGTH, bytes);
     }
 
+    /**
+     * Writes the header of a message that answers nothing.
+     *
+     * @return the length of the whole
+     */
+    int sealNotice(int code, int body) {
+        int length = OutHeader.SIZE + body;
+        memory.putInt(HEADER + OutHeader.LEN, length);
+        memory.putInt(HEADER + OutHeader.ERROR, code);
+        memory.putLong(HEADER + OutHeader.UNIQUE, 0);
+        return length;
+    }
+
     /** Where the sealed answer starts. */
     long address() {
         return address;

@@ -36,10 +36,13 @@ final class Session {
     private final Device device;
     private final Operations operations;
     private final Runnable atEnd;
+    private final Notifier notifier;
+    private final Runnable disconnect;
     private final Waiting waiting = new Waiting();
     private final ReplyPool replies;
     private final RequestPool requests;
     private final LongAdder taken = new LongAdder();
+    private final LongAdder settled = new LongAdder();
 
     /** For errors where there was no reply to be had. Guarded by itself. */
     private final Reply errorReply = new Reply(0);
@@ -51,6 +54,8 @@ final class Session {
         this.device = device;
         this.operations = operations;
         this.atEnd = atEnd;
+        this.notifier = Notifier.start(device);
+        this.disconnect = operations.connect(notifier);
         this.replies = new ReplyPool(maxRequest, REPLY_BUDGET);
         this.requests = new RequestPool(Handshake.requestMemory(maxRequest), LARGE_REQUESTS);
         this.readersInside = new AtomicInteger(readers);
@@ -81,6 +86,11 @@ final class Session {
     /** Requests taken so far. */
     long requests() {
         return taken.sum();
+    }
+
+    /** Requests taken whose answer is still to come; those that want none are settled when they are done. */
+    long unanswered() {
+        return taken.sum() - settled.sum();
     }
 
     /** Requests that wait at this moment. */
@@ -120,6 +130,10 @@ final class Session {
         taken.increment();
         long unique = request.unique();
         int result = answerNow(request, reply);
+        if (result == Operations.NO_ANSWER) {
+            settled.increment();
+            return;
+        }
         if (result == Operations.WOULD_WAIT) {
             result = startWaiting(request);
         }
@@ -210,6 +224,7 @@ final class Session {
     }
 
     private void send(long unique, int result, Reply reply) {
+        settled.increment();
         int error = reply.send(device, unique, result);
         if (error == 0 || error == -Errno.ENOENT.number() || error == -Errno.ENODEV.number()) {
             return; // sent, or nobody waits for it any more
@@ -224,11 +239,13 @@ final class Session {
         }
         try {
             atEnd.run();
-            if (waiting.end(LAST_ANSWERS)) {
+            disconnect.run();
+            boolean answered = waiting.end(LAST_ANSWERS);
+            if (notifier.end(LAST_ANSWERS) && answered) {
                 device.close();
             } else {
                 // Their answers must not go to whoever gets the descriptor's number next.
-                log.warn("{} requests did not end with the mount; the device stays open", waiting.count());
+                log.warn("{} requests, or notices, did not end with the mount; the device stays open", waiting.count());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -55,7 +55,7 @@ final class MemoryOperations implements Operations {
                 };
             case GETATTR -> answers.attributes(reply, request.node() == FILE ? file : root);
             case OPEN -> answers.opened(reply, new OpenFile(1, PageCachePolicy.KEEP), 0);
-            case OPENDIR -> answers.openedDirectory(reply, 1);
+            case OPENDIR -> answers.openedDirectory(reply, new OpenFile(1, PageCachePolicy.INVALIDATE));
             case RELEASE, RELEASEDIR -> 0;
             case READ -> request.u64(ReadIn.OFFSET) < stalledFrom ? read(request, reply) : WOULD_WAIT;
             case FORGET, BATCH_FORGET -> NO_ANSWER;

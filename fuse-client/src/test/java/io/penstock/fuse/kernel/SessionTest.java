@@ -119,6 +119,7 @@ class SessionTest {
         assertThat(atEnd.getCount()).as("whether the mount is not taken away").isZero();
         assertThat(session.waiting()).as("requests that wait").isZero();
         assertThat(session.repliesInUse()).as("replies in use").isZero();
+        assertThat(session.unanswered()).as("requests without an answer").isZero();
     }
 
     @Test

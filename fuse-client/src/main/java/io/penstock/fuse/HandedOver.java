@@ -1,7 +1,5 @@
-package io.penstock.fuse.kernel;
+package io.penstock.fuse;
 
-import io.penstock.fuse.MountException;
-import io.penstock.fuse.MountTable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * A device that a privileged parent has opened and mounted: named {@code /dev/fd/N} instead of a mount point, as
  * mount.fuse3(8) does for a server that it runs without privileges.
  */
-final class HandedOver {
+public final class HandedOver {
     private static final Pattern NAME = Pattern.compile("/dev/fd/(\\d{1,9})");
 
     /** The minor number of the mount's device, whose major is 0: fuse_dev_show_fdinfo in fs/fuse/dev.c. */
@@ -23,13 +21,19 @@ final class HandedOver {
     private HandedOver() {}
 
     /** @return null if it is an ordinary mount point */
-    static @Nullable Integer descriptor(Path mountPoint) {
+    public static @Nullable Integer descriptor(Path mountPoint) {
         Matcher name = NAME.matcher(mountPoint.toString());
         return name.matches() ? Integer.valueOf(name.group(1)) : null;
     }
 
+    /** The mount point that is meant: itself if it is an ordinary one. */
+    public static Path resolve(Path mountPoint) throws MountException {
+        Integer descriptor = descriptor(mountPoint);
+        return descriptor == null ? mountPoint : mountPoint(descriptor);
+    }
+
     /** Where the device is mounted. */
-    static Path mountPoint(int fd) throws MountException {
+    public static Path mountPoint(int fd) throws MountException {
         Path info = Path.of("/proc/self/fdinfo", Integer.toString(fd));
         try (Stream<String> lines = Files.lines(info)) {
             String device = lines.filter(line -> line.startsWith(CONNECTION))

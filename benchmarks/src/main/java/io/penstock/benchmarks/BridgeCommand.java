@@ -1,0 +1,139 @@
+package io.penstock.benchmarks;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+@Command(
+        name = "bridge",
+        sortOptions = false,
+        description = {
+            "Reads one file from memory through each binding, beside a server in C (libfuse 3) that does the same;"
+                    + " counts what the bindings allocate; and splits the time from the command to the first ls.",
+            "",
+            "The reference takes gcc, pkg-config and libfuse3-dev; without them its ratios are left out."
+        })
+final class BridgeCommand implements Callable<Integer> {
+    private static final String REFERENCE = "C, libfuse 3";
+    private static final List<String> BINDINGS = List.of("KERNEL", "JNR");
+
+    @Mixin
+    private ServerOptions servers;
+
+    @Mixin
+    private RunOptions run;
+
+    private final Results results = new Results(System.err::println);
+
+    /** Bytes allocated by a request, of the last round, by the name of its figures. */
+    private final Map<String, Double> allocated = new LinkedHashMap<>();
+
+    @Override
+    public Integer call() throws Exception {
+        Path home = Path.of(System.getProperty("penstock.home", ".")).toRealPath();
+        long size = run.quick() ? 256L << 20 : 1L << 30;
+        String heading;
+        try (Resources resources = new Resources()) {
+            Scratch scratch = resources.add(run.openScratch(2 * size));
+            S3Server server = servers.open(scratch, resources);
+            heading = run.heading(
+                    "bridge", Machine.current(home, scratch.root()), server, "A file of " + (size >> 20) + " MiB");
+            System.err.println(heading);
+            Optional<Path> reference = compile(home, scratch);
+            for (int round = 1; round <= run.rounds(); round++) {
+                System.err.println("round " + round + " of " + run.rounds());
+                round(reference, scratch, resources, size);
+            }
+            FirstListing listing = new FirstListing(home.resolve("bin/penstock"), servers.bucket(), server);
+            heading += "\n\n" + allocations() + "\n" + listing.measure(scratch, resources, run.rounds());
+        }
+        run.publish(home, "bridge", heading, "Bindings, as a part of C", new Report(results, rows()));
+        return 0;
+    }
+
+    private static List<Row> rows() {
+        List<Row> rows = new ArrayList<>();
+        for (String binding : BINDINGS) {
+            for (BridgeShapes shape : BridgeShapes.values()) {
+                rows.add(new Row(shape.title(name(binding)), new Row.Ceiling(shape.title(REFERENCE))));
+            }
+        }
+        return rows;
+    }
+
+    private static String name(String binding) {
+        return "binding " + binding.toLowerCase(Locale.ROOT);
+    }
+
+    private static Optional<Path> compile(Path home, Scratch scratch) throws IOException, InterruptedException {
+        Path source = home.resolve("benchmarks/src/main/c/memory_server.c");
+        Path program = scratch.root().resolve("memory_server");
+        try {
+            Programs.run(List.of(
+                    "bash",
+                    "-c",
+                    "gcc -O2 \"$1\" -o \"$2\" $(pkg-config --cflags --libs fuse3)",
+                    "bash",
+                    source.toString(),
+                    program.toString()));
+            return Optional.of(program);
+        } catch (IOException e) {
+            System.err.println("bench: without the reference in C, which takes gcc, pkg-config and libfuse3-dev: "
+                    + e.getMessage());
+            return Optional.empty();
+        }
+    }
+
+    /** Each server in its turn, so that what else the machine does meets all of them. */
+    private void round(Optional<Path> reference, Scratch scratch, Resources resources, long size) throws Exception {
+        Fio fio = new Fio(scratch.folder("fio"));
+        if (reference.isPresent()) {
+            Path mountPoint = scratch.folder("reference");
+            shapes(
+                    REFERENCE,
+                    resources.add(BridgeServer.ofReference(reference.get(), mountPoint, size)),
+                    fio,
+                    resources,
+                    size);
+        }
+        for (String binding : BINDINGS) {
+            Path mountPoint = scratch.folder(binding);
+            Path cache = scratch.emptyFolder("cache");
+            BridgeServer server = resources.add(BridgeServer.ofBinding(binding, mountPoint, cache, size));
+            shapes(name(binding), server, fio, resources, size);
+        }
+    }
+
+    private void shapes(String name, BridgeServer server, Fio fio, Resources resources, long size) throws Exception {
+        int seconds = run.quick() ? 1 : 5;
+        for (BridgeShapes shape : BridgeShapes.values()) {
+            shape.run(fio, server.file(), size, 1); // compiles what is measured
+            KernelCaches.drop();
+            BridgeServer.Counts before = server.counts();
+            results.add(
+                    shape.title(name),
+                    ProcessUsage.measure(server.pid(), () -> shape.run(fio, server.file(), size, seconds)));
+            BridgeServer.Counts after = server.counts();
+            if (before != null && after != null && after.requests() > before.requests()) {
+                double bytes = after.allocatedBytes() - before.allocatedBytes();
+                allocated.put(shape.title(name), bytes / (after.requests() - before.requests()));
+            }
+        }
+        resources.close(server);
+    }
+
+    private String allocations() {
+        StringBuilder text = new StringBuilder("Bytes allocated by a request, the file system's included: ");
+        List<String> each = new ArrayList<>();
+        allocated.forEach((name, bytes) -> each.add(String.format(Locale.ROOT, "%s %.0f", name, bytes)));
+        return text.append(String.join("; ", each)).append(".\n").toString();
+    }
+}

@@ -1,0 +1,123 @@
+package io.penstock.benchmarks;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** A process that serves the file {@code f} from memory. {@link #close} unmounts and ends it. */
+final class BridgeServer implements AutoCloseable {
+    private static final long SECONDS = 60;
+
+    private final Process process;
+    private final Path mountPoint;
+
+    /** Of a {@link MemoryServer}; null of the reference, which tells nothing. */
+    private final @Nullable BufferedReader said;
+
+    /** What a server has done since its start. */
+    record Counts(long requests, long allocatedBytes) {}
+
+    private BridgeServer(Process process, Path mountPoint, @Nullable BufferedReader said) {
+        this.process = process;
+        this.mountPoint = mountPoint;
+        this.said = said;
+    }
+
+    /** The reference in C. */
+    static BridgeServer ofReference(Path program, Path mountPoint, long size) throws Exception {
+        Process process = new ProcessBuilder(program.toString(), mountPoint.toString(), Long.toString(size))
+                .inheritIO()
+                .start();
+        BridgeServer server = new BridgeServer(process, mountPoint, null);
+        server.awaitMounted();
+        return server;
+    }
+
+    /** @param binding as in {@link io.penstock.fuse.Binding} */
+    static BridgeServer ofBinding(String binding, Path mountPoint, Path cache, long size) throws Exception {
+        List<String> command = List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "--sun-misc-unsafe-memory-access=allow",
+                "-XX:+UseSerialGC",
+                "-XX:+UseCompactObjectHeaders",
+                "-Xmn48m",
+                "-XX:MaxDirectMemorySize=" + 2 * size,
+                "-cp",
+                System.getProperty("java.class.path"),
+                MemoryServer.class.getName(),
+                binding,
+                mountPoint.toString(),
+                cache.toString(),
+                Long.toString(size));
+        Process process = new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        BridgeServer server = new BridgeServer(
+                process,
+                mountPoint,
+                new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.US_ASCII)));
+        server.readCounts(); // the first line comes when it is mounted
+        return server;
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    Path file() {
+        return mountPoint.resolve(OneObjectStore.KEY);
+    }
+
+    /** Null if this server does not count. */
+    @Nullable
+    Counts counts() throws IOException, BenchException {
+        if (said == null) {
+            return null;
+        }
+        PrintStream ask = new PrintStream(process.getOutputStream(), true, StandardCharsets.US_ASCII);
+        ask.println();
+        return readCounts();
+    }
+
+    private Counts readCounts() throws IOException, BenchException {
+        String line = said == null ? null : said.readLine();
+        if (line == null) {
+            throw new BenchException("the server for " + mountPoint + " ended; its reason is above");
+        }
+        String[] numbers = line.split(" ", 2);
+        return new Counts(Long.parseLong(numbers[0]), Long.parseLong(numbers[1]));
+    }
+
+    private void awaitMounted() throws Exception {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+        while (!Mounts.isMounted(mountPoint)) {
+            if (!process.isAlive() || System.nanoTime() > deadline) {
+                throw new BenchException("the reference does not mount " + mountPoint + "; its reason is above");
+            }
+            Thread.sleep(20);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        process.destroy(); // SIGTERM ends the reference, and a JVM whose mount is detached below
+        try {
+            if (!process.waitFor(SECONDS, TimeUnit.SECONDS)) {
+                process.destroyForcibly().waitFor();
+            }
+            if (Mounts.isMounted(mountPoint)) {
+                Mounts.detach(mountPoint);
+            }
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+        }
+    }
+}

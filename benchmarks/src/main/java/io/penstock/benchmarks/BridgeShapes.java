@@ -1,0 +1,53 @@
+package io.penstock.benchmarks;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/** What is done with the file of a server, by names that the report shows. */
+enum BridgeShapes {
+    RANDOM_8("4 KiB random, 8 jobs"),
+    RANDOM_32("4 KiB random, 32 jobs"),
+    SEQUENTIAL_4("sequential 1 MiB, 4 jobs"),
+    OPEN_STAT_CLOSE("open + stat + close, 4 threads");
+
+    private static final int MIB = 1 << 20;
+    private static final int OPENERS = 4;
+
+    private final String title;
+
+    BridgeShapes(String title) {
+        this.title = title;
+    }
+
+    /** The name of this shape's figures for one server. */
+    String title(String server) {
+        return title + ": " + server;
+    }
+
+    /**
+     * @param size of the file in bytes
+     * @param seconds for which to read at random at most; so many times 10,000 opens
+     */
+    Measurement run(Fio fio, Path file, long size, int seconds) throws Exception {
+        return switch (this) {
+            case RANDOM_8 -> random(fio, file, size, seconds, 8);
+            case RANDOM_32 -> random(fio, file, size, seconds, 32);
+            case SEQUENTIAL_4 -> fio.run(Fio.Shape.sequential(MIB), parts(file, size, 4));
+            case OPEN_STAT_CLOSE -> FileReads.openStatClose(file, seconds * 10_000, OPENERS);
+        };
+    }
+
+    private static Measurement random(Fio fio, Path file, long size, int seconds, int jobs) throws Exception {
+        // Each has a part of its own: no block is read twice, which the kernel would have by then.
+        return fio.run(Fio.Shape.random(4096, seconds), parts(file, size, jobs));
+    }
+
+    private static List<Fio.Job> parts(Path file, long size, int count) {
+        long part = size / count;
+        return new ArrayList<>(IntStream.range(0, count)
+                .mapToObj(i -> new Fio.Job(file, i * part, part))
+                .toList());
+    }
+}

@@ -1,0 +1,58 @@
+package io.penstock.benchmarks;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.BodySink;
+import io.penstock.objectstore.ListPage;
+import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
+import java.nio.ByteBuffer;
+import java.time.Instant;
+import java.util.List;
+
+/**
+ * A bucket with one object {@code f}, whose bytes are whatever the buffers held: for what is measured once they are there.
+ *
+ * @param size of the object in bytes
+ */
+record OneObjectStore(long size) implements ObjectStore {
+    static final String KEY = "f";
+
+    private StoredObject object() {
+        return new StoredObject(new ObjectVersion(KEY, "\"1\"", size, Instant.EPOCH), "STANDARD");
+    }
+
+    @Override
+    public String bucket() {
+        return "memory";
+    }
+
+    @Override
+    public void get(ObjectVersion version, ByteRange range, BodySink sink) throws InterruptedException {
+        for (long left = range.length(); left > 0; ) {
+            ByteBuffer buffer = sink.buffer();
+            int slice = (int) Math.min(buffer.remaining(), left);
+            buffer.position(buffer.position() + slice);
+            sink.filled(slice);
+            left -= slice;
+        }
+    }
+
+    @Override
+    public StoredObject head(String key) throws ObjectStoreException {
+        if (key.equals(KEY)) {
+            return object();
+        }
+        throw new ObjectStoreException.NotFound("there is only " + KEY, null);
+    }
+
+    @Override
+    public ListPage list(ListRequest request) {
+        return new ListPage(KEY.startsWith(request.prefix()) ? List.of(object()) : List.of(), List.of(), null);
+    }
+
+    @Override
+    public void close() {}
+}

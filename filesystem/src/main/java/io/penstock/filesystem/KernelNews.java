@@ -1,0 +1,98 @@
+package io.penstock.filesystem;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.metadata.Absent;
+import io.penstock.metadata.Answer;
+import io.penstock.metadata.Directory;
+import io.penstock.metadata.FileEntry;
+import io.penstock.metadata.Inode;
+import io.penstock.metadata.Inode.Place;
+import io.penstock.metadata.InodeTable;
+import io.penstock.metadata.LiveFile;
+import io.penstock.metadata.Node;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * Tells kernels when what they were shown has turned out to be wrong before its time: another version of an object, or
+ * none, was seen in a listing, by a request for its name, or by a read that failed. Safe for use by any number of threads.
+ */
+final class KernelNews {
+    private final InodeTable inodes;
+    private final KernelPages pages;
+    private final List<KernelCache> kernels = new CopyOnWriteArrayList<>();
+
+    KernelNews(InodeTable inodes, KernelPages pages) {
+        this.inodes = inodes;
+        this.pages = pages;
+    }
+
+    /** @return what ends it */
+    Runnable tell(KernelCache kernel) {
+        kernels.add(kernel);
+        return () -> kernels.remove(kernel);
+    }
+
+    /** The store has said what a name stands for. */
+    void heard(Directory parent, String name, Answer answer) {
+        Inode inode = inodes.find(parent, name);
+        if (inode != null && inodes.retract(inode, shown -> !isSame(shown, answer))) {
+            drop(inode, isSameKind(inode, answer));
+        }
+    }
+
+    /**
+     * The store has no longer this version.
+     *
+     * @param gone whether it has no other
+     */
+    void isStale(Inode inode, ObjectVersion version, boolean gone) {
+        if (inodes.retract(inode, shown -> isVersion(shown, version))) {
+            drop(inode, !gone);
+        }
+    }
+
+    private void drop(Inode inode, boolean nameStands) {
+        // Those who have it open read their version's pages for as long as they are there.
+        boolean dropPages = !pages.isOpen(inode.number());
+        // What is passed through stands for its version alone: the name gets another inode.
+        boolean dropName = !nameStands || pages.backingFile(inode.number()) != null;
+        Place place = inode.place();
+        Inode parent = place == null ? null : inodes.find(place.parent());
+        for (KernelCache kernel : kernels) {
+            kernel.dropInode(inode.number(), dropPages);
+            if (dropName && place != null && parent != null) {
+                kernel.dropName(parent.number(), place.name());
+            }
+        }
+    }
+
+    /**
+     * Times are left out: listings tell milliseconds, answers about one object whole seconds. What is written here and not
+     * committed is right, whatever the store says.
+     */
+    private static boolean isSame(Node shown, Answer answer) {
+        if (shown instanceof SharedFile file && file.version() == null) {
+            return true;
+        }
+        return switch (answer) {
+            case Absent _ -> false;
+            case Directory _ -> shown instanceof Directory;
+            case FileEntry(var object) -> isVersion(shown, object.version());
+            case LiveFile _ -> true; // the store knows of none
+        };
+    }
+
+    private static boolean isVersion(Node shown, ObjectVersion version) {
+        ObjectVersion known = switch (shown) {
+            case FileEntry(var object) -> object.version();
+            case SharedFile file -> file.version();
+            default -> null;
+        };
+        return known != null && known.etag().equals(version.etag()) && known.size() == version.size();
+    }
+
+    private static boolean isSameKind(Inode inode, Answer answer) {
+        return answer instanceof Node node && inode.isDirectory() == node instanceof Directory;
+    }
+}

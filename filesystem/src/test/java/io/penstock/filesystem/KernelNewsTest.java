@@ -1,0 +1,135 @@
+package io.penstock.filesystem;
+
+import static io.penstock.filesystem.Mounted.assertErrno;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cache.PageCache;
+import io.penstock.core.Errno;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class KernelNewsTest {
+    private static PageCache cache;
+
+    private final List<String> told = new CopyOnWriteArrayList<>();
+    private Mounted m;
+
+    @BeforeAll
+    static void openCache(@TempDir Path folder) throws Exception {
+        cache = Mounted.cache(folder);
+    }
+
+    @AfterAll
+    static void closeCache() {
+        cache.close();
+    }
+
+    @BeforeEach
+    void mount() {
+        m = new Mounted(cache);
+        m.fs.tell(new KernelCache() {
+            @Override
+            public void dropInode(long inode, boolean pages) {
+                told.add("inode " + inode + (pages ? " and its pages" : ""));
+            }
+
+            @Override
+            public void dropName(long parent, String name) {
+                told.add("name " + parent + "/" + name);
+            }
+        });
+    }
+
+    @AfterEach
+    void unmount() {
+        m.close();
+    }
+
+    private List<String> drain() {
+        List<String> drained = new ArrayList<>(told);
+        told.clear();
+        return drained;
+    }
+
+    @Test
+    void lookups_thatSeeTheSame_tellNothing() throws Exception {
+        m.bucket.put("d/a", "1");
+        m.lookup("d/a");
+        m.clock.advance(Mounted.TTL);
+        m.lookup("d/a");
+        m.ls(m.lookup("d").inode(), 10);
+
+        assertThat(drain()).isEmpty();
+    }
+
+    @Test
+    void listing_ofAnotherVersion_dropsTheInodeOnce() throws Exception {
+        m.bucket.put("a", "1");
+        long a = m.lookup("a").inode();
+        m.bucket.put("a", "22");
+
+        m.ls(FileSystem.ROOT, 10);
+
+        assertThat(drain()).containsExactly("inode " + a + " and its pages");
+        m.clock.advance(Mounted.TTL);
+        m.ls(FileSystem.ROOT, 10);
+        assertThat(drain()).as("what is not believed any more").isEmpty();
+    }
+
+    @Test
+    void getattr_thatFindsItGone_dropsInodeAndName() throws Exception {
+        m.bucket.put("a", "1");
+        long a = m.lookup("a").inode();
+        m.bucket.delete("a");
+        m.clock.advance(Mounted.TTL);
+
+        assertErrno(Errno.ESTALE, () -> m.fs.getattr(a));
+
+        assertThat(drain()).containsExactly("inode " + a + " and its pages", "name 1/a");
+    }
+
+    @Test
+    void listing_whereAFileHasBecomeADirectory_dropsInodeAndName() throws Exception {
+        m.bucket.put("a", "1");
+        long a = m.lookup("a").inode();
+        m.bucket.put("a/b", "1");
+
+        m.ls(FileSystem.ROOT, 10);
+
+        assertThat(drain()).containsExactly("inode " + a + " and its pages", "name 1/a");
+    }
+
+    @Test
+    void read_thatFindsItChanged_dropsTheInodeButNoPagesOfTheOpenVersion() throws Exception {
+        m.bucket.put("a", "1");
+        long a = m.lookup("a").inode();
+        OpenFile open = m.open("a");
+        m.bucket.put("a", "22");
+
+        assertErrno(Errno.ESTALE, () -> m.read(open));
+
+        assertThat(drain()).containsExactly("inode " + a);
+        m.fs.release(open.handle());
+    }
+
+    @Test
+    void read_thatFindsItGone_dropsTheNameToo() throws Exception {
+        m.bucket.put("a", "1");
+        long a = m.lookup("a").inode();
+        OpenFile open = m.open("a");
+        m.bucket.delete("a");
+
+        assertErrno(Errno.ESTALE, () -> m.read(open));
+
+        assertThat(drain()).containsExactly("inode " + a, "name 1/a");
+        m.fs.release(open.handle());
+    }
+}

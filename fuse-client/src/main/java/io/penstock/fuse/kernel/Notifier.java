@@ -1,0 +1,111 @@
+package io.penstock.fuse.kernel;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.penstock.core.Errno;
+import io.penstock.filesystem.KernelCache;
+import io.penstock.fuse.kernel.Layouts.NotifyInvalEntryOut;
+import io.penstock.fuse.kernel.Layouts.NotifyInvalInodeOut;
+import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells the kernel what it may believe no longer, on a thread of its own: in such a call the kernel waits for whoever has
+ * the directory or a page locked, and they may be waiting for an answer of ours. No answer ever waits for this thread.
+ */
+final class Notifier implements KernelCache {
+    private static final Logger log = LoggerFactory.getLogger(Notifier.class);
+
+    /** More are dropped: the kernel then believes what it believes for its time. */
+    private static final int MOST_PENDING = 10_000;
+
+    /** For a struct and the longest name. */
+    private static final int LONGEST_NOTICE = 4096;
+
+    private sealed interface Notice {
+        record Inode(long number, boolean pages) implements Notice {}
+
+        record Name(long parent, String name) implements Notice {}
+    }
+
+    private final Device device;
+    private final BlockingQueue<Notice> pending = new LinkedBlockingQueue<>(MOST_PENDING);
+    private final Thread thread =
+            Thread.ofPlatform().daemon().name("fuse notifier").unstarted(this::run);
+
+    /** The notifier's thread's. */
+    private final Reply message = new Reply(LONGEST_NOTICE);
+
+    private Notifier(Device device) {
+        this.device = device;
+    }
+
+    /** @param device after its handshake */
+    static Notifier start(Device device) {
+        Notifier notifier = new Notifier(device);
+        notifier.thread.start();
+        return notifier;
+    }
+
+    @Override
+    public void dropInode(long inode, boolean pages) {
+        add(new Notice.Inode(inode, pages));
+    }
+
+    @Override
+    public void dropName(long parent, String name) {
+        add(new Notice.Name(parent, name));
+    }
+
+    /**
+     * Tells nothing any more.
+     *
+     * @return whether it has let go of the device
+     */
+    boolean end(Duration patience) throws InterruptedException {
+        thread.interrupt();
+        return thread.join(patience);
+    }
+
+    private void add(Notice notice) {
+        if (!pending.offer(notice)) {
+            log.debug("The kernel is not told: {}", notice);
+        }
+    }
+
+    private void run() {
+        try {
+            while (true) {
+                Notice notice = pending.take();
+                int error = device.write(message.address(), compose(notice));
+                // ENOENT: it did not know the name or the inode any more. ENOTDIR: nor the directory as one.
+                if (error != 0 && error != -Errno.ENOENT.number() && error != -Errno.ENOTDIR.number()) {
+                    log.debug("The kernel did not take {}: error number {}", notice, -error);
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // the session has ended
+        }
+    }
+
+    private int compose(Notice notice) {
+        return switch (notice) {
+            case Notice.Inode(long number, boolean pages) -> {
+                message.clear(NotifyInvalInodeOut.SIZE).u64(NotifyInvalInodeOut.INO, number);
+                message.u64(NotifyInvalInodeOut.OFF, pages ? 0 : -1);
+                yield message.sealNotice(NotifyInvalInodeOut.CODE, NotifyInvalInodeOut.SIZE);
+            }
+            case Notice.Name(long parent, String name) -> {
+                byte[] bytes = name.getBytes(UTF_8);
+                int length = NotifyInvalEntryOut.SIZE + bytes.length + 1;
+                message.clear(length).u64(NotifyInvalEntryOut.PARENT, parent);
+                message.u32(NotifyInvalEntryOut.NAMELEN, bytes.length);
+                message.bytes(NotifyInvalEntryOut.SIZE, bytes);
+                yield message.sealNotice(NotifyInvalEntryOut.CODE, length);
+            }
+        };
+    }
+}

@@ -1,0 +1,50 @@
+package io.penstock.fuse.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.fuse.kernel.FakeKernel.Answer;
+import java.time.Duration;
+import java.util.HexFormat;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class NotifierTest {
+    private final FakeKernel kernel = new FakeKernel();
+    private final Device device = kernel.device();
+    private final Notifier notifier = Notifier.start(device);
+
+    @AfterEach
+    void nothingIsLeft() throws InterruptedException {
+        assertThat(notifier.end(Duration.ofSeconds(20))).isTrue();
+        device.close();
+        kernel.close();
+    }
+
+    @Test
+    void dropInode_withPages_isEveryByteOfTheStruct() {
+        notifier.dropInode(0x1122, true);
+
+        assertNotice(2, "2211000000000000 0000000000000000 0000000000000000");
+    }
+
+    @Test
+    void dropInode_attributesOnly_hasANegativeOffset() {
+        notifier.dropInode(0x1122, false);
+
+        assertNotice(2, "2211000000000000 ffffffffffffffff 0000000000000000");
+    }
+
+    @Test
+    void dropName_isItsBytesAndANul() {
+        notifier.dropName(0x1122, "aü");
+
+        assertNotice(3, "2211000000000000 03000000 00000000 61c3bc00");
+    }
+
+    private void assertNotice(int code, String body) {
+        Answer notice = kernel.receive();
+        assertThat(notice.unique()).isZero();
+        assertThat(notice.error()).as("code").isEqualTo(-code);
+        assertThat(HexFormat.of().formatHex(notice.body().array())).isEqualTo(body.replace(" ", ""));
+    }
+}
