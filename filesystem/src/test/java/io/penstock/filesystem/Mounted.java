@@ -330,6 +330,11 @@ final class Mounted implements AutoCloseable {
         int handles = fs.openHandles();
         fs.close();
         if (writeback != null) {
+            try {
+                writeback.drain();
+            } catch (InterruptedException e) {
+                throw new AssertionError("interrupted while what is uncommitted is committed", e);
+            }
             writeback.close();
         }
         int inodes = fs.inodesInUse();

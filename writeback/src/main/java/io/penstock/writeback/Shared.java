@@ -183,9 +183,8 @@ final class Shared {
         }
     }
 
-    /** The file is gone. */
+    /** The file is gone. Whoever has drained finds that the listener knows it. */
     void ended(WrittenFile file, boolean givenUp) {
-        files.remove(file);
         if (givenUp) {
             failed.incrementAndGet();
         }
@@ -194,6 +193,7 @@ final class Shared {
             told.givenUp(file);
         }
         synchronized (files) {
+            files.remove(file);
             files.notifyAll();
         }
     }

@@ -479,7 +479,7 @@ public final class WrittenFile {
 
     /** Whether nobody has it open, and it is only there to be committed. */
     boolean isBehind() {
-        return locked(() -> handles == 0 && !disposed);
+        return locked(() -> handles == 0);
     }
 
     /** Bytes that are not uploaded of a file that is committed behind; -1 if it is not. */
