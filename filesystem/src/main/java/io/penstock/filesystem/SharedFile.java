@@ -16,6 +16,7 @@ import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -439,11 +440,16 @@ final class SharedFile implements LiveFile {
         tag = next;
     }
 
+    /** Whether nothing of it is to be committed, and {@link #committed} was told of what has been. */
+    private boolean isCommitted(WrittenFile content) {
+        return !content.isDirty() && Objects.equals(content.committed(), stored);
+    }
+
     /** Ends what is over: the name's standing for it with the last writer, all of it with the last handle. */
     void settle() {
         synchronized (this) {
             WrittenFile content = written;
-            if (content != null && !removed && content.isDirty()) {
+            if (content != null && !removed && !isCommitted(content)) {
                 return;
             }
             if (writers == 0) {

@@ -60,7 +60,6 @@ final class Mounted implements AutoCloseable {
     static final int O_SYNC = 04010000;
 
     private static final int MIB = 1 << 20;
-    private static final MetadataConfig METADATA = new MetadataConfig(TTL, NEGATIVE_TTL);
     private static final AtomicLong MOUNTS = new AtomicLong();
 
     final ManualClock clock;
@@ -83,7 +82,7 @@ final class Mounted implements AutoCloseable {
      * @param cache may be shared: each has a namespace of its own in it
      */
     Mounted(PageCache cache) {
-        this(cache, new ManualClock(), null, null, METADATA);
+        this(cache, new ManualClock(), null, null);
     }
 
     /**
@@ -96,8 +95,7 @@ final class Mounted implements AutoCloseable {
             PageCache cache,
             ManualClock clock,
             @Nullable InMemoryObjectStore bucket,
-            @Nullable WritebackConfig config,
-            MetadataConfig metadata) {
+            @Nullable WritebackConfig config) {
         this.clock = clock;
         this.bucket =
                 bucket == null ? new InMemoryObjectStore("bucket", clock, InMemoryObjectStore.Order.UTF8) : bucket;
@@ -106,7 +104,7 @@ final class Mounted implements AutoCloseable {
         store = new RecordingObjectStore(faults);
         String namespace = "bucket-" + MOUNTS.incrementAndGet();
         fetcher = new PageFetcher(store, cache, namespace, ReadaheadConfig.defaults());
-        tree = new Tree(store, "", metadata, clock::nanoTime);
+        tree = new Tree(store, "", new MetadataConfig(TTL, NEGATIVE_TTL), clock::nanoTime);
         writeback = config == null ? null : open(cache, namespace, config);
         Writing writing = writeback == null ? null : new Writing(store, writeback, clock);
         FileSystemConfig files = new FileSystemConfig(UID, GID, 0640, 0751, Passthrough.VERIFIED);
@@ -123,12 +121,12 @@ final class Mounted implements AutoCloseable {
 
     /** One that can be written. */
     static Mounted writable(PageCache cache, Path staging) {
-        return new Mounted(cache, new ManualClock(), null, config(staging, Close.VISIBLE), METADATA);
+        return new Mounted(cache, new ManualClock(), null, config(staging, Close.VISIBLE));
     }
 
-    /** One that can be written, over a bucket that others write too, and that believes nothing. */
-    static Mounted distrustful(PageCache cache, InMemoryObjectStore bucket, WritebackConfig config) {
-        return new Mounted(cache, new ManualClock(), bucket, config, new MetadataConfig(Duration.ZERO, Duration.ZERO));
+    /** One that can be written, over a bucket that another has mounted before. */
+    static Mounted writable(PageCache cache, InMemoryObjectStore bucket, WritebackConfig config) {
+        return new Mounted(cache, new ManualClock(), bucket, config);
     }
 
     static WritebackConfig config(Path staging, Close close) {

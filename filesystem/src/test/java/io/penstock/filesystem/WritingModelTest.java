@@ -12,10 +12,14 @@ import io.penstock.core.ErrnoException;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.Seeded;
 import io.penstock.writeback.WritebackConfig;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,7 +32,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Random calls that write, changes by others and remounts, judged by {@link ReferenceFiles}: after each step every name,
- * every open file and every object must be as there. Few names, so that they collide. {@code -Dpenstock.sequences=N}
+ * every open file and every object must be as there. What is known is believed until somebody else changes something.
+ * Few names, so that they collide. {@code -Dpenstock.sequences=N}
  * runs more.
  */
 @Timeout(3600)
@@ -42,6 +47,9 @@ class WritingModelTest {
     private static final int KEEP_SIZE = 1;
     private static final int PUNCH_HOLE = 2;
     private static final int ZERO_RANGE = 0x10;
+
+    /** In memory if there is such a folder: what is fsynced there does not wait for a disk. */
+    private static final Path MEMORY = Path.of("/dev/shm");
 
     @TempDir
     private static Path folder;
@@ -156,6 +164,7 @@ class WritingModelTest {
 
     private static final class Run implements AutoCloseable {
         private final PageCache cache;
+        private final Path staging;
         private final WritebackConfig config;
         private final InMemoryObjectStore bucket = new InMemoryObjectStore();
         private final ReferenceFiles reference = new ReferenceFiles();
@@ -165,10 +174,11 @@ class WritingModelTest {
         /** Makes every write another one. */
         private int writes;
 
-        Run(PageCache cache) throws ErrnoException {
+        Run(PageCache cache) throws ErrnoException, IOException {
             this.cache = cache;
-            this.config = Mounted.config(folder.resolve("staging"), WritebackConfig.Close.VISIBLE);
-            this.m = Mounted.distrustful(cache, bucket, config);
+            this.staging = Files.createTempDirectory(Files.isWritable(MEMORY) ? MEMORY : folder, "staging");
+            this.config = Mounted.config(staging, WritebackConfig.Close.VISIBLE);
+            this.m = Mounted.writable(cache, bucket, config);
             m.mkdir("d");
         }
 
@@ -177,10 +187,12 @@ class WritingModelTest {
                 case Step.Put(String key, int size) -> {
                     byte[] bytes = bytes(size);
                     bucket.put(key, bytes);
+                    m.clock.advance(Mounted.TTL);
                     reference.store.put(key, new ReferenceFiles.Version(bytes));
                 }
                 case Step.Delete(String key) -> {
                     bucket.delete(key);
+                    m.clock.advance(Mounted.TTL);
                     reference.store.remove(key);
                 }
                 case Step.Open(int slot, String path, int flags) -> open(slot, path, flags);
@@ -195,7 +207,7 @@ class WritingModelTest {
                         close(slot);
                     }
                     m.close();
-                    m = Mounted.distrustful(cache, bucket, config);
+                    m = Mounted.writable(cache, bucket, config);
                 }
                 case Step.Close(int slot) -> close(slot);
                 case Step.Write(int slot, int _, int _) when open.containsKey(slot) -> change(step, open.get(slot));
@@ -391,6 +403,21 @@ class WritingModelTest {
                 }
             }
             m.close();
+            try {
+                deleteAll(staging);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    private static void deleteAll(Path top) throws IOException {
+        List<Path> all;
+        try (Stream<Path> files = Files.walk(top)) {
+            all = files.sorted(Comparator.reverseOrder()).toList();
+        }
+        for (Path file : all) {
+            Files.delete(file);
         }
     }
 
