@@ -1,0 +1,113 @@
+package io.penstock.writeback;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.penstock.cache.DataFile;
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.UploadedPart;
+import io.penstock.testing.Seeded;
+import io.penstock.writeback.CrashingFiles.Fault;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What a journal gives back of what it was told. */
+final class JournalTest {
+    private static final ObjectVersion BASE = new ObjectVersion("a/ü", "\"etag\"", 77, Instant.ofEpochSecond(5, 6));
+
+    private static final List<JournalRecord> RECORDS = List.of(
+            new JournalRecord.Opened("ns", "a/ü", BASE, null),
+            new JournalRecord.UploadCreated("id", new PartLayout(8 << 20, 3, 8 << 20, 1000)),
+            new JournalRecord.PartUploaded(new UploadedPart(4, "\"p\"", 8 << 20), -5),
+            new JournalRecord.Written(
+                    100,
+                    50,
+                    Long.MAX_VALUE,
+                    Instant.EPOCH,
+                    List.of(new ByteRange(1, 2)),
+                    List.of(new ByteRange(3, 4), new ByteRange(1L << 40, 9))),
+            new JournalRecord.Closed(),
+            new JournalRecord.UploadAbandoned(),
+            new JournalRecord.Opened("ns", "b", null, BASE),
+            new JournalRecord.Kept("because"));
+
+    private final CrashingFiles files = new CrashingFiles();
+
+    private static List<JournalRecord> replay(DataFile file) throws IOException {
+        List<JournalRecord> records = new ArrayList<>();
+        Journal.replay(file, records::add);
+        return records;
+    }
+
+    private DataFile written() throws IOException {
+        DataFile file = files.create("j");
+        Journal journal = Journal.create(file);
+        for (JournalRecord record : RECORDS) {
+            journal.append(record);
+        }
+        return file;
+    }
+
+    @Test
+    void replay_ofAllKinds_givesThemBack() throws Exception {
+        assertThat(replay(written())).isEqualTo(RECORDS);
+    }
+
+    @Test
+    void replay_ofATornJournal_endsBeforeTheTear() throws Exception {
+        DataFile file = written();
+        for (long length = file.length() - 1; length >= 0; length--) {
+            file.setLength(length);
+            List<JournalRecord> records = replay(file);
+            assertThat(records).isEqualTo(RECORDS.subList(0, records.size()));
+            assertThat(records.size()).isLessThan(RECORDS.size());
+        }
+    }
+
+    @Test
+    void replay_ofAFlippedBit_endsBeforeIt() {
+        Seeded.check(200, random -> {
+            CrashingFiles others = new CrashingFiles();
+            DataFile file = others.create("j");
+            Journal journal = Journal.create(file);
+            for (JournalRecord record : RECORDS) {
+                journal.append(record);
+            }
+            ByteBuffer one = ByteBuffer.allocate(1);
+            long at = random.nextLong(file.length());
+            file.read(at, one);
+            file.write(at, ByteBuffer.wrap(new byte[] {(byte) (one.get(0) ^ 1 << random.nextInt(8))}));
+            List<JournalRecord> records = replay(file);
+            assertThat(records).isEqualTo(RECORDS.subList(0, records.size()));
+            assertThat(records.size()).isLessThan(RECORDS.size());
+        });
+    }
+
+    @Test
+    void append_afterATornTail_followsWhatIsWhole() throws Exception {
+        DataFile file = written();
+        file.setLength(file.length() - 3);
+        Journal again = Journal.replay(file, record -> {});
+        again.append(new JournalRecord.Closed());
+        List<JournalRecord> expected = new ArrayList<>(RECORDS.subList(0, RECORDS.size() - 1));
+        expected.add(new JournalRecord.Closed());
+        assertThat(replay(file)).isEqualTo(expected);
+    }
+
+    @Test
+    void append_thatFailed_leavesNothing() throws Exception {
+        DataFile file = written();
+        Journal again = Journal.replay(file, record -> {});
+        files.set(Fault.FULL);
+        assertThat(catchThrowable(() -> again.append(new JournalRecord.Closed())))
+                .isInstanceOf(IOException.class);
+        files.set(Fault.NONE);
+        again.append(new JournalRecord.UploadAbandoned());
+        assertThat(replay(file)).hasSize(RECORDS.size() + 1).endsWith(new JournalRecord.UploadAbandoned());
+    }
+}

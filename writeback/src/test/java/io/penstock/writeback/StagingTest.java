@@ -1,0 +1,300 @@
+package io.penstock.writeback;
+
+import static io.penstock.writeback.Writeback.BLOCK_SIZE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.cache.CacheConfig;
+import io.penstock.cache.CachedObject;
+import io.penstock.cache.PageCache;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.testing.Seeded;
+import io.penstock.writeback.CrashingFiles.Fault;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What is staged, found again, kept, and given to the cache. */
+@Timeout(60)
+final class StagingTest {
+    private final InMemoryObjectStore store = new InMemoryObjectStore();
+    private final CrashingFiles files = new CrashingFiles();
+
+    @TempDir
+    Path directory;
+
+    private TestMount mount(StagingFiles on) throws Exception {
+        return new TestMount(store, on, TestConfig.withMemory(4)).start();
+    }
+
+    private static byte[] bytes(int length) {
+        byte[] bytes = new byte[length];
+        Seeded.random(length).nextBytes(bytes);
+        return bytes;
+    }
+
+    private static byte[] read(WrittenFile file) throws Exception {
+        ByteBuffer to = ByteBuffer.allocate(Math.toIntExact(file.size()));
+        file.read(0, to);
+        return to.array();
+    }
+
+    private byte[] stored(String key) throws Exception {
+        ObjectVersion version = store.head(key).version();
+        ByteBuffer to = ByteBuffer.allocate(Math.toIntExact(version.size()));
+        try (BaseContent.Reader reader = new StoredBase(store).open(version)) {
+            reader.read(0, to);
+        }
+        return to.array();
+    }
+
+    // ---- recovery
+
+    @Test
+    void fsync_thenAKill_isTheContentOfTheNextRunAndIsCommitted() throws Exception {
+        byte[] content = bytes(2 * BLOCK_SIZE + 777);
+        StagingFiles local = new LocalStagingFiles(directory);
+        try (TestMount first = mount(local)) {
+            WrittenFile file = first.writeback.create("a/b", null);
+            file.write(0, ByteBuffer.wrap(content));
+            file.fsync();
+            WrittenFile other = first.writeback.create("not synced", null);
+            other.write(0, ByteBuffer.wrap(content));
+        }
+        TestMount second = new TestMount(store, local, TestConfig.withMemory(4));
+        assertThat(second.writeback.recovered()).singleElement().satisfies(file -> {
+            assertThat(file.key()).isEqualTo("a/b");
+            assertThat(read(file)).isEqualTo(content);
+        });
+        assertThat(store.list(ListRequest.of("", "")).objects()).isEmpty();
+        second.start();
+        second.assertNothingLeaks();
+        assertThat(stored("a/b")).isEqualTo(content);
+        assertThat(local.names()).isEmpty();
+        second.close();
+    }
+
+    @Test
+    void fsync_ofChangesToAnObject_areFoundOverThatVersion() throws Exception {
+        byte[] content = bytes(BLOCK_SIZE + 5000);
+        ObjectVersion base = store.put("a", content.clone());
+        try (TestMount first = mount(files)) {
+            WrittenFile file = first.writeback.open(base);
+            file.write(100, ByteBuffer.wrap(new byte[] {1, 2, 3}));
+            file.truncate(BLOCK_SIZE + 1000L);
+            file.fsync();
+        }
+        content = java.util.Arrays.copyOf(content, BLOCK_SIZE + 1000);
+        System.arraycopy(new byte[] {1, 2, 3}, 0, content, 100, 3);
+        try (TestMount second = mount(files)) {
+            second.assertNothingLeaks();
+            assertThat(stored("a")).isEqualTo(content);
+        }
+    }
+
+    @Test
+    void commit_interruptedByACrashBeforeItsJournalWent_isRecognised() throws Exception {
+        byte[] content = bytes(1000);
+        WrittenFile file;
+        CrashingFiles before;
+        try (TestMount first = mount(files)) {
+            file = first.writeback.create("a", null);
+            file.write(0, ByteBuffer.wrap(content));
+            file.fsync();
+            before = files.crash(Seeded.random(1));
+            store.put("a", content); // as if that had been the commit
+        }
+        try (TestMount second = mount(before)) {
+            second.assertNothingLeaks();
+            assertThat(second.told).containsExactly("committed a 1000");
+            assertThat(second.writeback.kept()).isEmpty();
+        }
+    }
+
+    @Test
+    void recovery_ofAConflict_keepsTheContentUntilItIsDecided() throws Exception {
+        try (TestMount first = mount(files)) {
+            WrittenFile file = first.writeback.create("a/x", null);
+            file.write(0, ByteBuffer.wrap("mine".getBytes(java.nio.charset.StandardCharsets.UTF_8)));
+            file.fsync();
+        }
+        store.put("a/x", "theirs");
+        try (TestMount second = mount(files)) {
+            second.writeback.drain();
+            assertThat(second.told).containsExactly("given up a/x");
+            assertThat(second.writeback.statistics().failedFiles()).isEqualTo(1);
+        }
+        try (TestMount third = mount(files)) {
+            assertThat(third.writeback.recovered()).isEmpty();
+            KeptFile kept = third.writeback.kept().getFirst();
+            assertThat(kept.key()).isEqualTo("a/x");
+            assertThat(kept.size()).isEqualTo(4);
+            assertThat(kept.reason()).contains("a/x");
+            Path exported = kept.export(directory.resolve("out"));
+            assertThat(exported).hasFileName("x").hasContent("mine");
+            assertThatThrownBy(() -> kept.export(directory.resolve("out")))
+                    .isInstanceOf(java.nio.file.FileAlreadyExistsException.class);
+        }
+        try (TestMount fourth = mount(files)) {
+            fourth.writeback.kept().getFirst().commit();
+            assertThat(stored("a/x")).asString().isEqualTo("mine");
+        }
+        assertThat(files.names()).isEmpty();
+        assertThat(files.opened()).isZero();
+    }
+
+    @Test
+    void discard_ofAKeptFile_removesIt() throws Exception {
+        try (TestMount first = mount(files)) {
+            WrittenFile file = first.writeback.create("a", null);
+            file.write(0, ByteBuffer.wrap(bytes(10)));
+            store.put("a", "theirs");
+            assertThatThrownBy(file::commit).isInstanceOf(ObjectStoreException.PreconditionFailed.class);
+            file.release();
+            first.writeback.drain();
+        }
+        try (TestMount second = mount(files)) {
+            second.writeback.kept().getFirst().discard();
+        }
+        assertThat(files.names()).isEmpty();
+        assertThat(files.opened()).isZero();
+    }
+
+    @Test
+    void journal_ofAnotherBucket_isLeftAlone() throws Exception {
+        try (TestMount first = mount(files)) {
+            WrittenFile file = first.writeback.create("a", null);
+            file.write(0, ByteBuffer.wrap(bytes(10)));
+            file.fsync();
+        }
+        List<String> names = files.names();
+        Recovery other = Recovery.of(new Staging(files, "http://elsewhere/bucket", () -> 1L << 30, System::nanoTime));
+        assertThat(other.found()).isEmpty();
+        assertThat(files.names()).isEqualTo(names);
+        assertThat(files.opened()).isZero();
+    }
+
+    @Test
+    void unlink_afterFsync_isNotFoundAgain() throws Exception {
+        try (TestMount first = mount(files)) {
+            WrittenFile file = first.writeback.create("a", null);
+            file.write(0, ByteBuffer.wrap(bytes(10)));
+            file.fsync();
+            file.unlink();
+            assertThat(read(file)).isEqualTo(bytes(10));
+            try (TestMount second = mount(files.crash(Seeded.random(3)))) {
+                assertThat(second.writeback.recovered()).isEmpty();
+            }
+            file.release();
+        }
+    }
+
+    // ---- limits and failures
+
+    @Test
+    void write_ofMoreThanMemory_isStagedAndReadBack() throws Exception {
+        byte[] content = bytes(9 * BLOCK_SIZE + 100);
+        try (TestMount mount = mount(new LocalStagingFiles(directory))) {
+            WrittenFile file = mount.writeback.create("a", null);
+            file.write(0, ByteBuffer.wrap(content));
+            assertThat(mount.shared.memory().usedBytes()).isLessThanOrEqualTo(4L * BLOCK_SIZE);
+            assertThat(read(file)).isEqualTo(content);
+            file.commit();
+            assertThat(stored("a")).isEqualTo(content);
+            file.release();
+            mount.assertNothingLeaks();
+        }
+    }
+
+    @Test
+    void write_whereNothingCanBeStaged_goesOnOverWhatIsCommitted() throws Exception {
+        byte[] content = bytes(9 * BLOCK_SIZE + 100);
+        for (Fault fault : List.of(Fault.FULL, Fault.READ_ONLY, Fault.DEAD)) {
+            files.set(fault);
+            try (TestMount mount = mount(files)) {
+                WrittenFile file = mount.writeback.create(fault.name(), null);
+                file.write(0, ByteBuffer.wrap(content));
+                assertThat(read(file)).isEqualTo(content);
+                file.fsync();
+                assertThat(stored(fault.name())).isEqualTo(content);
+                file.release();
+                mount.assertNothingLeaks();
+            }
+        }
+    }
+
+    @Test
+    void write_beyondTheStagingLimit_goesOnOverWhatIsCommitted() throws Exception {
+        byte[] content = bytes(9 * BLOCK_SIZE + 100);
+        WritebackConfig config = TestConfig.withMemory(2);
+        try (TestMount mount = new TestMount(store, files, config).start()) {
+            WritebackLimits.Values limits = config.limits();
+            mount.writeback
+                    .limits()
+                    .set(new WritebackLimits.Values(
+                            limits.uploads(),
+                            limits.uploadsPerFile(),
+                            limits.dirtyBytes(),
+                            3L * BLOCK_SIZE,
+                            limits.partBytes()));
+            WrittenFile file = mount.writeback.create("a", null);
+            file.write(0, ByteBuffer.wrap(content));
+            assertThat(mount.staging.usedBytes()).isLessThanOrEqualTo(3L * BLOCK_SIZE);
+            assertThat(read(file)).isEqualTo(content);
+            file.commit();
+            assertThat(stored("a")).isEqualTo(content);
+            file.release();
+            mount.assertNothingLeaks();
+        }
+    }
+
+    // ---- the cache
+
+    @Test
+    void commit_ofAStagedFile_isReadFromTheCache() throws Exception {
+        byte[] content = bytes(2 * BLOCK_SIZE + 123_456);
+        assertCached(content, content.length);
+    }
+
+    @Test
+    void commit_ofASmallFile_isReadFromTheCache() throws Exception {
+        byte[] content = bytes(100_000);
+        assertCached(content, content.length);
+    }
+
+    private void assertCached(byte[] content, int cachedBytes) throws Exception {
+        Path staging = directory.resolve("staging");
+        try (PageCache cache = PageCache.open(new CacheConfig(directory, 1L << 30, 0, 32 << 20))) {
+            CommittedPages pages = new CachedPages(cache, TestMount.NAMESPACE);
+            TestMount mount = new TestMount(store, new LocalStagingFiles(staging), TestConfig.withMemory(4), pages);
+            WrittenFile file = mount.start().writeback.create("a", null);
+            file.write(0, ByteBuffer.wrap(content));
+            file.commit();
+            try (CachedObject object =
+                    cache.open(TestMount.NAMESPACE, store.head("a").version())) {
+                ByteBuffer to = ByteBuffer.allocate(content.length);
+                while (to.hasRemaining()) {
+                    assertThat(object.read(to.position(), to))
+                            .as("at %s", to.position())
+                            .isPositive();
+                }
+                assertThat(to.array()).isEqualTo(content);
+                assertThat(to.position()).isEqualTo(cachedBytes);
+            }
+            file.release();
+            mount.assertNothingLeaks();
+            mount.close();
+            try (Stream<Path> left = Files.list(staging)) {
+                assertThat(left).isEmpty();
+            }
+        }
+    }
+}
