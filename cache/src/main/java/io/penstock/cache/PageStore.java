@@ -7,7 +7,6 @@ import io.penstock.cache.IndexRecord.PagesStored;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.IntBuffer;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.Collection;
@@ -286,6 +285,11 @@ final class PageStore {
             if (!health.allowsWrite() || !object.adoptFile(source)) {
                 return false;
             }
+        } catch (IOException e) { // on another file system, or one without links: no fault of this disk
+            log.debug("The file {} is not taken over", source, e);
+            return false;
+        }
+        try {
             for (int page = pages.nextSetBit(0); page >= 0; ) {
                 Extent extent = object.stored().extentForWriting(page);
                 adopt(extent, pages, checksums);
@@ -295,7 +299,7 @@ final class PageStore {
             return true;
         } catch (IOException e) {
             health.failed("take over a written file", e);
-            return object.hasFile() && Files.notExists(source);
+            return true; // it is the object's, and the pages that are not stored are Missing
         }
     }
 

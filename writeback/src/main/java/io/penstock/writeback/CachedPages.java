@@ -26,27 +26,30 @@ record CachedPages(PageCache cache, String namespace) implements CommittedPages 
             if (whole.isEmpty()) {
                 return;
             }
-            if (content.ground().staged().hasData() && content.stageAll()) {
-                adopt(version, content, whole);
-            } else {
+            boolean staged = content.ground().staged().hasData() && content.stageAll();
+            if (!staged || !adopt(version, content, whole)) {
                 fill(version, content, whole);
             }
         } catch (ObjectStoreException | IOException e) {
             log.debug("What was written of {} is not cached", version, e);
+        } catch (RuntimeException e) { // the commit has succeeded, and nothing may undo that
+            log.error("Unforeseen while {} was given to the cache", version, e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
-    private void adopt(ObjectVersion version, StillContent content, BitSet whole)
+    /** False if the cache does not take the file, because it is on another disk, or has pages of it. */
+    private boolean adopt(ObjectVersion version, StillContent content, BitSet whole)
             throws ObjectStoreException, IOException, InterruptedException {
         int[] checksums = new int[whole.length()];
         for (int page = whole.nextSetBit(0); page >= 0; page = whole.nextSetBit(page + 1)) {
             checksums[page] = content.checksum(page);
         }
+        content.retire();
         StagedFile staged = content.ground().staged();
         staged.freeAllBut(whole);
-        staged.giveTo(cache, version, whole, checksums);
+        return staged.giveTo(cache, version, whole, checksums);
     }
 
     private void fill(ObjectVersion version, StillContent content, BitSet whole)

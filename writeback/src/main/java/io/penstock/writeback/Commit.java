@@ -3,6 +3,7 @@ package io.penstock.writeback;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.WriteCondition;
+import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -15,7 +16,7 @@ final class Commit implements Runnable {
     private static final long FIRST_PAUSE_SECONDS = 1;
     private static final long LONGEST_PAUSE_SECONDS = 60;
 
-    private final WrittenFile file;
+    private final FileCommits file;
     private final Upload upload;
     private final StillContent content;
     private final long changes;
@@ -29,7 +30,7 @@ final class Commit implements Runnable {
 
     /** @param changes how many changes the content has */
     Commit(
-            WrittenFile file,
+            FileCommits file,
             Upload upload,
             StillContent content,
             long changes,
@@ -45,10 +46,6 @@ final class Commit implements Runnable {
 
     Upload upload() {
         return upload;
-    }
-
-    StillContent content() {
-        return content;
     }
 
     long changes() {
@@ -71,8 +68,9 @@ final class Commit implements Runnable {
             begin();
             ObjectVersion version = commit();
             file.shared().pages().keep(version, content);
-            file.committed(this, version);
-            file.shared().committed(file, version);
+            file.succeeded(this, version);
+        } catch (InterruptedException e) {
+            failure = new IOException("'" + content.key() + "' is not committed: the mount ends", e);
         } catch (Exception e) {
             failure = e;
         } finally {
@@ -81,22 +79,22 @@ final class Commit implements Runnable {
         file.ended(this, failure);
     }
 
-    private ObjectVersion commit() throws Exception {
+    private ObjectVersion commit() throws ObjectStoreException, IOException, InterruptedException {
         for (long pause = FIRST_PAUSE_SECONDS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_SECONDS)) {
             try {
-                return upload.commit(content.content().size(), condition);
+                return upload.commit(content.size(), condition);
             } catch (ObjectStoreException.PreconditionFailed e) {
-                ObjectVersion there = file.isRecovered() ? file.shared().sameAs(content, file.key()) : null;
+                ObjectVersion there = file.isRecovered() ? file.shared().sameAs(content) : null;
                 if (there == null) {
                     throw e;
                 }
-                log.info("'{}' was committed already, just before the crash", file.key());
+                log.info("'{}' was committed already, just before the crash", content.key());
                 return there;
             } catch (ObjectStoreException.Throttled | ObjectStoreException.Unavailable e) {
                 if (!behind) {
                     throw e;
                 }
-                log.warn("'{}' cannot be committed now: {}. Trying again in {} s.", file.key(), e.getMessage(), pause);
+                log.warn("'{}' cannot be committed now: {}. Again in {} s.", content.key(), e.getMessage(), pause);
                 TimeUnit.SECONDS.sleep(pause);
             }
         }

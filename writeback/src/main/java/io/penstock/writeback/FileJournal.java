@@ -3,6 +3,7 @@ package io.penstock.writeback;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.UploadedPart;
 import java.io.IOException;
+import java.util.List;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,7 +46,7 @@ final class FileJournal implements UploadJournal {
     }
 
     /** Makes durable what is staged, then what the records say of it. */
-    void write(JournalRecord... entries) throws IOException {
+    void write(List<JournalRecord> entries) throws IOException {
         Journal journal = file.journal(opened.get());
         file.force();
         for (JournalRecord entry : entries) {

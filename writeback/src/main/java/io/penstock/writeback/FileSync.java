@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 final class FileSync {
     private static final Logger log = LoggerFactory.getLogger(FileSync.class);
 
-    private final WrittenFile file;
+    private final FileCommits file;
     private final LiveContent bytes;
 
     /** One at a time, in the order of their records. Held across I/O; taken before the file's. */
@@ -23,23 +23,17 @@ final class FileSync {
     /** Changes that are durable in staging, or committed. Guarded by the file's lock. */
     private long durableChanges;
 
-    FileSync(WrittenFile file) {
+    /** The journal, if there is one, has an old name. Guarded by the file's lock. */
+    private boolean renamed;
+
+    FileSync(FileCommits file) {
         this.file = file;
         this.bytes = file.bytes();
     }
 
     /** A journal for what goes on between two commits. With the file's lock held. */
     FileJournal journal() {
-        return new FileJournal(bytes.ground().staged(), this::identity);
-    }
-
-    private JournalRecord.Opened identity() {
-        bytes.lock().lock();
-        try {
-            return file.identity();
-        } finally {
-            bytes.lock().unlock();
-        }
+        return new FileJournal(bytes.ground().staged(), file::lockedIdentity);
     }
 
     /** With the file's lock held, as the next. */
@@ -49,7 +43,8 @@ final class FileSync {
 
     /** What is durable is so under another name: it has to be said again. */
     void moved() {
-        durableChanges = 0;
+        durableChanges = -1;
+        renamed = true;
     }
 
     /**
@@ -93,18 +88,18 @@ final class FileSync {
     }
 
     private boolean hasUncommitted(long wanted) {
-        return wanted > 0 && file.isDirtyLocked();
+        return wanted > 0 && file.isDirty();
     }
 
     /** Null if it has to be tried again. */
     private @Nullable Boolean attempt(FileJournal journal, long wanted, boolean closing) throws InterruptedException {
         try {
-            if (!bytes.stageAll(null)) {
+            if (!bytes.staging().stageAll(null)) {
                 return awaitHeld() ? null : Boolean.FALSE;
             }
             return write(journal, wanted, closing) ? Boolean.TRUE : null;
         } catch (IOException e) {
-            log.debug("'{}' cannot be staged now", file.key(), e);
+            log.debug("'{}' cannot be staged now", file.lockedIdentity().key(), e);
             return false;
         }
     }
@@ -126,41 +121,28 @@ final class FileSync {
 
     /** False if a commit came in between. */
     private boolean write(FileJournal journal, long wanted, boolean closing) throws IOException {
-        Content.Removals removed;
-        JournalRecord.Written written;
+        List<JournalRecord> records = new ArrayList<>();
         List<Block> blocks = new ArrayList<>();
+        Content.Removals removed;
         bytes.lock().lock();
         try {
             if (file.isCommitting() || file.isUnlinked()) {
                 return false;
             }
-            Content content = bytes.content();
-            removed = content.takeSinceJournal();
-            List<ByteRange> data = new ArrayList<>();
-            for (Block block : content.blocks()) {
-                if (!block.isJournalled()) {
-                    block.setJournalled(true);
-                    blocks.add(block);
-                    data.addAll(block.stored().toList());
-                }
+            removed = bytes.content().takeSinceJournal();
+            if (renamed) {
+                records.add(file.identity());
             }
-            written = new JournalRecord.Written(
-                    content.size(),
-                    content.baseEnd(),
-                    removed.cut(),
-                    file.modifiedLocked(),
-                    removed.zeroed().toList(),
-                    data);
+            records.add(written(removed, blocks));
+            if (closing) {
+                records.add(new JournalRecord.Closed());
+            }
         } finally {
             bytes.lock().unlock();
         }
         boolean durable = false;
         try {
-            if (closing) {
-                journal.write(written, new JournalRecord.Closed());
-            } else {
-                journal.write(written);
-            }
+            journal.write(records);
             durable = true;
             return true;
         } finally {
@@ -168,6 +150,7 @@ final class FileSync {
             try {
                 if (durable) {
                     durableChanges = Math.max(durableChanges, wanted);
+                    renamed = false;
                 } else {
                     bytes.content().putBack(removed);
                     blocks.forEach(block -> block.setJournalled(false));
@@ -178,6 +161,30 @@ final class FileSync {
         }
     }
 
+    /**
+     * What has changed since the last of these. With the file's lock held.
+     *
+     * @param blocks gets those that it speaks of
+     */
+    private JournalRecord.Written written(Content.Removals removed, List<Block> blocks) {
+        Content content = bytes.content();
+        List<ByteRange> data = new ArrayList<>();
+        for (Block block : content.blocks()) {
+            if (!block.isJournalled()) {
+                block.setJournalled(true);
+                blocks.add(block);
+                data.addAll(block.stored().toList());
+            }
+        }
+        return new JournalRecord.Written(
+                content.size(),
+                content.baseEnd(),
+                removed.cut(),
+                file.modified(),
+                removed.zeroed().toList(),
+                data);
+    }
+
     /** Keeps what cannot be committed for {@code penstock recover}. */
     void keep(Exception failure) {
         String reason = String.valueOf(failure.getMessage());
@@ -185,20 +192,20 @@ final class FileSync {
             if (stagedFor(reason)) {
                 log.error(
                         "'{}' could not be committed: {}. What was written is kept in {}: see 'penstock recover'.",
-                        file.key(),
+                        file.lockedIdentity().key(),
                         reason,
                         bytes.ground().staged().where());
                 return;
             }
         } catch (ObjectStoreException | IOException e) {
-            log.debug("Cannot keep '{}'", file.key(), e);
+            log.debug("Cannot keep '{}'", file.lockedIdentity().key(), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
         log.error(
                 "'{}' could not be committed: {}. What was written is LOST, because the staging disk does not take it"
                         + " either.",
-                file.key(),
+                file.lockedIdentity().key(),
                 reason);
     }
 
@@ -214,7 +221,7 @@ final class FileSync {
         if (!staged(true)) {
             return false;
         }
-        journal.write(new JournalRecord.Kept(reason));
+        journal.write(List.of(new JournalRecord.Kept(reason)));
         return true;
     }
 }

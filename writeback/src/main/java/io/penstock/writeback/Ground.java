@@ -16,6 +16,7 @@ final class Ground {
     // Guarded by the file's lock.
     private @Nullable ObjectVersion version;
     private int users = 1;
+    private boolean retired;
 
     // Guarded by this.
     private BaseContent.@Nullable Reader reader;
@@ -56,6 +57,15 @@ final class Ground {
             opened.add(current);
         }
         return current;
+    }
+
+    /** The data file is about to be given to the cache, which frees parts of it as it likes. */
+    void retire() {
+        retired = true;
+    }
+
+    boolean isRetired() {
+        return retired;
     }
 
     Ground use() {

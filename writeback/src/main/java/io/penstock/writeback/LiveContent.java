@@ -13,7 +13,6 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,10 +25,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class LiveContent {
     private static final byte[] ZEROS = new byte[64 << 10];
-    private static final int ZERO_PAGE_CHECKSUM = checksumOf(ByteBuffer.allocate(PAGE_SIZE));
 
     private final Shared shared;
     private final Owner owner;
+    private final BlockStaging staging;
+    private final PageSums sums;
 
     /**
      * Guards all that follows, the blocks, and the owner's state. Held while bytes are copied to and from memory, never
@@ -48,6 +48,8 @@ final class LiveContent {
 
     /** Whom the bytes belong to. Called under the lock. */
     interface Owner {
+        String key();
+
         /** The range is about to be changed. */
         void changes(ByteRange range);
 
@@ -61,6 +63,8 @@ final class LiveContent {
     LiveContent(Shared shared, Owner owner, Content content, Ground ground) {
         this.shared = shared;
         this.owner = owner;
+        this.staging = new BlockStaging(this, shared);
+        this.sums = new PageSums(this);
         this.content = content;
         this.ground = ground;
     }
@@ -73,13 +77,36 @@ final class LiveContent {
         return progress;
     }
 
-    /** With the lock held, as the next. */
+    BlockStaging staging() {
+        return staging;
+    }
+
+    PageSums sums() {
+        return sums;
+    }
+
+    String key() {
+        lock.lock();
+        try {
+            return owner.key();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** With the lock held, as the next three. */
     Content content() {
         return content;
     }
 
     Ground ground() {
         return ground;
+    }
+
+    /** What is being committed; null if nothing is. */
+    @Nullable
+    Content frozen() {
+        return frozen == null ? null : frozen.content();
     }
 
     // ---- reading
@@ -127,6 +154,9 @@ final class LiveContent {
         Ground under;
         lock.lock();
         try {
+            while (still == null && ground.isRetired()) {
+                progress.await(); // for the version that the data file is given to
+            }
             Content view = still == null ? content : still.content();
             segment = view.at(position, position + to.remaining());
             length = Math.toIntExact(segment.end() - position);
@@ -142,10 +172,14 @@ final class LiveContent {
         boolean valid = false;
         try {
             fetch(segment.source(), under, position, to.slice(to.position(), length));
+        } catch (ObjectStoreException.PreconditionFailed e) {
+            if (still != null || !isReplacedHere(under)) {
+                throw e;
+            }
         } finally {
             lock.lock();
             try {
-                valid = still != null || under == ground;
+                valid = still != null || (under == ground && !under.isRetired());
                 under.release();
             } finally {
                 lock.unlock();
@@ -156,6 +190,19 @@ final class LiveContent {
         }
         to.position(to.position() + length);
         return length;
+    }
+
+    /** Whether the version below is no longer the object because a commit of this file has replaced it. */
+    private boolean isReplacedHere(Ground under) throws InterruptedException {
+        lock.lock();
+        try {
+            while (frozen != null && under == ground) {
+                progress.await();
+            }
+            return under != ground;
+        } finally {
+            lock.unlock();
+        }
     }
 
     private static void fetch(Segment.Source source, Ground under, long position, ByteBuffer to)
@@ -235,6 +282,25 @@ final class LiveContent {
 
     // ---- holding still
 
+    /** The pages that were written as a whole. */
+    BitSet wholePages(StillContent still) {
+        lock.lock();
+        try {
+            BitSet whole = new BitSet();
+            long size = still.content().size();
+            for (Block block : still.content().blocks()) {
+                for (long start = block.start(); start < Math.min(block.end(), size); start += PAGE_SIZE) {
+                    if (block.data().covers(start, Math.min(start + PAGE_SIZE, size))) {
+                        whole.set(Math.toIntExact(start / PAGE_SIZE));
+                    }
+                }
+            }
+            return whole;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Holds a range as it is, or, while a commit runs, as that has it. */
     StillContent hold(ByteRange range) {
         lock.lock();
@@ -269,6 +335,16 @@ final class LiveContent {
         shared.reclaim().wake();
     }
 
+    /** The data file of what was frozen is about to be the cache's: nobody reads it here any more. */
+    void retire(StillContent committed) {
+        lock.lock();
+        try {
+            committed.ground().retire();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Holds everything, and has changes from now on go above it. With the lock held. */
     StillContent freeze() {
         content.commitBegins();
@@ -286,6 +362,7 @@ final class LiveContent {
         Ground old = ground;
         content = content.over(version.size(), committed.content());
         ground = shared.ground(version);
+        progress.signalAll();
         return old;
     }
 
@@ -313,148 +390,6 @@ final class LiveContent {
         shared.reclaim().wake();
     }
 
-    // ---- staging
-
-    /** Whether the block may go to the staging file. With the lock held. */
-    private boolean mayBeStaged(Block block) {
-        StillContent committing = frozen;
-        return block.mayBeStaged()
-                && (committing == null || committing.content().block(block.index()) == block);
-    }
-
-    /**
-     * Writes to the staging file what of the block is in memory only.
-     *
-     * @return false if that cannot be now
-     */
-    boolean stage(Block block) throws IOException {
-        Ground to;
-        Piece source;
-        long bytes;
-        List<ByteRange> runs;
-        lock.lock();
-        try {
-            while (block.isStaging()) {
-                progress.awaitUninterruptibly();
-            }
-            if (!block.isUnstaged() || (block.isDropped() && !block.isHeld())) {
-                return true;
-            }
-            if (!mayBeStaged(block) || !shared.staging().isUsable()) {
-                return false;
-            }
-            to = ground.use();
-            source = block.beginStaging();
-            bytes = block.data().length();
-            runs = block.staging().toList();
-        } finally {
-            lock.unlock();
-        }
-        boolean staged = false;
-        try {
-            staged = to.staged().take(block.index(), bytes) && write(block, source, runs, to.staged());
-            return staged;
-        } finally {
-            lock.lock();
-            try {
-                block.endStaging(source, staged);
-                to.release();
-                progress.signalAll();
-            } finally {
-                lock.unlock();
-            }
-        }
-    }
-
-    private boolean write(Block block, Piece source, List<ByteRange> runs, StagedFile to) throws IOException {
-        for (int page = 0; page < BLOCK_SIZE / PAGE_SIZE; page++) {
-            seal(block, page);
-        }
-        for (ByteRange run : runs) {
-            int offset = Math.toIntExact(run.offset() - block.start());
-            to.write(run.offset(), source.bytes().slice(offset, Math.toIntExact(run.length())));
-        }
-        return true;
-    }
-
-    /**
-     * Stages all that is not.
-     *
-     * @param still what to stage; null for the file as it is
-     * @return false if not all of it could be
-     */
-    boolean stageAll(@Nullable StillContent still) throws IOException {
-        List<Block> blocks;
-        lock.lock();
-        try {
-            blocks = List.copyOf((still == null ? content : still.content()).blocks());
-        } finally {
-            lock.unlock();
-        }
-        boolean all = true;
-        for (Block block : blocks) {
-            all &= stage(block);
-        }
-        return all;
-    }
-
-    BitSet wholePages(StillContent still) {
-        lock.lock();
-        try {
-            BitSet whole = new BitSet();
-            long size = still.content().size();
-            for (Block block : still.content().blocks()) {
-                for (long start = block.start(); start < Math.min(block.end(), size); start += PAGE_SIZE) {
-                    if (block.data().covers(start, Math.min(start + PAGE_SIZE, size))) {
-                        whole.set(Math.toIntExact(start / PAGE_SIZE));
-                    }
-                }
-            }
-            return whole;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Gives up a block's memory, after it was staged if need be and allowed. False if none was given up. */
-    boolean giveUp(long index, boolean staging) {
-        boolean some = false;
-        for (Block block : blocksAt(index)) {
-            try {
-                if (staging && !stage(block)) {
-                    continue;
-                }
-            } catch (IOException e) {
-                continue; // the disk's state was logged when it changed
-            }
-            lock.lock();
-            try {
-                some |= block.evict();
-            } finally {
-                lock.unlock();
-            }
-        }
-        return some;
-    }
-
-    private List<Block> blocksAt(long index) {
-        lock.lock();
-        try {
-            List<Block> blocks = new ArrayList<>();
-            Block live = content.block(index);
-            if (live != null) {
-                blocks.add(live);
-            }
-            Block held = frozen == null ? null : frozen.content().block(index);
-            if (held != null && held != live) {
-                blocks.add(held);
-            }
-            return blocks;
-        } finally {
-            lock.unlock();
-        }
-    }
-
     boolean relieve() {
         lock.lock();
         try {
@@ -462,81 +397,5 @@ final class LiveContent {
         } finally {
             lock.unlock();
         }
-    }
-
-    // ---- checksums
-
-    /** CRC32C of the page, or of as much of it as lies before the end of what is still. */
-    int checksum(StillContent still, long start, int length)
-            throws ObjectStoreException, IOException, InterruptedException {
-        Block block;
-        int page = (int) (start % BLOCK_SIZE / PAGE_SIZE);
-        lock.lock();
-        try {
-            block = still.content().block(Content.indexOf(start));
-            Segment segment = still.content().at(start, start + length);
-            if (length == PAGE_SIZE && segment.source() == Segment.Source.HOLE && segment.end() == start + length) {
-                return ZERO_PAGE_CHECKSUM;
-            }
-        } finally {
-            lock.unlock();
-        }
-        if (block != null && length == PAGE_SIZE && seal(block, page)) {
-            return block.checksum(page); // does not change any more: the block is held
-        }
-        ByteBuffer bytes = ByteBuffer.allocate(length);
-        read(still, start, bytes);
-        int checksum = checksumOf(bytes.flip());
-        if (block != null && length == PAGE_SIZE) {
-            lock.lock();
-            try {
-                if (block.data().covers(start, start + length)) {
-                    block.seal(page, checksum);
-                }
-            } finally {
-                lock.unlock();
-            }
-        }
-        return checksum;
-    }
-
-    /** Computes the checksum of a page of the block from memory. False if not all of the page is there. */
-    private boolean seal(Block block, int page) {
-        long start = block.start() + (long) page * PAGE_SIZE;
-        Piece source;
-        int version;
-        lock.lock();
-        try {
-            if (block.isSealed(page)) {
-                return true;
-            }
-            Piece memory = block.piece();
-            if (memory == null || !block.inMemory().covers(start, start + PAGE_SIZE)) {
-                return false;
-            }
-            source = memory;
-            source.pin();
-            version = block.version();
-        } finally {
-            lock.unlock();
-        }
-        int checksum = checksumOf(source.bytes().slice(page * PAGE_SIZE, PAGE_SIZE));
-        lock.lock();
-        try {
-            source.unpin();
-            boolean current = version == block.version();
-            if (current) {
-                block.seal(page, checksum);
-            }
-            return current;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private static int checksumOf(ByteBuffer bytes) {
-        CRC32C checksum = new CRC32C();
-        checksum.update(bytes);
-        return (int) checksum.getValue();
     }
 }

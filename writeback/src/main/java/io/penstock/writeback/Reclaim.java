@@ -8,8 +8,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -63,12 +65,21 @@ final class Reclaim implements AutoCloseable {
         memory.release(piece.bytes());
     }
 
+    /** Has it done by a thread that stages. */
+    Future<Boolean> staged(Callable<Boolean> work) throws IOException {
+        try {
+            return stagers.submit(work);
+        } catch (RejectedExecutionException e) {
+            throw new IOException("the mount ends: nothing is staged any more", e);
+        }
+    }
+
     /** Has the block staged soon. */
     void stage(LiveContent file, Block block) {
         try {
             stagers.execute(() -> {
                 try {
-                    file.stage(block);
+                    file.staging().stage(block);
                 } catch (IOException e) {
                     log.debug("A block stays in memory", e); // the disk's state was logged when it changed
                 } catch (RuntimeException e) {
@@ -128,7 +139,7 @@ final class Reclaim implements AutoCloseable {
                 if (memory.waiting() == 0) {
                     return true;
                 }
-                some |= piece.file().giveUp(piece.block(), staging);
+                some |= piece.file().staging().giveUp(piece.block(), staging);
             }
         }
         return some;

@@ -134,15 +134,14 @@ final class Shared {
 
     /** The object, if it has this content; null if it has another, or there is none. */
     @Nullable
-    ObjectVersion sameAs(StillContent content, String key)
-            throws ObjectStoreException, IOException, InterruptedException {
+    ObjectVersion sameAs(StillContent content) throws ObjectStoreException, IOException, InterruptedException {
         ObjectVersion there;
         try {
-            there = store.head(key).version();
+            there = store.head(content.key()).version();
         } catch (ObjectStoreException.NotFound e) {
             return null;
         }
-        long size = content.content().size();
+        long size = content.size();
         if (there.size() != size) {
             return null;
         }

@@ -39,12 +39,21 @@ final class StillContent implements FileContent.StillBody {
         return ground;
     }
 
+    String key() {
+        return file.key();
+    }
+
+    /** Bytes of the whole file, as it is here. */
+    long size() {
+        return content.size();
+    }
+
     /** Computes the checksum, from those of the pages. */
     StillContent summed() throws ObjectStoreException, IOException, InterruptedException {
         int sum = 0;
         for (long start = range.offset(); start < range.end(); start += PAGE_SIZE) {
             int length = (int) Math.min(PAGE_SIZE, range.end() - start);
-            sum = Crc32cJoin.join(sum, file.checksum(this, start, length), length);
+            sum = Crc32cJoin.join(sum, file.sums().checksum(this, start, length), length);
         }
         crc32c = OptionalInt.of(sum);
         return this;
@@ -58,7 +67,7 @@ final class StillContent implements FileContent.StillBody {
     /** CRC32C of the page, as far as it lies in the range. */
     int checksum(int page) throws ObjectStoreException, IOException, InterruptedException {
         long start = (long) page * PAGE_SIZE;
-        return file.checksum(this, start, (int) Math.min(PAGE_SIZE, range.end() - start));
+        return file.sums().checksum(this, start, (int) Math.min(PAGE_SIZE, range.end() - start));
     }
 
     void read(long position, ByteBuffer to) throws ObjectStoreException, IOException, InterruptedException {
@@ -66,8 +75,13 @@ final class StillContent implements FileContent.StillBody {
     }
 
     /** Writes to the staging file what is in memory only. False if that cannot be now. */
-    boolean stageAll() throws IOException {
-        return file.stageAll(this);
+    boolean stageAll() throws IOException, InterruptedException {
+        return file.staging().stageAll(this);
+    }
+
+    /** Nobody reads the data file any more, but by this. */
+    void retire() {
+        file.retire(this);
     }
 
     @Override

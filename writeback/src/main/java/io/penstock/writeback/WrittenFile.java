@@ -3,13 +3,9 @@ package io.penstock.writeback;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.objectstore.WriteCondition;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
-import java.util.List;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +23,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class WrittenFile {
     private final Shared shared;
+    private final FileCommits commits;
     private final LiveContent bytes;
+    private final FileSync sync;
 
     /** Makes appends follow each other; held while they wait for memory. Taken before {@link #lock}. */
     private final ReentrantLock appends = new ReentrantLock(true);
@@ -35,51 +33,25 @@ public final class WrittenFile {
     /** The content's, which guards all that follows too. */
     private final ReentrantLock lock;
 
-    private final Condition progress;
-    private final StickyError error = new StickyError();
-    private final FileSync sync;
-    private String key;
-
-    /** The object that an empty file was made to replace; null once something of the file is committed. */
-    private @Nullable ObjectVersion replaced;
-
-    private @Nullable Upload upload;
-    private @Nullable Commit committing;
-
-    /** Counts changes; the file is dirty while the committed ones are fewer. */
-    private long changes;
-
-    private long committedChanges;
-
-    /** The same, but only once the listener has been told. */
-    private long announcedChanges;
-
-    private Instant modified;
     private int handles = 1;
-    private boolean unlinked;
-    private boolean disposed;
-    private boolean closed;
 
-    /** It is of an earlier run, whose commit may have succeeded unnoticed. */
-    private boolean recovered;
+    /** Nobody can have it any more. */
+    private boolean ended;
 
-    /** It is to be committed whatever the object is now. */
-    private boolean overwrite;
+    /** Its memory is freed and its files are closed. */
+    private boolean freed;
 
     private WrittenFile(Shared shared, String key, Content content, Ground ground, Instant modified) {
         this.shared = shared;
-        this.bytes = new LiveContent(shared, new Owner(), content, ground);
+        this.commits = new FileCommits(shared, this, key, content, ground, modified);
+        this.bytes = commits.bytes();
         this.lock = bytes.lock();
-        this.progress = bytes.progress();
-        this.sync = new FileSync(this);
-        this.key = key;
-        this.modified = modified;
+        this.sync = new FileSync(commits);
     }
 
     static WrittenFile create(Shared shared, String key, @Nullable ObjectVersion replaced) {
         WrittenFile file = new WrittenFile(shared, key, new Content(0), shared.ground(null), shared.now());
-        file.replaced = replaced;
-        file.changes = 1; // that there is such a file
+        file.commits.created(replaced);
         return file;
     }
 
@@ -89,25 +61,13 @@ public final class WrittenFile {
 
     /** What an earlier run left, without a handle. */
     static WrittenFile recovered(Shared shared, Recovery.Found found) {
+        JournalRecord.Opened opened = found.opened();
+        Ground ground = new Ground(opened.base(), shared.base(), found.staged());
         WrittenFile file = new WrittenFile(
-                shared,
-                found.opened().key(),
-                found.content(),
-                new Ground(found.opened().base(), shared.base(), found.staged()),
-                found.written().modified());
-        file.replaced = found.opened().replaced();
-        file.changes = 1;
+                shared, opened.key(), found.content(), ground, found.written().modified());
+        file.commits.found(found, file.sync.journal());
         file.handles = 0;
-        file.recovered = true;
-        JournalledUpload earlier = found.upload();
-        if (earlier != null) {
-            file.upload = shared.uploads().resume(earlier, file.new Uploaded(), file.sync.journal());
-        }
         return file;
-    }
-
-    Shared shared() {
-        return shared;
     }
 
     LiveContent bytes() {
@@ -115,7 +75,7 @@ public final class WrittenFile {
     }
 
     public String key() {
-        return locked(() -> key);
+        return locked(commits::key);
     }
 
     /** Bytes, with what is written and not yet committed. */
@@ -125,7 +85,7 @@ public final class WrittenFile {
 
     /** Of the last change; of the committed version if there was none since. */
     public Instant modified() {
-        return locked(() -> modified);
+        return locked(commits::modified);
     }
 
     /** What is committed of it: null if nothing is yet. */
@@ -140,11 +100,7 @@ public final class WrittenFile {
 
     /** Whether a commit would change the object. */
     public boolean isDirty() {
-        return locked(this::hasChanges);
-    }
-
-    private boolean hasChanges() {
-        return changes > committedChanges && !unlinked;
+        return locked(commits::isDirty);
     }
 
     private <T> T locked(Supplier<T> read) {
@@ -195,7 +151,7 @@ public final class WrittenFile {
             long before = bytes.content().size();
             if (size != before) {
                 long from = Math.min(size, before);
-                changes(new ByteRange(from, Math.max(size, before) - from));
+                commits.changes(new ByteRange(from, Math.max(size, before) - from));
                 bytes.content().resize(size);
             }
         } finally {
@@ -209,7 +165,7 @@ public final class WrittenFile {
         try {
             long end = Math.min(bytes.content().size(), offset + length);
             if (offset < end) {
-                changes(new ByteRange(offset, end - offset));
+                commits.changes(new ByteRange(offset, end - offset));
                 bytes.content().zero(offset, end);
             }
         } finally {
@@ -236,91 +192,12 @@ public final class WrittenFile {
         }
     }
 
-    private void changes(ByteRange range) {
-        changes++;
-        modified = shared.now();
-        Upload current = upload;
-        if (current != null && committing == null) {
-            current.changed(range);
-        }
-    }
-
-    private Upload upload() {
-        Upload current = upload;
-        if (current == null) {
-            current = shared.uploads().begin(key, bytes.ground().version(), new Uploaded(), sync.journal());
-            upload = current;
-        }
-        return current;
-    }
-
-    /** What the content tells of its changes. */
-    private final class Owner implements LiveContent.Owner {
-        @Override
-        public void changes(ByteRange range) {
-            WrittenFile.this.changes(range);
-        }
-
-        @Override
-        public void whole(Block block) {
-            if (committing == null) {
-                shared.reclaim().stage(bytes, block);
-                if (!unlinked) {
-                    upload().ready(new ByteRange(block.start(), Writeback.BLOCK_SIZE));
-                }
-            }
-        }
-
-        @Override
-        public boolean relieve() {
-            if (committing == null && hasChanges() && !shared.isClosed()) {
-                beginCommit(true);
-            }
-            return committing != null;
-        }
-    }
-
-    /** What an upload reads of this file. */
-    private final class Uploaded implements FileContent {
-        @Override
-        public List<Run> runs(ByteRange within) {
-            return bytes.runs(within);
-        }
-
-        @Override
-        public StillBody body(ByteRange range) throws ObjectStoreException, IOException, InterruptedException {
-            StillContent body = bytes.hold(range);
-            try {
-                return body.summed();
-            } catch (ObjectStoreException | IOException | InterruptedException | RuntimeException e) {
-                body.close();
-                throw e;
-            }
-        }
-    }
-
     // ---- making it durable and visible
 
     /** Returns once the content would survive a crash of the node, or is visible, as {@link WritebackConfig#fsync} has it. */
     public void fsync() throws ObjectStoreException, IOException, InterruptedException {
         if (shared.config().fsync() == WritebackConfig.Fsync.VISIBLE || !sync.staged(false)) {
-            commit();
-        }
-    }
-
-    /** Returns once the content would survive a crash of the node, and commits it behind. */
-    public void closeStaged() throws ObjectStoreException, IOException, InterruptedException {
-        if (!sync.staged(true)) {
-            commit();
-            return;
-        }
-        lock.lock();
-        try {
-            if (hasChanges()) {
-                beginCommit(true);
-            }
-        } finally {
-            lock.unlock();
+            commits.commit();
         }
     }
 
@@ -331,104 +208,33 @@ public final class WrittenFile {
      *     content is kept for recovery and named in the message
      */
     public void commit() throws ObjectStoreException, IOException, InterruptedException {
-        lock.lockInterruptibly();
+        commits.commit();
+    }
+
+    /** Returns once the content would survive a crash of the node, and commits it behind. */
+    public void closeStaged() throws ObjectStoreException, IOException, InterruptedException {
+        if (!sync.staged(true)) {
+            commits.commit();
+            return;
+        }
+        lock.lock();
         try {
-            long wanted = changes;
-            while (true) {
-                error.report();
-                if (unlinked || announcedChanges >= wanted) {
-                    return;
-                }
-                beginCommit(false);
-                progress.await();
+            if (commits.isDirty()) {
+                commits.begin(true);
             }
         } finally {
             lock.unlock();
         }
     }
 
-    private void beginCommit(boolean behind) {
-        if (committing != null) {
-            if (!behind) {
-                committing.awaited();
-            }
-            return;
-        }
-        Upload to = upload();
-        Commit commit = new Commit(this, to, bytes.freeze(), changes, condition(), behind);
-        committing = commit;
-        try {
-            shared.commits().execute(commit);
-        } catch (RejectedExecutionException e) {
-            ended(commit, new IOException("'" + key + "' cannot be committed: the mount is being ended", e));
-        }
-    }
-
-    private WriteCondition condition() {
-        ObjectVersion below = bytes.ground().version();
-        ObjectVersion expected = below != null ? below : replaced;
-        if (overwrite || shared.config().conflict() == WritebackConfig.Conflict.OVERWRITE) {
-            return WriteCondition.ALWAYS;
-        }
-        return expected == null ? WriteCondition.ABSENT : new WriteCondition.Unchanged(expected.etag());
+    /** These changes are committed. With the lock held. */
+    void committed(long changes) {
+        sync.committed(changes);
     }
 
     /** The next commit is made whatever the object is by then. */
     void overwrite() {
-        lock.lock();
-        try {
-            overwrite = true;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    boolean isRecovered() {
-        return locked(() -> recovered);
-    }
-
-    /** The commit succeeded: the new version lies beneath, and above it what was changed meanwhile. */
-    void committed(Commit commit, ObjectVersion version) {
-        lock.lock();
-        try {
-            Ground old = bytes.rebase(version);
-            upload = null;
-            replaced = null;
-            recovered = false;
-            committedChanges = commit.changes();
-            sync.committed(committedChanges);
-            if (changes == committedChanges) {
-                modified = version.lastModified();
-            }
-            old.staged().remove();
-            old.release();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Nothing of the commit is done any more; the failure is null if it succeeded. */
-    void ended(Commit commit, @Nullable Exception failure) {
-        bytes.thaw();
-        boolean last;
-        lock.lock();
-        try {
-            committing = null;
-            announcedChanges = committedChanges;
-            if (failure != null && !unlinked) {
-                if (!shared.isClosed()) {
-                    error.set(failure);
-                }
-                commit.upload().changed(new ByteRange(0, Long.MAX_VALUE));
-            }
-            last = handles == 0;
-            progress.signalAll();
-        } finally {
-            lock.unlock();
-        }
-        if (last) {
-            end(failure);
-        }
+        commits.overwrite();
     }
 
     // ---- its name and its handles
@@ -441,10 +247,7 @@ public final class WrittenFile {
         Upload old;
         lock.lock();
         try {
-            key = to.key();
-            bytes.ground().moved(to);
-            old = upload;
-            upload = null;
+            old = commits.moved(to);
             sync.moved();
         } finally {
             lock.unlock();
@@ -459,22 +262,8 @@ public final class WrittenFile {
      * is released.
      */
     public void unlink() {
-        StagedFile staged;
-        lock.lock();
-        try {
-            unlinked = true;
-            error.clear();
-            if (committing != null) {
-                committing.cancel();
-            }
-            while (committing != null) {
-                progress.awaitUninterruptibly();
-            }
-            staged = bytes.ground().staged();
-        } finally {
-            lock.unlock();
-        }
-        staged.forgetJournal();
+        commits.unlink();
+        locked(bytes::ground).staged().forgetJournal();
     }
 
     /** Whether nobody has it open, and it is only there to be committed. */
@@ -486,11 +275,11 @@ public final class WrittenFile {
     long backlogBytes() {
         lock.lock();
         try {
-            if (disposed || !hasChanges() || (handles > 0 && (committing == null || !committing.isBehind()))) {
+            boolean behind = handles == 0 || commits.isCommittingBehind();
+            if (ended || !commits.isDirty() || !behind) {
                 return -1;
             }
-            long uploaded = upload == null ? 0 : upload.uploadedBytes();
-            return Math.max(0, bytes.content().size() - uploaded);
+            return Math.max(0, bytes.content().size() - commits.uploadedBytes());
         } finally {
             lock.unlock();
         }
@@ -500,18 +289,13 @@ public final class WrittenFile {
     public boolean retain() {
         lock.lock();
         try {
-            if (!disposed) {
+            if (!ended) {
                 handles++;
             }
-            return !disposed;
+            return !ended;
         } finally {
             lock.unlock();
         }
-    }
-
-    /** Commits what an earlier run left, unless somebody has it open by now: then that does. */
-    void resume() {
-        end(null);
     }
 
     /** One handle less. After the last, what is uncommitted is committed behind, and the rest is freed. */
@@ -519,56 +303,62 @@ public final class WrittenFile {
         lock.lock();
         try {
             handles--;
-            if (handles > 0 || committing != null) {
-                return;
-            }
         } finally {
             lock.unlock();
         }
         end(null);
     }
 
-    /** Without handles and without a commit that runs: commits what is left, or frees all. */
+    /** Commits what an earlier run left, unless somebody has it open by now: then that does. */
+    void resume() {
+        end(null);
+    }
+
+    /** @param failure null if it succeeded */
+    void commitEnded(@Nullable Exception failure) {
+        end(failure);
+    }
+
+    /** If nobody has it open and no commit runs: commits what is left, or frees all. */
     private void end(@Nullable Exception failure) {
         boolean kept;
         lock.lock();
         try {
-            if (handles > 0 || committing != null || disposed || shared.isClosed()) {
+            if (handles > 0 || commits.isCommitting() || ended || shared.isClosed()) {
                 return; // what is left when the mount ends is stopped by that
             }
-            if (hasChanges() && failure == null) {
-                beginCommit(true);
+            if (commits.isDirty() && failure == null) {
+                commits.begin(true);
                 return;
             }
-            disposed = true;
-            kept = failure != null && hasChanges();
+            ended = true;
+            kept = commits.isDirty();
         } finally {
             lock.unlock();
         }
         if (kept && failure != null) {
             sync.keep(failure);
         }
-        dispose(kept);
+        free(kept);
         shared.ended(this, kept);
     }
 
     /** The mount ends: closes everything, and leaves what another run will find. */
     void stop() {
-        dispose(locked(this::hasChanges));
+        free(locked(commits::isDirty));
     }
 
-    private void dispose(boolean keep) {
+    private void free(boolean keep) {
         Upload left;
         StagedFile staged;
         lock.lock();
         try {
-            if (closed) {
+            if (freed) {
                 return;
             }
-            closed = true;
-            disposed = true;
-            left = upload;
-            upload = null;
+            ended = true;
+            freed = true;
+            left = commits.takeUpload();
             staged = bytes.ground().staged();
             bytes.content().drop();
             bytes.ground().release();
@@ -578,43 +368,10 @@ public final class WrittenFile {
         if (!keep) {
             staged.remove();
         }
-        if (left != null) {
-            if (keep) {
-                left.stop();
-            } else {
-                left.abandon();
-            }
+        if (left != null && keep) {
+            left.stop();
+        } else if (left != null) {
+            left.abandon();
         }
-    }
-
-    // ---- what its journal has to say; with the lock held
-
-    JournalRecord.Opened identity() {
-        return new JournalRecord.Opened(
-                shared.staging().namespace(), key, bytes.ground().version(), replaced);
-    }
-
-    StickyError error() {
-        return error;
-    }
-
-    boolean isUnlinked() {
-        return unlinked;
-    }
-
-    boolean isCommitting() {
-        return committing != null;
-    }
-
-    boolean isDirtyLocked() {
-        return hasChanges();
-    }
-
-    long changes() {
-        return changes;
-    }
-
-    Instant modifiedLocked() {
-        return modified;
     }
 }

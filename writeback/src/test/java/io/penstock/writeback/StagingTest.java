@@ -17,6 +17,9 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -295,6 +298,47 @@ final class StagingTest {
             try (Stream<Path> left = Files.list(staging)) {
                 assertThat(left).isEmpty();
             }
+        }
+    }
+
+    @Test
+    void read_whileCommitsGiveFilesAway_isAlwaysRight() throws Exception {
+        byte[] content = bytes(3 * BLOCK_SIZE + 500_000);
+        try (PageCache cache = PageCache.open(new CacheConfig(directory, 4L << 20, 0, 8 << 20));
+                TestMount mount = new TestMount(
+                                store,
+                                new LocalStagingFiles(directory.resolve("staging")),
+                                TestConfig.withMemory(2),
+                                new CachedPages(cache, TestMount.NAMESPACE))
+                        .start()) {
+            WrittenFile file = mount.writeback.create("a", null);
+            file.write(0, ByteBuffer.wrap(content));
+            AtomicBoolean done = new AtomicBoolean();
+            FutureTask<Integer> reader = new FutureTask<>(() -> {
+                RandomGenerator random = Seeded.random(7);
+                int reads = 0;
+                for (; !done.get(); reads++) {
+                    int at = random.nextInt(content.length - 5000);
+                    ByteBuffer to = ByteBuffer.allocate(5000);
+                    file.read(at, to);
+                    assertThat(to.flip()).as("at %s", at).isEqualTo(ByteBuffer.wrap(content, at, 5000));
+                }
+                return reads;
+            });
+            Thread.ofPlatform().start(reader);
+            RandomGenerator random = Seeded.random(8);
+            for (int round = 0; round < 15; round++) {
+                for (int i = 0; i < 30; i++) {
+                    int at = random.nextInt(content.length - 70_000);
+                    file.write(at, ByteBuffer.wrap(content, at, 1 + random.nextInt(70_000)));
+                }
+                file.fsync();
+                file.commit();
+            }
+            done.set(true);
+            assertThat(reader.get()).isPositive();
+            file.release();
+            mount.assertNothingLeaks();
         }
     }
 }

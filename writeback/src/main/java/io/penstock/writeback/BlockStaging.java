@@ -1,0 +1,163 @@
+package io.penstock.writeback;
+
+import static io.penstock.cache.PageCache.PAGE_SIZE;
+import static io.penstock.writeback.Writeback.BLOCK_SIZE;
+
+import io.penstock.core.ByteRange;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** Brings blocks of one file from memory to its staging file. Safe for use by any number of threads. */
+final class BlockStaging {
+    private final LiveContent live;
+    private final Shared shared;
+    private final ReentrantLock lock;
+
+    BlockStaging(LiveContent live, Shared shared) {
+        this.live = live;
+        this.shared = shared;
+        this.lock = live.lock();
+    }
+
+    /** While a commit runs, only what it has may be staged: the data file is that version's. With the lock held. */
+    private boolean mayBeStaged(Block block) {
+        Content committing = live.frozen();
+        return block.mayBeStaged() && (committing == null || committing.block(block.index()) == block);
+    }
+
+    /**
+     * Writes to the staging file what of the block is in memory only.
+     *
+     * @return false if that cannot be now
+     */
+    boolean stage(Block block) throws IOException {
+        Ground to;
+        Piece source;
+        long bytes;
+        List<ByteRange> runs;
+        lock.lock();
+        try {
+            while (block.isStaging()) {
+                live.progress().awaitUninterruptibly();
+            }
+            if (!block.isUnstaged() || (block.isDropped() && !block.isHeld())) {
+                return true;
+            }
+            if (!mayBeStaged(block) || !shared.staging().isUsable()) {
+                return false;
+            }
+            to = live.ground().use();
+            source = block.beginStaging();
+            bytes = block.data().length();
+            runs = block.staging().toList();
+        } finally {
+            lock.unlock();
+        }
+        boolean staged = false;
+        try {
+            staged = to.staged().take(block.index(), bytes) && write(block, source, runs, to.staged());
+            return staged;
+        } finally {
+            lock.lock();
+            try {
+                block.endStaging(source, staged);
+                to.release();
+                live.progress().signalAll();
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    private boolean write(Block block, Piece source, List<ByteRange> runs, StagedFile to) throws IOException {
+        for (int page = 0; page < BLOCK_SIZE / PAGE_SIZE; page++) {
+            live.sums().seal(block, page);
+        }
+        for (ByteRange run : runs) {
+            int offset = Math.toIntExact(run.offset() - block.start());
+            to.write(run.offset(), source.bytes().slice(offset, Math.toIntExact(run.length())));
+        }
+        return true;
+    }
+
+    /**
+     * Stages all that is not, several blocks at a time.
+     *
+     * @param still what to stage; null for the file as it is
+     * @return false if not all of it could be
+     */
+    boolean stageAll(@Nullable StillContent still) throws IOException, InterruptedException {
+        List<Block> blocks;
+        lock.lock();
+        try {
+            Content of = still == null ? live.content() : still.content();
+            blocks = of.blocks().stream().filter(Block::isUnstaged).toList();
+        } finally {
+            lock.unlock();
+        }
+        boolean all = true;
+        if (blocks.size() < 2) {
+            for (Block block : blocks) {
+                all &= stage(block);
+            }
+            return all;
+        }
+        List<Future<Boolean>> staged = new ArrayList<>();
+        for (Block block : blocks) {
+            staged.add(shared.reclaim().staged(() -> stage(block)));
+        }
+        for (Future<Boolean> one : staged) {
+            try {
+                all &= one.get();
+            } catch (ExecutionException e) {
+                throw e.getCause() instanceof IOException failure ? failure : new IOException(e.getCause());
+            }
+        }
+        return all;
+    }
+
+    /** Gives up a block's memory, after it was staged if need be and allowed. False if none was given up. */
+    boolean giveUp(long index, boolean staging) {
+        boolean some = false;
+        for (Block block : blocksAt(index)) {
+            try {
+                if (staging && !stage(block)) {
+                    continue;
+                }
+            } catch (IOException e) {
+                continue; // the disk's state was logged when it changed
+            }
+            lock.lock();
+            try {
+                some |= block.evict();
+            } finally {
+                lock.unlock();
+            }
+        }
+        return some;
+    }
+
+    private List<Block> blocksAt(long index) {
+        lock.lock();
+        try {
+            List<Block> blocks = new ArrayList<>();
+            Block current = live.content().block(index);
+            if (current != null) {
+                blocks.add(current);
+            }
+            Content frozen = live.frozen();
+            Block held = frozen == null ? null : frozen.block(index);
+            if (held != null && held != current) {
+                blocks.add(held);
+            }
+            return blocks;
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,352 @@
+package io.penstock.writeback;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.WriteCondition;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How one file's content becomes visible: its upload, and its commits, one at a time.
+ *
+ * <pre>
+ *   CLEAN ──changed──▶ DIRTY ──begin──▶ COMMITTING ──succeeded, nothing changed meanwhile──▶ CLEAN
+ *                        ▲                  │
+ *                        └── failed, or changed meanwhile
+ * </pre>
+ *
+ * <p>What fails sticks until one of the file's callers has been told.
+ */
+final class FileCommits implements LiveContent.Owner {
+    private final Shared shared;
+    private final WrittenFile file;
+    private final LiveContent bytes;
+
+    /** The content's, which guards all that follows too. */
+    private final ReentrantLock lock;
+
+    private final Condition progress;
+    private final StickyError error = new StickyError();
+    private String key;
+
+    /** The object that an empty file was made to replace; null once something of the file is committed. */
+    private @Nullable ObjectVersion replaced;
+
+    private @Nullable Upload upload;
+    private @Nullable Commit committing;
+
+    /** What was changed since the commit that runs began; the upload is told of it if that fails. */
+    private Ranges changedMeanwhile = new Ranges();
+
+    /** Counts changes; the file is dirty while the committed ones are fewer. */
+    private long changes;
+
+    private long committedChanges;
+
+    /** The same, but only once the listener has been told. */
+    private long announcedChanges;
+
+    private Instant modified;
+    private boolean unlinked;
+
+    /** The content is of an earlier run, whose commit may have succeeded unnoticed. */
+    private boolean recovered;
+
+    /** It is to be committed whatever the object is now. */
+    private boolean overwrite;
+
+    FileCommits(Shared shared, WrittenFile file, String key, Content content, Ground ground, Instant modified) {
+        this.shared = shared;
+        this.file = file;
+        this.bytes = new LiveContent(shared, this, content, ground);
+        this.lock = bytes.lock();
+        this.progress = bytes.progress();
+        this.key = key;
+        this.modified = modified;
+    }
+
+    LiveContent bytes() {
+        return bytes;
+    }
+
+    // ---- before others have it
+
+    /** There is such a file from now on. */
+    void created(@Nullable ObjectVersion of) {
+        replaced = of;
+        changes = 1;
+    }
+
+    void found(Recovery.Found found, UploadJournal journal) {
+        created(found.opened().replaced());
+        recovered = true;
+        JournalledUpload earlier = found.upload();
+        if (earlier != null) {
+            upload = shared.uploads().resume(earlier, new Uploaded(), journal);
+        }
+    }
+
+    // ---- its state; with the lock held
+
+    @Override
+    public String key() {
+        return key;
+    }
+
+    Instant modified() {
+        return modified;
+    }
+
+    JournalRecord.Opened identity() {
+        return new JournalRecord.Opened(
+                shared.staging().namespace(), key, bytes.ground().version(), replaced);
+    }
+
+    StickyError error() {
+        return error;
+    }
+
+    boolean isDirty() {
+        return changes > committedChanges && !unlinked;
+    }
+
+    boolean isUnlinked() {
+        return unlinked;
+    }
+
+    boolean isCommitting() {
+        return committing != null;
+    }
+
+    /** Whether a commit runs that nobody waits for. */
+    boolean isCommittingBehind() {
+        return committing != null && committing.isBehind();
+    }
+
+    boolean isRecovered() {
+        return recovered;
+    }
+
+    long changes() {
+        return changes;
+    }
+
+    long uploadedBytes() {
+        return upload == null ? 0 : upload.uploadedBytes();
+    }
+
+    // ---- what the content tells; with the lock held
+
+    @Override
+    public void changes(ByteRange range) {
+        changes++;
+        modified = shared.now();
+        if (committing != null) {
+            changedMeanwhile.add(range.offset(), range.end());
+        } else if (upload != null) {
+            upload.changed(range);
+        }
+    }
+
+    @Override
+    public void whole(Block block) {
+        if (committing == null) {
+            shared.reclaim().stage(bytes, block);
+            if (!unlinked) {
+                upload().ready(new ByteRange(block.start(), Writeback.BLOCK_SIZE));
+            }
+        }
+    }
+
+    @Override
+    public boolean relieve() {
+        if (committing == null && isDirty() && !shared.isClosed()) {
+            begin(true);
+        }
+        return committing != null;
+    }
+
+    private Upload upload() {
+        Upload current = upload;
+        if (current == null) {
+            FileJournal journal = new FileJournal(bytes.ground().staged(), this::lockedIdentity);
+            current = shared.uploads().begin(key, bytes.ground().version(), new Uploaded(), journal);
+            upload = current;
+        }
+        return current;
+    }
+
+    JournalRecord.Opened lockedIdentity() {
+        lock.lock();
+        try {
+            return identity();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What an upload reads of this file. */
+    private final class Uploaded implements FileContent {
+        @Override
+        public List<Run> runs(ByteRange within) {
+            return bytes.runs(within);
+        }
+
+        @Override
+        public StillBody body(ByteRange range) throws ObjectStoreException, IOException, InterruptedException {
+            StillContent body = bytes.hold(range);
+            try {
+                return body.summed();
+            } catch (ObjectStoreException | IOException | InterruptedException | RuntimeException e) {
+                body.close();
+                throw e;
+            }
+        }
+    }
+
+    // ---- commits
+
+    /** Returns once what is written by now is visible. An interrupt ends the waiting, not the commit. */
+    void commit() throws ObjectStoreException, IOException, InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            long wanted = changes;
+            while (true) {
+                error.report();
+                if (unlinked || announcedChanges >= wanted) {
+                    return;
+                }
+                begin(false);
+                if (committing != null) {
+                    progress.await();
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Begins a commit of what there is, unless one runs. With the lock held.
+     *
+     * @param behind nobody waits for it
+     */
+    void begin(boolean behind) {
+        if (committing != null) {
+            if (!behind) {
+                committing.awaited();
+            }
+            return;
+        }
+        changedMeanwhile = new Ranges();
+        Commit commit = new Commit(this, upload(), bytes.freeze(), changes, condition(), behind);
+        committing = commit;
+        try {
+            shared.commits().execute(commit);
+        } catch (RejectedExecutionException e) {
+            ended(commit, new IOException("'" + key + "' is not committed: the mount ends", e));
+        }
+    }
+
+    private WriteCondition condition() {
+        ObjectVersion below = bytes.ground().version();
+        ObjectVersion expected = below != null ? below : replaced;
+        if (overwrite || shared.config().conflict() == WritebackConfig.Conflict.OVERWRITE) {
+            return WriteCondition.ALWAYS;
+        }
+        return expected == null ? WriteCondition.ABSENT : new WriteCondition.Unchanged(expected.etag());
+    }
+
+    /** The object is this version now. */
+    void succeeded(Commit commit, ObjectVersion version) {
+        lock.lock();
+        try {
+            Ground old = bytes.rebase(version);
+            upload = null;
+            replaced = null;
+            recovered = false;
+            committedChanges = commit.changes();
+            file.committed(committedChanges);
+            if (changes == committedChanges) {
+                modified = version.lastModified();
+            }
+            old.staged().remove();
+            old.release();
+        } finally {
+            lock.unlock();
+        }
+        shared.committed(file, version);
+    }
+
+    /** Nothing of the commit is done any more; the failure is null if it succeeded. */
+    void ended(Commit commit, @Nullable Exception failure) {
+        bytes.thaw();
+        lock.lock();
+        try {
+            committing = null;
+            announcedChanges = committedChanges;
+            if (failure != null) {
+                changedMeanwhile.toList().forEach(commit.upload()::changed);
+                if (!unlinked && !(commit.isBehind() && shared.isClosed())) {
+                    error.set(failure);
+                }
+            }
+            progress.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        file.commitEnded(failure);
+    }
+
+    /** Nothing is committed any more once this has returned. */
+    void unlink() {
+        lock.lock();
+        try {
+            unlinked = true;
+            error.clear();
+            if (committing != null) {
+                committing.cancel();
+            }
+            while (committing != null) {
+                progress.awaitUninterruptibly();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** With the lock held, as the next. @return the upload under the old name, to be abandoned */
+    @Nullable
+    Upload moved(ObjectVersion to) {
+        key = to.key();
+        bytes.ground().moved(to);
+        return takeUpload();
+    }
+
+    @Nullable
+    Upload takeUpload() {
+        Upload taken = upload;
+        upload = null;
+        return taken;
+    }
+
+    /** The next commit is made whatever the object is by then. */
+    void overwrite() {
+        lock.lock();
+        try {
+            overwrite = true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    Shared shared() {
+        return shared;
+    }
+}
