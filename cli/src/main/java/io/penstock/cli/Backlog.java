@@ -64,7 +64,7 @@ final class Backlog {
             }
             int failed = writeback.statistics().failedFiles();
             if (failed > 0) {
-                log.warn("{} files could not be uploaded: penstock recover has them", failed);
+                log.warn("Written files that could not be uploaded: {}; see penstock recover", failed);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

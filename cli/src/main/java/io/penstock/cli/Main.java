@@ -25,6 +25,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             MountCommand.class,
             UmountCommand.class,
             MountsCommand.class,
+            RecoverCommand.class,
             ConfigCommand.class,
             DemoCommand.class,
             InstallCommand.class,
@@ -70,7 +71,8 @@ public final class Main {
             if (!command.usageMessage().hidden()) {
                 command.addMixin("help", CommandSpec.forAnnotatedObject(new Help()));
             }
-            if (command.userObject() instanceof MountCommand || command.userObject() instanceof ConfigCommand.Show) {
+            Object user = command.userObject();
+            if (user instanceof MountCommand || user instanceof RecoverCommand || user instanceof ConfigCommand.Show) {
                 ConfigurationArguments.addSettings(command);
             }
             equip(line);

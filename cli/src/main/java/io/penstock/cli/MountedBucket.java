@@ -32,8 +32,10 @@ final class MountedBucket implements AutoCloseable {
     private final PageCache cache;
     private final PageFetcher fetcher;
     private final Binding.Taken taken;
+    /** Null if it is read-only, as the backlog is. */
+    private final @Nullable Writeback writeback;
+
     private final @Nullable Backlog backlog;
-    private final List<String> recovered;
 
     /** What closes what was opened, the last on top. Only touched by the thread that opens and closes. */
     private final Deque<Runnable> closers;
@@ -42,14 +44,14 @@ final class MountedBucket implements AutoCloseable {
             PageCache cache,
             PageFetcher fetcher,
             Binding.Taken taken,
+            @Nullable Writeback writeback,
             @Nullable Backlog backlog,
-            List<String> recovered,
             Deque<Runnable> closers) {
         this.cache = cache;
         this.fetcher = fetcher;
         this.taken = taken;
+        this.writeback = writeback;
         this.backlog = backlog;
-        this.recovered = recovered;
         this.closers = closers;
     }
 
@@ -73,37 +75,33 @@ final class MountedBucket implements AutoCloseable {
             closers.push(fetcher::close);
             Tree tree = new Tree(store, plan.target().prefix(), plan.metadata(), System::nanoTime);
             closers.push(tree::close);
-            Writing writing = plan.mount().readOnly() ? null : openWriting(plan, store, cache, fetcher, closers);
-            Backlog backlog = writing == null ? null : new Backlog(writing.writeback());
-            if (backlog != null) {
+            Writeback writeback = null;
+            Backlog backlog = null;
+            if (!plan.mount().readOnly()) {
+                writeback = openWriteback(plan, store, cache, fetcher);
+                closers.push(writeback::close);
+                backlog = new Backlog(writeback);
                 closers.push(backlog::await);
             }
-            List<String> recovered = writing == null
-                    ? List.of()
-                    : writing.writeback().recovered().stream()
-                            .map(WrittenFile::key)
-                            .toList();
+            Writing writing = writeback == null ? null : new Writing(store, writeback, InstantSource.system());
             FileSystem files = new FileSystem(tree, fetcher, plan.files(), Instant.now(), writing);
             closers.push(files::close);
             Binding.Taken taken = plan.binding()
                     .mount(() -> KernelBinding.mount(files, plan.mount()), () -> JnrBinding.mount(files, plan.mount()));
             closers.push(taken.mount()::close);
             times.done("mount");
-            return new MountedBucket(cache, fetcher, taken, backlog, recovered, closers);
+            return new MountedBucket(cache, fetcher, taken, writeback, backlog, closers);
         } catch (Throwable e) {
             close(closers);
             throw e;
         }
     }
 
-    /** What is written goes through it. It is closed when nobody writes any more and the backlog is uploaded. */
-    private static Writing openWriting(
-            MountPlan plan, ObjectStore store, PageCache cache, PageFetcher fetcher, Deque<Runnable> closers)
+    /** What is written to the bucket goes through it. */
+    static Writeback openWriteback(MountPlan plan, ObjectStore store, PageCache cache, PageFetcher fetcher)
             throws IOException {
-        Writeback writeback = Writeback.open(
+        return Writeback.open(
                 store, plan.target().prefix(), cache, plan.namespace(), new FetchedContent(fetcher), plan.writeback());
-        closers.push(writeback::close);
-        return new Writing(store, writeback, InstantSource.system());
     }
 
     /** Null if it is read-only. */
@@ -114,7 +112,14 @@ final class MountedBucket implements AutoCloseable {
 
     /** The keys of what an earlier mount had not uploaded any more: this one goes on with it. */
     List<String> recovered() {
-        return recovered;
+        return writeback == null
+                ? List.of()
+                : writeback.recovered().stream().map(WrittenFile::key).toList();
+    }
+
+    /** How many files wait for penstock recover. */
+    int kept() {
+        return writeback == null ? 0 : writeback.kept().size();
     }
 
     Mount mount() {

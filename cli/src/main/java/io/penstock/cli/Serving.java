@@ -13,6 +13,7 @@ import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -128,7 +129,7 @@ final class Serving {
             times.done("ready");
             log.info("{} is mounted on {}", running.source(), running.mountPoint());
             log.debug("Ready after {}", times);
-            tellReady(running, bucket.recovered());
+            tellReady(running, bucket);
             mount.awaitUnmounted();
             log.info("{} is unmounted from {}; {}", running.source(), running.mountPoint(), bucket.cacheStatistics());
             // While the state file still says that this process is there, for those who wait for its end.
@@ -142,16 +143,21 @@ final class Serving {
         }
     }
 
-    private void tellReady(RunningMount running, List<String> recovered) {
+    private void tellReady(RunningMount running, MountedBucket bucket) {
+        List<String> news = new ArrayList<>(List.of(running.source() + " is mounted on " + running.mountPoint()));
+        List<String> recovered = bucket.recovered();
         if (!recovered.isEmpty()) {
-            log.info("Going on with what an earlier mount had not uploaded: {}", recovered);
+            log.info("Uploading what an earlier mount had not: {}", recovered);
+            news.add("Uploading what an earlier mount had not: " + recovered.getFirst()
+                    + (recovered.size() > 1 ? " and " + (recovered.size() - 1) + " more" : ""));
+        }
+        if (bucket.kept() > 0) {
+            news.add("Written files that could not be uploaded: " + bucket.kept() + "; see penstock recover "
+                    + plan.target().source());
+            log.warn("{}", news.getLast());
         }
         if (verbose) {
-            System.out.println(running.source() + " is mounted on " + running.mountPoint());
-            if (!recovered.isEmpty()) {
-                System.out.println("Going on with " + recovered.size()
-                        + " written files that an earlier mount had not uploaded, such as " + recovered.getFirst());
-            }
+            news.forEach(System.out::println);
         }
         if (Launcher.waits()) {
             Launcher.ready();

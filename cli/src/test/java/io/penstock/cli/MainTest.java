@@ -24,7 +24,18 @@ class MainTest {
     private Path folder;
 
     @ParameterizedTest
-    @ValueSource(strings = {"mount", "umount", "mounts", "config", "config check", "config show", "demo", "install"})
+    @ValueSource(
+            strings = {
+                "mount",
+                "umount",
+                "mounts",
+                "recover",
+                "config",
+                "config check",
+                "config show",
+                "demo",
+                "install"
+            })
     void help_ofEveryCommand_namesItAndFitsATerminal(String command) {
         assertThat(run((command + " --help").split(" ", -1))).isZero();
         assertThat(out.toString()).startsWith("Usage: penstock " + command);
