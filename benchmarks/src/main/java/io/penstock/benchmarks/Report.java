@@ -43,7 +43,10 @@ final class Report {
     List<Bar> bars() {
         List<Bar> bars = new ArrayList<>();
         for (Row row : rows) {
-            ratio(row, row.ceilings().getFirst()).ifPresent(ratio -> bars.add(new Bar(row.name(), ratio.value())));
+            row.ceilings().stream()
+                    .findFirst()
+                    .flatMap(ceiling -> ratio(row, ceiling))
+                    .ifPresent(ratio -> bars.add(new Bar(row.name(), ratio.value())));
         }
         return bars;
     }

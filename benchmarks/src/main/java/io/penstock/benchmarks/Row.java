@@ -6,7 +6,7 @@ import java.util.List;
  * A line of the report: something that a mount does, and what it is compared with.
  *
  * @param name under which it is measured, as the report shows it
- * @param ceilings the first is the one whose ratio counts
+ * @param ceilings the first is the one whose ratio counts; none where there is nothing to compare with
  */
 record Row(String name, List<Ceiling> ceilings) {
     Row {

@@ -1,0 +1,120 @@
+package io.penstock.benchmarks;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Writes by plain threads and plain calls; what counts is when the last close has returned. */
+final class FileWrites {
+    /** Bytes of a write call of a sequential writer. */
+    static final int CALL = 1 << 20;
+
+    /** Longer than a part, so that no two parts of a file are alike. */
+    private static final int PATTERN = 61 << 20;
+
+    private FileWrites() {}
+
+    /** What ends a file before it is closed. */
+    enum End {
+        CLOSE,
+        FDATASYNC
+    }
+
+    /** Writes each file from front to back, by a thread of its own; an operation is a call, a close being one too. */
+    static Measurement sequential(List<Path> files, long size, End end) throws Exception {
+        ByteBuffer pattern = ByteBuffer.allocateDirect(PATTERN).put(RandomBytes.of("pattern", 0, PATTERN));
+        int calls = (int) (size / CALL) + 1;
+        long[] nanos = new long[files.size() * calls];
+        AtomicInteger next = new AtomicInteger();
+        return inThreads(files.size(), size * files.size(), nanos, () -> {
+            int file = next.getAndIncrement();
+            ByteBuffer source = pattern.duplicate();
+            FileChannel channel = FileChannel.open(
+                    files.get(file),
+                    StandardOpenOption.CREATE,
+                    StandardOpenOption.TRUNCATE_EXISTING,
+                    StandardOpenOption.WRITE);
+            long begun = System.nanoTime();
+            int call = file * calls;
+            try (channel) {
+                for (long position = 0; position < size; position += CALL) {
+                    int from = (int) (position % (PATTERN - CALL)) + file;
+                    writeAll(channel, source.limit(from + CALL).position(from));
+                    nanos[call++] = -begun + (begun = System.nanoTime());
+                }
+                if (end == End.FDATASYNC) {
+                    channel.force(false);
+                }
+            }
+            nanos[call] = System.nanoTime() - begun;
+            return null;
+        });
+    }
+
+    /** Makes each file by one write, by so many threads; an operation is a file. */
+    static Measurement whole(List<Path> files, int size, int threads) throws Exception {
+        long[] nanos = new long[files.size()];
+        AtomicInteger next = new AtomicInteger();
+        return inThreads(threads, (long) size * nanos.length, nanos, () -> {
+            ByteBuffer content = ByteBuffer.allocateDirect(size).put(RandomBytes.of("small", 0, size));
+            for (int file; (file = next.getAndIncrement()) < nanos.length; ) {
+                long begun = System.nanoTime();
+                try (FileChannel channel =
+                        FileChannel.open(files.get(file), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+                    writeAll(channel, content.clear());
+                }
+                nanos[file] = System.nanoTime() - begun;
+            }
+            return null;
+        });
+    }
+
+    /** Overwrites blocks at random places of a file, and closes it; an operation is a call, the close being one too. */
+    static Measurement random(Path file, long size, int length, int count) throws Exception {
+        long[] nanos = new long[count + 1];
+        return inThreads(1, (long) length * count, nanos, () -> {
+            ByteBuffer content = ByteBuffer.allocateDirect(length).put(RandomBytes.of("random", 0, length));
+            SplittableRandom random = new SplittableRandom(1);
+            FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE);
+            long begun = System.nanoTime();
+            try (channel) {
+                for (int i = 0; i < count; i++) {
+                    channel.write(content.clear(), random.nextLong(size / length) * length);
+                    nanos[i] = -begun + (begun = System.nanoTime());
+                }
+            }
+            nanos[count] = System.nanoTime() - begun;
+            return null;
+        });
+    }
+
+    private static void writeAll(FileChannel channel, ByteBuffer content) throws IOException {
+        while (content.hasRemaining()) {
+            channel.write(content);
+        }
+    }
+
+    private static Measurement inThreads(int threads, long bytes, long[] nanos, Callable<Void> work) throws Exception {
+        long start = System.nanoTime();
+        try (ExecutorService executor = Executors.newFixedThreadPool(threads)) {
+            List<Future<Void>> running = new ArrayList<>();
+            for (int i = 0; i < threads; i++) {
+                running.add(executor.submit(work));
+            }
+            for (Future<Void> each : running) {
+                each.get();
+            }
+        }
+        return Measurement.of(bytes, System.nanoTime() - start, nanos);
+    }
+}

@@ -1,0 +1,129 @@
+package io.penstock.benchmarks;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.UploadBody;
+import io.penstock.objectstore.UploadedPart;
+import io.penstock.objectstore.WriteCondition;
+import java.io.ByteArrayInputStream;
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.zip.CRC32C;
+
+/** The ceiling of every write: what the mount's own S3 client sends from memory when nothing else is done. */
+final class RawPuts {
+    private final ObjectStore store;
+
+    RawPuts(ObjectStore store) {
+        this.store = store;
+    }
+
+    /** Sends objects in parts, one part of each in turn, and completes them; an operation is a part. */
+    Measurement parts(List<String> keys, long size, int partSize, int concurrency) throws Exception {
+        Body body = new Body(partSize);
+        List<Part> parts = new ArrayList<>();
+        List<MultipartUpload> uploads = new ArrayList<>();
+        for (String key : keys) {
+            uploads.add(store.createUpload(key));
+        }
+        for (int number = 1; number <= size / partSize; number++) {
+            for (MultipartUpload upload : uploads) {
+                parts.add(new Part(upload, number));
+            }
+        }
+        ConcurrentLinkedQueue<Sent> sent = new ConcurrentLinkedQueue<>();
+        long start = System.nanoTime();
+        long[] nanos = concurrently(parts.size(), concurrency, i -> {
+            Part part = parts.get(i);
+            sent.add(new Sent(part.upload, store.uploadPart(part.upload, part.number, body)));
+        });
+        for (MultipartUpload upload : uploads) {
+            List<UploadedPart> own = sent.stream()
+                    .filter(part -> part.upload.equals(upload))
+                    .map(Sent::part)
+                    .sorted(Comparator.comparingInt(UploadedPart::number))
+                    .toList();
+            store.complete(upload, own, WriteCondition.ALWAYS);
+        }
+        return Measurement.of((long) parts.size() * partSize, System.nanoTime() - start, nanos);
+    }
+
+    /** Sends whole objects; an operation is an object. */
+    Measurement wholes(List<String> keys, int size, int concurrency) throws Exception {
+        Body body = new Body(size);
+        long start = System.nanoTime();
+        long[] nanos = concurrently(keys.size(), concurrency, i -> {
+            ObjectVersion _ = store.put(keys.get(i), body, WriteCondition.ALWAYS);
+        });
+        return Measurement.of((long) keys.size() * size, System.nanoTime() - start, nanos);
+    }
+
+    private static long[] concurrently(int count, int concurrency, Operation operation)
+            throws ExecutionException, InterruptedException {
+        long[] nanos = new long[count];
+        AtomicInteger next = new AtomicInteger();
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Future<?>> lanes = new ArrayList<>();
+            for (int lane = 0; lane < concurrency; lane++) {
+                lanes.add(threads.submit(() -> {
+                    for (int i; (i = next.getAndIncrement()) < count; ) {
+                        long begun = System.nanoTime();
+                        operation.run(i);
+                        nanos[i] = System.nanoTime() - begun;
+                    }
+                    return null;
+                }));
+            }
+            for (Future<?> lane : lanes) {
+                lane.get();
+            }
+        }
+        return nanos;
+    }
+
+    private interface Operation {
+        void run(int index) throws Exception;
+    }
+
+    private record Part(MultipartUpload upload, int number) {}
+
+    private record Sent(MultipartUpload upload, UploadedPart part) {}
+
+    /** The same bytes for all, and their checksum. */
+    private static final class Body implements UploadBody {
+        private final byte[] bytes;
+        private final int crc32c;
+
+        Body(int size) {
+            bytes = RandomBytes.of("raw", 0, size);
+            CRC32C crc = new CRC32C();
+            crc.update(bytes);
+            crc32c = (int) crc.getValue();
+        }
+
+        @Override
+        public long length() {
+            return bytes.length;
+        }
+
+        @Override
+        public OptionalInt crc32c() {
+            return OptionalInt.of(crc32c);
+        }
+
+        @Override
+        public InputStream open() {
+            return new ByteArrayInputStream(bytes);
+        }
+    }
+}

@@ -1,0 +1,28 @@
+package io.penstock.benchmarks;
+
+import java.nio.file.Files;
+import java.util.List;
+
+/** Many small files, each made, written and closed, by 16 threads. */
+final class SmallWrites implements WriteScenario {
+    private static final String SMALL = "write files of 100 KiB, 16 threads";
+    private static final String RAW = "raw PUTs of 100 KiB × " + WriteRig.THREADS;
+
+    @Override
+    public List<Row> rows() {
+        return List.of(new Row(SMALL, new Row.Ceiling(RAW)));
+    }
+
+    @Override
+    public void round(WriteRig rig) throws Exception {
+        int count = rig.sizes().smallFiles();
+        rig.raw(RAW, raw -> raw.wholes(rig.keys("raw-small/", count), DataSet.SMALL_SIZE, WriteRig.THREADS));
+        MountProcess mount = rig.mount();
+        Files.createDirectory(mount.path().resolve("small"));
+        rig.served(
+                SMALL,
+                mount,
+                () -> FileWrites.whole(WriteRig.files(mount, "small/", count), DataSet.SMALL_SIZE, WriteRig.THREADS));
+        rig.unmount(mount);
+    }
+}

@@ -1,0 +1,46 @@
+package io.penstock.benchmarks;
+
+import java.util.List;
+
+/** One file, and eight at once, written from front to back and closed, against the parts that this takes at least. */
+final class StreamWrites implements WriteScenario {
+    /** What a mount sends at once of one file, and in all, by default. */
+    static final int PER_FILE = 16;
+
+    private static final int IN_ALL = 32;
+    private static final int STREAMS = 8;
+
+    @Override
+    public List<Row> rows() {
+        return List.of(
+                new Row(name(1), new Row.Ceiling(rawName(1, PER_FILE)), best(1)),
+                new Row(name(STREAMS), new Row.Ceiling(rawName(STREAMS, IN_ALL)), best(STREAMS)));
+    }
+
+    private static String name(int files) {
+        return "write " + ColdSequential.files(files) + ", until closed";
+    }
+
+    static String rawName(int files, int concurrency) {
+        return "raw parts of 8 MiB × " + concurrency + ", " + ColdSequential.files(files);
+    }
+
+    private static Row.Ceiling best(int files) {
+        return new Row.Ceiling(List.of(rawName(files, PER_FILE), rawName(files, IN_ALL)));
+    }
+
+    @Override
+    public void round(WriteRig rig) throws Exception {
+        for (int files : List.of(1, STREAMS)) {
+            long size = rig.sizes().file() / files;
+            rig.raw(rawName(files, PER_FILE), raw -> raw.parts(rig.keys("raw", files), size, WriteRig.PART, PER_FILE));
+            MountProcess mount = rig.mount();
+            rig.served(
+                    name(files),
+                    mount,
+                    () -> FileWrites.sequential(WriteRig.files(mount, "file", files), size, FileWrites.End.CLOSE));
+            rig.unmount(mount);
+            rig.raw(rawName(files, IN_ALL), raw -> raw.parts(rig.keys("raw", files), size, WriteRig.PART, IN_ALL));
+        }
+    }
+}

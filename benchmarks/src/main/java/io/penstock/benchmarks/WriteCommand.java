@@ -1,0 +1,131 @@
+package io.penstock.benchmarks;
+
+import io.penstock.objectstore.S3ObjectStore;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+@Command(
+        name = "write",
+        sortOptions = false,
+        description = {
+            "Writes through mounts of its own, large and small files, and sets each figure beside what the mount's own"
+                    + " client sends from memory, or what the bare disk takes.",
+            "",
+            "docs/BENCHMARKS.md tells what the rows mean. What is written is removed."
+        })
+final class WriteCommand implements Callable<Integer> {
+    @Mixin
+    private ServerOptions servers;
+
+    @Option(
+            names = "--prefix",
+            paramLabel = "<prefix>",
+            defaultValue = "penstock-bench-write",
+            description =
+                    "Where the objects go in the bucket; all that is there is removed. Default: ${DEFAULT-VALUE}.")
+    private String prefix;
+
+    @Option(names = "--file-mib", paramLabel = "<n>", description = "MiB of a large file. Default: 4096.")
+    private @Nullable Integer fileMib;
+
+    @Option(names = "--small-files", paramLabel = "<n>", description = "Files of 100 KiB. Default: 10000.")
+    private @Nullable Integer smallFiles;
+
+    @Option(
+            names = "--only",
+            split = ",",
+            paramLabel = "<group>",
+            description = "Groups of rows: streams, staged, small, random, reads. Default: all.")
+    private List<Group> only = List.of(Group.values());
+
+    @Mixin
+    private RunOptions run;
+
+    /** Rows that are measured together. */
+    private enum Group {
+        STREAMS,
+        STAGED,
+        SMALL,
+        RANDOM,
+        READS
+    }
+
+    private static WriteScenario scenario(Group group) {
+        return switch (group) {
+            case STREAMS -> new StreamWrites();
+            case STAGED -> new StagedWrites();
+            case SMALL -> new SmallWrites();
+            case RANDOM -> new RandomWrites();
+            case READS -> new ReadsDuringWrites();
+        };
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        Path home = Path.of(System.getProperty("penstock.home", ".")).toRealPath();
+        WriteRig.Sizes sizes = sizes();
+        Results results = new Results(System.err::println);
+        List<WriteScenario> scenarios =
+                only.stream().distinct().sorted().map(WriteCommand::scenario).toList();
+        String heading;
+        try (Resources resources = new Resources()) {
+            // A large file is there up to four times: with the server, in the cache, in staging, bare.
+            Scratch scratch = resources.add(run.openScratch(4 * sizes.file()));
+            Machine machine = Machine.current(home, scratch.root());
+            S3Server server = servers.open(scratch, resources);
+            heading = run.heading("write", machine, server, describe(sizes));
+            System.err.println(heading);
+            measure(scenarios, rig(home, sizes, server, scratch, resources, results));
+        }
+        List<Row> rows = new ArrayList<>(List.of(WriteRig.FIRST_WRITE));
+        scenarios.forEach(scenario -> rows.addAll(scenario.rows()));
+        run.publish(home, "write", heading, "Writes, as a part of their ceilings", new Report(results, rows));
+        return 0;
+    }
+
+    private WriteRig.Sizes sizes() throws BenchException {
+        long mib = fileMib != null ? fileMib : run.quick() ? 512 : 4096;
+        if (mib < 64 || mib % 64 != 0) {
+            throw new BenchException("--file-mib " + mib + ": must be a multiple of 64");
+        }
+        int files = smallFiles != null ? smallFiles : run.quick() ? 1000 : 10_000;
+        return new WriteRig.Sizes(mib << 20, files, run.quick() ? 100 : 1000);
+    }
+
+    private static String describe(WriteRig.Sizes sizes) {
+        return String.format(
+                Locale.ROOT,
+                "Files of %d MiB, %,d small files, %,d random writes",
+                sizes.file() >> 20,
+                sizes.smallFiles(),
+                sizes.randomWrites());
+    }
+
+    private WriteRig rig(
+            Path home, WriteRig.Sizes sizes, S3Server server, Scratch scratch, Resources resources, Results results)
+            throws Exception {
+        String folder = prefix.replaceAll("^/+|/+$", "");
+        S3ObjectStore store =
+                resources.add(S3ObjectStore.connect(server.config(servers.bucket(), run.httpClient()), folder + "/"));
+        ReadRig.MountSettings mount = new ReadRig.MountSettings(
+                home.resolve("bin/penstock"), servers.bucket() + "/" + folder, server, run.mountOptions());
+        return new WriteRig(mount, sizes, folder + "/", store, scratch, resources, results);
+    }
+
+    private void measure(List<WriteScenario> scenarios, WriteRig rig) throws Exception {
+        for (int round = 1; round <= run.rounds(); round++) {
+            System.err.println("round " + round + " of " + run.rounds());
+            for (WriteScenario scenario : scenarios) {
+                scenario.round(rig);
+                rig.removeAll();
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+package io.penstock.benchmarks;
+
+import io.penstock.objectstore.ListPage;
+import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.StoredObject;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/** What the write scenarios share: mounts, the raw client, the bare disk, and a place for results. */
+final class WriteRig {
+    /** Bytes of a part: the default of {@code upload.part-size}. */
+    static final int PART = 8 << 20;
+
+    /** Threads that write small files. */
+    static final int THREADS = 16;
+
+    static final Row FIRST_WRITE = new Row(
+            "write 1 file, by a process just started", new Row.Ceiling(StreamWrites.rawName(1, StreamWrites.PER_FILE)));
+
+    private final ReadRig.MountSettings settings;
+    private final Sizes sizes;
+    private final String prefix;
+    private final ObjectStore store;
+    private final RawPuts raw;
+    private final Scratch scratch;
+    private final Resources resources;
+    private final Results results;
+
+    /**
+     * How much is written.
+     *
+     * @param file bytes of a large file
+     * @param smallFiles how many, of {@link DataSet#SMALL_SIZE} each
+     * @param randomWrites how many, of 4 KiB each
+     */
+    record Sizes(long file, int smallFiles, int randomWrites) {}
+
+    /** @param prefix of the keys that the ceilings write, with its slash; what is mounted */
+    WriteRig(
+            ReadRig.MountSettings settings,
+            Sizes sizes,
+            String prefix,
+            ObjectStore store,
+            Scratch scratch,
+            Resources resources,
+            Results results) {
+        this.settings = settings;
+        this.sizes = sizes;
+        this.prefix = prefix;
+        this.store = store;
+        this.raw = new RawPuts(store);
+        this.scratch = scratch;
+        this.resources = resources;
+        this.results = results;
+    }
+
+    Sizes sizes() {
+        return sizes;
+    }
+
+    /** Mounts with an empty cache, and has a file written through the mount, so that its code is compiled. */
+    MountProcess mount(String... options) throws Exception {
+        List<String> all = new ArrayList<>(List.of("--cache=" + scratch.emptyFolder("cache")));
+        all.addAll(settings.options());
+        all.addAll(List.of(options));
+        MountProcess mount = resources.add(MountProcess.start(
+                settings.penstock(),
+                settings.source(),
+                scratch.folder("mnt"),
+                settings.server(),
+                all,
+                scratch.root().resolve("mount.log")));
+        mount.awaitReady();
+        Path warmUp = mount.path().resolve("warm-up");
+        served(
+                FIRST_WRITE.name(),
+                mount,
+                () -> FileWrites.sequential(List.of(warmUp), sizes.file() / 4, FileWrites.End.CLOSE));
+        return mount;
+    }
+
+    void unmount(MountProcess mount) throws Exception {
+        resources.close(mount);
+        if (Mounts.isMounted(mount.path())) {
+            throw new BenchException("penstock did not unmount " + mount.path());
+        }
+    }
+
+    /** Measures what a mount serves. */
+    void served(String name, MountProcess mount, Sample.Work work) throws Exception {
+        KernelCaches.sync();
+        results.add(name, ProcessUsage.measure(mount.pid(), work));
+    }
+
+    /** Measures requests that this JVM makes itself. */
+    void raw(String name, Raw work) throws Exception {
+        KernelCaches.sync();
+        results.add(name, ProcessUsage.measure(ProcessHandle.current().pid(), () -> work.run(raw)));
+    }
+
+    /** What the raw client does. */
+    @FunctionalInterface
+    interface Raw {
+        Measurement run(RawPuts raw) throws Exception;
+    }
+
+    /** Measures what the kernel alone serves. */
+    void bare(String name, Sample.Work work) throws Exception {
+        KernelCaches.sync();
+        results.add(name, new Sample(work.run(), null));
+    }
+
+    Path bareFile() throws Exception {
+        return scratch.emptyFolder("bare").resolve("file");
+    }
+
+    /** So many keys below what is mounted. */
+    List<String> keys(String name, int count) {
+        return IntStream.range(0, count).mapToObj(i -> prefix + name + i).toList();
+    }
+
+    static List<Path> files(MountProcess mount, String name, int count) {
+        return IntStream.range(0, count)
+                .mapToObj(i -> mount.path().resolve(name + i))
+                .toList();
+    }
+
+    /** Everything that was written, so that the next round finds what this one found. */
+    void removeAll() throws Exception {
+        ListRequest request = ListRequest.of(prefix, "");
+        while (true) {
+            ListPage page = store.list(request);
+            for (StoredObject object : page.objects()) {
+                store.delete(object.version().key());
+            }
+            String token = page.nextToken();
+            if (token == null) {
+                return;
+            }
+            request = request.next(token);
+        }
+    }
+}

@@ -1,0 +1,12 @@
+package io.penstock.benchmarks;
+
+import java.util.List;
+
+/** Rows of writing that are measured together, with their ceilings. */
+interface WriteScenario {
+    /** What it adds to the report. */
+    List<Row> rows();
+
+    /** Measures each row and each ceiling once. */
+    void round(WriteRig rig) throws Exception;
+}
