@@ -1,5 +1,6 @@
 package io.penstock.objectstore;
 
+import java.io.IOException;
 import java.net.ConnectException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
@@ -53,7 +54,12 @@ final class Failures {
     static boolean isPassing(SdkException failure) {
         return failure instanceof AwsServiceException answer
                 ? isThrottling(answer) || isPassing(answer)
-                : causeOf(failure, SSLException.class) == null && failure.retryable();
+                : causeOf(failure, SSLException.class) == null && isPassingOfClient(failure);
+    }
+
+    /** The SDK, once it has used up its own attempts, no longer calls a broken connection retryable. */
+    private static boolean isPassingOfClient(SdkException failure) {
+        return failure.retryable() || causeOf(failure, IOException.class) != null;
     }
 
     private static boolean isPassing(AwsServiceException answer) {

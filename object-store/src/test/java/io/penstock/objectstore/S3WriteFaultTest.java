@@ -105,6 +105,17 @@ final class S3WriteFaultTest {
         assertIsThere(store.complete(upload, List.of(part), WriteCondition.ALWAYS), BODY);
     }
 
+    /** More often than the SDK itself tries again. */
+    @Test
+    void uploadPart_connectionResetAgainAndAgain_isSentUntilTheDeadline() throws Exception {
+        MultipartUpload upload = store.createUpload(KEY);
+        proxy.breakRequestsAfter(100_000, 9, Break.RESET);
+
+        UploadedPart part = store.uploadPart(upload, 1, BODY);
+
+        assertIsThere(store.complete(upload, List.of(part), WriteCondition.ALWAYS), BODY);
+    }
+
     @Test
     void complete_errorWithStatus200_isTriedAgain() throws Exception {
         MultipartUpload upload = store.createUpload(KEY);
