@@ -5,9 +5,13 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.BodySink;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
+import io.penstock.objectstore.UploadBody;
+import io.penstock.objectstore.UploadedPart;
+import io.penstock.objectstore.WriteCondition;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.List;
@@ -51,6 +55,62 @@ record OneObjectStore(long size) implements ObjectStore {
     @Override
     public ListPage list(ListRequest request) {
         return new ListPage(KEY.startsWith(request.prefix()) ? List.of(object()) : List.of(), List.of(), null);
+    }
+
+    @Override
+    public ObjectVersion put(String key, UploadBody body, WriteCondition condition) throws ObjectStoreException {
+        throw readOnly();
+    }
+
+    @Override
+    public MultipartUpload createUpload(String key) throws ObjectStoreException {
+        throw readOnly();
+    }
+
+    @Override
+    public UploadedPart uploadPart(MultipartUpload upload, int number, UploadBody body) throws ObjectStoreException {
+        throw readOnly();
+    }
+
+    @Override
+    public UploadedPart copyPart(MultipartUpload upload, int number, ObjectVersion source, ByteRange range)
+            throws ObjectStoreException {
+        throw readOnly();
+    }
+
+    @Override
+    public ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, WriteCondition condition)
+            throws ObjectStoreException {
+        throw readOnly();
+    }
+
+    @Override
+    public void abort(MultipartUpload upload) throws ObjectStoreException {
+        throw readOnly();
+    }
+
+    @Override
+    public List<UploadedPart> parts(MultipartUpload upload) throws ObjectStoreException {
+        throw readOnly();
+    }
+
+    @Override
+    public ObjectVersion copy(ObjectVersion source, String key, WriteCondition condition) throws ObjectStoreException {
+        throw readOnly();
+    }
+
+    @Override
+    public void delete(String key) throws ObjectStoreException {
+        throw readOnly();
+    }
+
+    @Override
+    public boolean honoursConditions(String prefix) {
+        return false;
+    }
+
+    private static ObjectStoreException readOnly() {
+        return new ObjectStoreException.AccessDenied("the bucket in memory is only read", null);
     }
 
     @Override
