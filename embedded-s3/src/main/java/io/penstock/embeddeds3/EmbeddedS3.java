@@ -11,6 +11,7 @@ import org.gaul.s3proxy.auth.AuthenticationType;
 import org.gaul.s3proxy.blobstore.BlobStore;
 import org.gaul.s3proxy.nio2blob.FilesystemNio2BlobStore;
 import software.amazon.awssdk.services.s3.model.DeleteObjectRequest;
+import software.amazon.awssdk.services.s3.model.GetObjectRequest;
 import software.amazon.awssdk.services.s3.model.PutObjectRequest;
 
 /**
@@ -81,6 +82,15 @@ public final class EmbeddedS3 implements AutoCloseable {
                         .contentLength(size)
                         .build(),
                 content);
+    }
+
+    /**
+     * An object's bytes, as they stream out. The caller closes it.
+     *
+     * @throws RuntimeException if there is no such object
+     */
+    public InputStream get(String bucket, String key) {
+        return folder.getBlob(GetObjectRequest.builder().bucket(bucket).key(key).build());
     }
 
     /** Removes an object, if there is one. */

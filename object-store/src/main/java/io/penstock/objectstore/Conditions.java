@@ -1,6 +1,7 @@
 package io.penstock.objectstore;
 
 import io.penstock.core.ObjectVersion;
+import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -51,6 +52,15 @@ final class Conditions {
     @Nullable
     String ifNoneMatch(WriteCondition condition) {
         return condition instanceof WriteCondition.Absent && areSent() ? "*" : null;
+    }
+
+    /** Both, by the headers' names. */
+    Map<String, String> headers(WriteCondition condition) {
+        String match = ifMatch(condition);
+        String noneMatch = ifNoneMatch(condition);
+        return match != null
+                ? Map.of("If-Match", match)
+                : noneMatch != null ? Map.of("If-None-Match", noneMatch) : Map.of();
     }
 
     /** Looks whether the condition holds, where the store would not. */

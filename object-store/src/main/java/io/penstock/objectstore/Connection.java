@@ -2,6 +2,7 @@ package io.penstock.objectstore;
 
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
@@ -12,11 +13,13 @@ import java.nio.channels.SocketChannel;
 import java.time.Duration;
 
 /**
- * One HTTP/1.1 connection for requests without a body, one after another. Bytes of answers go from the socket straight
- * into the target. An interrupt closes it at once. Used by one thread at a time; any may {@link #close} it.
+ * One HTTP/1.1 connection for requests, one after another. Bytes of answers go from the socket straight into the target. An interrupt closes it at once. Used by one thread at a time; any may {@link #close} it.
  */
 final class Connection implements AutoCloseable {
     private static final int LONGEST_HEAD = 16 << 10;
+
+    /** Of a body that is sent: what the processor's cache holds between reading and sending it. */
+    private static final int CHUNK = 128 << 10;
 
     private final SocketChannel channel;
     private final Duration readTimeout;
@@ -46,24 +49,51 @@ final class Connection implements AutoCloseable {
 
     /** Sends a request and returns the first lines of its answer; {@link #read} reads the body. */
     ResponseHead ask(byte[] request) throws IOException {
+        return send(request, InputStream.nullInputStream(), 0);
+    }
+
+    /**
+     * The same with a body.
+     *
+     * @param body all of it is sent; not closed
+     * @param length of the body in bytes
+     */
+    ResponseHead send(byte[] request, InputStream body, long length) throws IOException {
         touch();
         try {
-            ByteBuffer rest = ByteBuffer.wrap(request);
-            while (rest.hasRemaining()) {
-                channel.write(rest);
+            write(ByteBuffer.wrap(request));
+            byte[] chunk = new byte[(int) Math.min(length, CHUNK)];
+            for (long left = length; left > 0; ) {
+                int n = body.read(chunk, 0, (int) Math.min(left, CHUNK));
+                if (n < 0) {
+                    throw new EOFException("the body ended " + left + " bytes early");
+                }
+                write(ByteBuffer.wrap(chunk, 0, n));
+                left -= n;
             }
-            received.clear();
-            int end;
-            for (int looked = 0; (end = endOfHead(looked)) < 0; ) {
-                looked = Math.max(0, received.position() - 3);
-                receiveHead();
-            }
-            byte[] head = new byte[end];
-            received.flip().get(head).position(end + 4);
-            return ResponseHead.parse(head, end);
+            return receiveAnswer();
         } catch (AsynchronousCloseException e) {
             throw explain(e);
         }
+    }
+
+    private void write(ByteBuffer bytes) throws IOException {
+        while (bytes.hasRemaining()) {
+            channel.write(bytes);
+            touch();
+        }
+    }
+
+    private ResponseHead receiveAnswer() throws IOException {
+        received.clear();
+        int end;
+        for (int looked = 0; (end = endOfHead(looked)) < 0; ) {
+            looked = Math.max(0, received.position() - 3);
+            receiveHead();
+        }
+        byte[] head = new byte[end];
+        received.flip().get(head).position(end + 4);
+        return ResponseHead.parse(head, end);
     }
 
     private void receiveHead() throws IOException {

@@ -1,5 +1,7 @@
 package io.penstock.objectstore;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.S3Config.UploadChecksums;
@@ -10,6 +12,7 @@ import java.util.Map;
 import java.util.OptionalInt;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.s3.model.AbortMultipartUploadRequest;
 import software.amazon.awssdk.services.s3.model.ChecksumAlgorithm;
 import software.amazon.awssdk.services.s3.model.CompleteMultipartUploadRequest;
@@ -62,6 +65,15 @@ final class MultipartUploads {
     UploadedPart send(MultipartUpload upload, int number, UploadBody body)
             throws ObjectStoreException, IOException, InterruptedException {
         SentBody sent = new SentBody(body, requests.config.uploadChecksums());
+        ResponseHead answer = sent.sendDirectly(
+                requests.direct,
+                upload.key(),
+                Map.of("uploadId", upload.id(), "partNumber", Integer.toString(number)),
+                Map.of());
+        if (answer != null) {
+            checkArrived(upload, number, sent, answer.header("x-amz-checksum-crc32c"));
+            return new UploadedPart(number, requireNonNull(answer.header("ETag")), body.length(), sent.crc32c());
+        }
         UploadPartRequest request = UploadPartRequest.builder()
                 .bucket(requests.bucket())
                 .key(upload.key())
@@ -73,14 +85,18 @@ final class MultipartUploads {
                 .build();
         UploadPartResponse response =
                 sent.send(requests, subject(upload), content -> requests.client.uploadPart(request, content));
-        String arrived = response.checksumCRC32C();
-        if (arrived != null && !arrived.equals(sent.crc32cHeader())) {
+        checkArrived(upload, number, sent, response.checksumCRC32C());
+        return new UploadedPart(number, response.eTag(), body.length(), sent.crc32c());
+    }
+
+    private void checkArrived(MultipartUpload upload, int number, SentBody sent, @Nullable String crc32c)
+            throws ObjectStoreException.Corrupt {
+        if (crc32c != null && !crc32c.equals(sent.crc32cHeader())) {
             throw new ObjectStoreException.Corrupt(
-                    "part " + number + " of " + subject(upload) + " arrived damaged: its CRC32C is " + arrived
-                            + ", not " + sent.crc32cHeader(),
+                    "part " + number + " of " + subject(upload) + " arrived damaged: its CRC32C is " + crc32c + ", not "
+                            + sent.crc32cHeader(),
                     null);
         }
-        return new UploadedPart(number, response.eTag(), body.length(), sent.crc32c());
     }
 
     UploadedPart copy(MultipartUpload upload, int number, ObjectVersion source, ByteRange range)

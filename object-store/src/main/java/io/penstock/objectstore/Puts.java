@@ -1,7 +1,10 @@
 package io.penstock.objectstore;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.core.ObjectVersion;
 import java.io.IOException;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.s3.model.DeleteObjectRequest;
 import software.amazon.awssdk.services.s3.model.PutObjectRequest;
@@ -23,6 +26,11 @@ final class Puts {
             throws ObjectStoreException, IOException, InterruptedException {
         conditions.check(key, condition);
         SentBody sent = new SentBody(body, requests.config.uploadChecksums());
+        ResponseHead answer = sent.sendDirectly(requests.direct, key, Map.of(), conditions.headers(condition));
+        if (answer != null) {
+            return new ObjectVersion(
+                    key, requireNonNull(answer.header("ETag")), body.length(), Requests.time(answer.header("Date")));
+        }
         PutObjectRequest request = PutObjectRequest.builder()
                 .bucket(requests.bucket())
                 .key(key)

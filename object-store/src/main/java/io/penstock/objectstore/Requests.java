@@ -25,7 +25,7 @@ final class Requests implements AutoCloseable {
     final @Nullable RequestPayer payer;
 
     /** Null if all requests are made by the SDK's client. */
-    final @Nullable DirectGets direct;
+    final @Nullable DirectRequests direct;
 
     private final SdkHttpClient http;
     /** Bodies that are being read, for {@link #close} to break. */
@@ -34,7 +34,7 @@ final class Requests implements AutoCloseable {
     private volatile boolean closed;
 
     /** Closes all three: an SDK client leaves the HTTP client that it was given open. */
-    Requests(S3Config config, S3Client client, SdkHttpClient http, @Nullable DirectGets direct) {
+    Requests(S3Config config, S3Client client, SdkHttpClient http, @Nullable DirectRequests direct) {
         this.direct = direct;
         this.config = config;
         this.client = client;
@@ -110,7 +110,11 @@ final class Requests implements AutoCloseable {
 
     /** The store's time of an answer; ours if it tells none. */
     static Instant timeOf(SdkResponse response) {
-        String date = response.sdkHttpResponse().firstMatchingHeader("Date").orElse(null);
+        return time(response.sdkHttpResponse().firstMatchingHeader("Date").orElse(null));
+    }
+
+    /** The time of an answer with this {@code Date}; ours if it tells none. */
+    static Instant time(@Nullable String date) {
         try {
             return date == null ? Instant.now() : DateTimeFormatter.RFC_1123_DATE_TIME.parse(date, Instant::from);
         } catch (DateTimeParseException _) {

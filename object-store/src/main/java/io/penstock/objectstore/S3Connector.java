@@ -140,7 +140,7 @@ final class S3Connector {
     }
 
     /** Null where only the SDK can make the requests. */
-    private @Nullable DirectGets direct(S3Client client, String region) {
+    private @Nullable DirectRequests direct(S3Client client, String region) {
         if (config.httpClient() != HttpClient.DIRECT || isProxied() || !isOrdinaryBucket()) {
             return null;
         }
@@ -149,7 +149,7 @@ final class S3Connector {
                 .getUrl(object -> object.bucket(config.bucket()).key(key))
                 .toExternalForm();
         URI base = URI.create(url.substring(0, url.length() - key.length()));
-        return base.getScheme().equals("http") ? new DirectGets(config, base, region, credentials) : null;
+        return base.getScheme().equals("http") ? new DirectRequests(config, base, region, credentials) : null;
     }
 
     private boolean isProxied() {

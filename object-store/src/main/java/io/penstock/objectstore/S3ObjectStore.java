@@ -22,7 +22,7 @@ public final class S3ObjectStore implements ObjectStore {
     private final Copies copies;
 
     /** @param direct null if all requests are made by the SDK's client. The store closes all three */
-    S3ObjectStore(S3Config config, S3Client client, SdkHttpClient http, @Nullable DirectGets direct) {
+    S3ObjectStore(S3Config config, S3Client client, SdkHttpClient http, @Nullable DirectRequests direct) {
         requests = new Requests(config, client, http, direct);
         reads = new Reads(requests);
         conditions = new Conditions(requests, reads);

@@ -10,6 +10,8 @@ import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
@@ -64,16 +66,53 @@ final class SentBody {
         try {
             return requests.change(subject, () -> attempt.send(request));
         } catch (RuntimeException | ObjectStoreException e) {
-            IOException unreadable = failure;
-            if (unreadable == null) {
-                throw e;
-            }
-            if (unreadable instanceof InterruptedIOException) {
-                throw interrupted(unreadable);
-            }
-            throw unreadable;
+            throwIfUnreadable();
+            throw e;
         } finally {
             closeStream();
+        }
+    }
+
+    /**
+     * Sends it once, without the SDK.
+     *
+     * @param query as {@link DirectRequests#put} has it
+     * @param headers beside those of the body
+     * @return null if the SDK is to send it: nothing has arrived, or nothing is known of it
+     * @throws IOException what reading the body threw, if it did
+     */
+    @Nullable
+    ResponseHead sendDirectly(
+            @Nullable DirectRequests direct, String key, Map<String, String> query, Map<String, String> headers)
+            throws IOException, InterruptedException {
+        if (direct == null) {
+            return null;
+        }
+        Map<String, String> all = new HashMap<>(headers);
+        all.put("Content-Type", CONTENT_TYPE);
+        if (crc32c.isPresent()) {
+            all.put("x-amz-checksum-crc32c", encode(crc32c.getAsInt()));
+        }
+        if (md5 != null) {
+            all.put("Content-MD5", md5);
+        }
+        try {
+            return direct.put(key, query, all, this::open, body.length());
+        } catch (RuntimeException e) {
+            throwIfUnreadable();
+            throw e;
+        } finally {
+            closeStream();
+        }
+    }
+
+    private void throwIfUnreadable() throws IOException, InterruptedException {
+        IOException unreadable = failure;
+        if (unreadable instanceof InterruptedIOException) {
+            throw interrupted(unreadable);
+        }
+        if (unreadable != null) {
+            throw unreadable;
         }
     }
 

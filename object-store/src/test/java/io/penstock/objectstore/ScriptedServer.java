@@ -90,11 +90,26 @@ final class ScriptedServer implements AutoCloseable {
         }
     }
 
-    /** Empty at the connection's end. */
+    /** Empty at the connection's end. A body is the last line. */
     private static List<String> request(BufferedReader in) throws IOException {
         List<String> lines = new ArrayList<>();
+        int bodyLength = 0;
         for (String line = in.readLine(); line != null && !line.isEmpty(); line = in.readLine()) {
             lines.add(line);
+            if (line.startsWith("Content-Length: ")) {
+                bodyLength = Integer.parseInt(line.substring("Content-Length: ".length()));
+            }
+        }
+        char[] body = new char[bodyLength];
+        for (int at = 0; at < bodyLength; ) {
+            int n = in.read(body, at, bodyLength - at);
+            if (n < 0) {
+                return List.of();
+            }
+            at += n;
+        }
+        if (bodyLength > 0) {
+            lines.add(new String(body));
         }
         return lines;
     }

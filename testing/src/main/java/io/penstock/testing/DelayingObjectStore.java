@@ -25,6 +25,7 @@ public final class DelayingObjectStore extends ForwardingObjectStore {
     private final ManualClock clock;
     private final Duration latency;
     private final List<Gate> gates = new CopyOnWriteArrayList<>();
+    private final List<Gate> answers = new CopyOnWriteArrayList<>();
 
     /** Without latency, for gates. */
     public DelayingObjectStore(ObjectStore store) {
@@ -50,6 +51,13 @@ public final class DelayingObjectStore extends ForwardingObjectStore {
         return gate;
     }
 
+    /** Holds matching calls, but GETs, once the store has done what they ask for. */
+    public Gate holdAnswer(Predicate<Call> which) {
+        Gate gate = new Gate(which, 0);
+        answers.add(gate);
+        return gate;
+    }
+
     @Override
     public void get(ObjectVersion version, ByteRange range, BodySink sink)
             throws ObjectStoreException, InterruptedException {
@@ -64,7 +72,13 @@ public final class DelayingObjectStore extends ForwardingObjectStore {
             throws ObjectStoreException, InterruptedException, X {
         List<Gate> mine = gatesOf(call);
         begin(mine);
-        return request.send(mine.isEmpty() || body.length() == 0 ? body : new GatedBody(body, mine));
+        T answer = request.send(mine.isEmpty() || body.length() == 0 ? body : new GatedBody(body, mine));
+        for (Gate gate : answers) {
+            if (gate.holds(call)) {
+                gate.pass(0);
+            }
+        }
+        return answer;
     }
 
     private List<Gate> gatesOf(Call call) {

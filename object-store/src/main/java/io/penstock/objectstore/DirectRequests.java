@@ -5,8 +5,11 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.time.Duration;
+import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AwsCredentials;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
@@ -17,12 +20,13 @@ import software.amazon.awssdk.http.auth.aws.signer.AwsV4HttpSigner;
 import software.amazon.awssdk.utils.http.SdkHttpUtils;
 
 /**
- * GETs of parts of objects, made without the SDK's pipeline: most of the requests of a mount, and most of their bytes. The
- * SDK's share of such a request was a third of its CPU time. What is not answered as usual is nothing for this class:
- * the same request is then made through the SDK, which knows every error, redirect and refusal. Safe for use by any
- * number of threads.
+ * GETs of parts of objects and PUTs of objects and parts, made without the SDK's pipeline: most of the requests of a
+ * mount, and most of their bytes. The SDK's share of such a request was a third of its CPU time and more. What is not
+ * answered as usual is nothing for this class: the same request is then made through the SDK, which knows every error,
+ * redirect and refusal. Safe for use by any number of threads.
  */
-final class DirectGets implements AutoCloseable {
+final class DirectRequests implements AutoCloseable {
+    private static final int OK = 200;
     private static final int PARTIAL_CONTENT = 206;
 
     /** Answers of a healthy store about this one object. */
@@ -45,7 +49,7 @@ final class DirectGets implements AutoCloseable {
     private volatile long restUntil = System.nanoTime();
 
     /** @param base what a key is appended to */
-    DirectGets(S3Config config, URI base, String region, AwsCredentialsProvider credentials) {
+    DirectRequests(S3Config config, URI base, String region, AwsCredentialsProvider credentials) {
         this.config = config;
         this.base = base;
         this.region = region;
@@ -85,6 +89,55 @@ final class DirectGets implements AutoCloseable {
         return body;
     }
 
+    /**
+     * Sends an object, or a part of one, with {@code UNSIGNED-PAYLOAD} as {@link UnsignedPayloads} does.
+     *
+     * @param query what follows the key in the address, by name
+     * @param headers beside those that every request has
+     * @param body opened once at most, and not closed
+     * @param length of the body in bytes
+     * @return the head of an answer that tells success; null if the SDK is to make the request
+     * @throws RuntimeException what opening or reading the body threw
+     */
+    @Nullable
+    ResponseHead put(
+            String key, Map<String, String> query, Map<String, String> headers, Supplier<InputStream> body, long length)
+            throws InterruptedException {
+        if (config.signedPayloads() || System.nanoTime() - restUntil < 0) {
+            return null;
+        }
+        SdkHttpRequest.Builder request = request(SdkHttpMethod.PUT, key);
+        query.forEach(request::putRawQueryParameter);
+        headers.forEach(request::putHeader);
+        request.putHeader("Content-Length", Long.toString(length));
+        Connection connection = null;
+        boolean reusable = false;
+        try {
+            byte[] head = text(sign(request.build()));
+            connection = connections.take();
+            ResponseHead answer = connection.send(head, body.get(), length);
+            if (answer.status() != OK || answer.header("ETag") == null) {
+                unusual(answer.status());
+                return null;
+            }
+            reusable = answer.contentLength() == 0 && answer.keepsAlive() && !connection.hasUnread();
+            return answer;
+        } catch (IOException | SdkException e) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+            return null; // as in get
+        } finally {
+            if (connection != null) {
+                if (reusable) {
+                    connections.giveBack(connection);
+                } else {
+                    connections.end(connection);
+                }
+            }
+        }
+    }
+
     @Override
     public void close() {
         connections.close();
@@ -98,21 +151,31 @@ final class DirectGets implements AutoCloseable {
     }
 
     private byte[] request(ObjectVersion version, ByteRange range) {
+        SdkHttpRequest.Builder request = request(SdkHttpMethod.GET, version.key())
+                .putHeader("If-Match", version.etag())
+                .putHeader("Range", range.toHttpRange());
+        return text(sign(request.build()));
+    }
+
+    private SdkHttpRequest.Builder request(SdkHttpMethod method, String key) {
         SdkHttpRequest.Builder request = SdkHttpRequest.builder()
-                .method(SdkHttpMethod.GET)
+                .method(method)
                 .protocol(base.getScheme())
                 .host(base.getHost())
                 .port(base.getPort() < 0 ? null : base.getPort())
-                .encodedPath(base.getRawPath() + SdkHttpUtils.urlEncodeIgnoreSlashes(version.key()))
-                .putHeader("User-Agent", config.userAgent())
-                .putHeader("If-Match", version.etag())
-                .putHeader("Range", range.toHttpRange());
+                .encodedPath(base.getRawPath() + SdkHttpUtils.urlEncodeIgnoreSlashes(key))
+                .putHeader("User-Agent", config.userAgent());
         if (config.requesterPays()) {
             request.putHeader("x-amz-request-payer", "requester");
         }
-        SdkHttpRequest signed = sign(request.build());
+        return request;
+    }
+
+    private static byte[] text(SdkHttpRequest signed) {
         StringBuilder text = new StringBuilder(1024);
-        text.append("GET ").append(signed.encodedPath()).append(" HTTP/1.1\r\n");
+        text.append(signed.method()).append(' ').append(signed.encodedPath());
+        signed.encodedQueryParameters().ifPresent(query -> text.append('?').append(query));
+        text.append(" HTTP/1.1\r\n");
         signed.forEachHeader((name, values) ->
                 text.append(name).append(": ").append(String.join(",", values)).append("\r\n"));
         return text.append("\r\n").toString().getBytes(ISO_8859_1);
@@ -130,7 +193,9 @@ final class DirectGets implements AutoCloseable {
                         .putProperty(AwsV4HttpSigner.REGION_NAME, region)
                         // S3's own rules: keys are signed as they are.
                         .putProperty(AwsV4HttpSigner.DOUBLE_URL_ENCODE, false)
-                        .putProperty(AwsV4HttpSigner.NORMALIZE_PATH, false))
+                        .putProperty(AwsV4HttpSigner.NORMALIZE_PATH, false)
+                        .putProperty(AwsV4HttpSigner.PAYLOAD_SIGNING_ENABLED, request.method() == SdkHttpMethod.GET)
+                        .putProperty(AwsV4HttpSigner.CHUNK_ENCODING_ENABLED, false))
                 .request();
     }
 }

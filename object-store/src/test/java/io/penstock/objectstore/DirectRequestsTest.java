@@ -25,7 +25,7 @@ import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 
 /** Which answers are taken, and which requests are left to the SDK. */
 @Timeout(30)
-final class DirectGetsTest {
+final class DirectRequestsTest {
     private static final ObjectVersion VERSION = new ObjectVersion("a folder/ä", "\"tag\"", 100, Instant.EPOCH);
     private static final ByteRange RANGE = new ByteRange(10, 5);
     private static final String GOOD = "HTTP/1.1 206 Partial Content\r\netag: \"tag\"\r\nContent-Length: 5\r\n"
@@ -34,7 +34,7 @@ final class DirectGetsTest {
             StaticCredentialsProvider.create(AwsBasicCredentials.create("id", "secret"));
 
     private ScriptedServer server;
-    private DirectGets gets;
+    private DirectRequests gets;
 
     @BeforeEach
     void start() throws IOException {
@@ -65,13 +65,14 @@ final class DirectGetsTest {
                         "Range: bytes=10-14",
                         "If-Match: \"tag\"",
                         "Host: " + server.uri("").getAuthority())
+                .noneMatch(line -> line.endsWith("UNSIGNED-PAYLOAD"))
                 .anyMatch(line -> line.matches("Authorization: AWS4-HMAC-SHA256 Credential=id/\\d+/us-east-1/s3/.*"));
     }
 
     @Test
     void get_anonymous_isNotSigned() throws Exception {
         server.answers(GOOD);
-        try (DirectGets anonymous = gets(AnonymousCredentialsProvider.create())) {
+        try (DirectRequests anonymous = gets(AnonymousCredentialsProvider.create())) {
             ObjectBody body = anonymous.get(VERSION, RANGE);
             assertThat(body).isNotNull();
             assertThat(read(body)).isEqualTo("hello");
@@ -167,12 +168,12 @@ final class DirectGetsTest {
         assertThatThrownBy(() -> body.read(ByteBuffer.allocateDirect(5), 3)).isInstanceOf(SocketTimeoutException.class);
     }
 
-    private DirectGets gets(AwsCredentialsProvider credentials) {
+    private DirectRequests gets(AwsCredentialsProvider credentials) {
         S3Config config = S3Config.builder("bucket")
                 .endpoint(server.uri(""))
                 .readTimeout(Duration.ofMillis(200))
                 .build();
-        return new DirectGets(config, server.uri("/bucket/"), "us-east-1", credentials);
+        return new DirectRequests(config, server.uri("/bucket/"), "us-east-1", credentials);
     }
 
     private @Nullable ObjectBody get() throws InterruptedException {

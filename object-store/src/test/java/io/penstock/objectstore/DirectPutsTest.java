@@ -1,0 +1,155 @@
+package io.penstock.objectstore;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.objectstore.S3Config.UploadChecksums;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.Map;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+
+/** Which bodies are sent without the SDK, and which are left to it. */
+@Timeout(30)
+final class DirectPutsTest {
+    private static final String GOOD = "HTTP/1.1 200 OK\r\nETag: \"tag\"\r\nContent-Length: 0\r\n\r\n";
+
+    private ScriptedServer server;
+    private DirectRequests direct;
+
+    @BeforeEach
+    void start() throws IOException {
+        server = new ScriptedServer();
+        direct = direct(false);
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        direct.close();
+        server.close();
+    }
+
+    @Test
+    void put_part_isSignedWithItsQueryAndHasItsChecksum() throws Exception {
+        server.answers(GOOD);
+
+        ResponseHead answer = put(body("hello"), Map.of("partNumber", "7", "uploadId", "a/b=="), Map.of());
+
+        assertThat(answer).isNotNull();
+        assertThat(answer.header("ETag")).isEqualTo("\"tag\"");
+        assertThat(server.requests().getFirst())
+                .anyMatch(line -> line.matches("PUT /bucket/a%20key\\?.*partNumber=7.* HTTP/1.1"))
+                .anyMatch(line -> line.matches("PUT .*uploadId=a%2Fb%3D%3D.*"))
+                .contains("Content-Length: 5", "x-amz-checksum-crc32c: mnG7TA==", "hello")
+                .anyMatch(line -> line.equalsIgnoreCase("x-amz-content-sha256: UNSIGNED-PAYLOAD"))
+                .anyMatch(line -> line.matches("Authorization: .*SignedHeaders=.*x-amz-checksum-crc32c.*"));
+    }
+
+    @Test
+    void put_condition_isSent() throws Exception {
+        server.answers(GOOD);
+        assertThat(put(body("hello"), Map.of(), Map.of("If-None-Match", "*"))).isNotNull();
+        assertThat(server.requests().getFirst()).contains("If-None-Match: *");
+    }
+
+    @Test
+    void put_emptyBody_isSent() throws Exception {
+        server.answers(GOOD);
+        assertThat(put(body(""), Map.of(), Map.of())).isNotNull();
+        assertThat(server.requests().getFirst()).contains("Content-Length: 0");
+    }
+
+    @Test
+    void put_oneAfterAnother_onOneConnection() throws Exception {
+        server.answers(GOOD, GOOD);
+        assertThat(put(body("one"), Map.of(), Map.of())).isNotNull();
+        assertThat(put(body("two"), Map.of(), Map.of())).isNotNull();
+        assertThat(server.connections()).isOne();
+    }
+
+    @Test
+    void put_answerWithBody_isTakenAndItsConnectionIsNotUsedAgain() throws Exception {
+        server.answers(GOOD.replace("Content-Length: 0\r\n\r\n", "Content-Length: 2\r\n\r\n{}"), GOOD);
+        assertThat(put(body("one"), Map.of(), Map.of())).isNotNull();
+        assertThat(put(body("two"), Map.of(), Map.of())).isNotNull();
+        assertThat(server.connections()).isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "HTTP/1.1 412 Precondition Failed\r\nContent-Length: 0\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+                "HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\n\r\n",
+                ScriptedServer.HANG_UP
+            })
+    void put_unusualAnswer_isLeftToTheSdk(String answer) throws Exception {
+        server.answers(answer);
+        assertThat(put(body("hello"), Map.of(), Map.of())).isNull();
+    }
+
+    @Test
+    void put_signedPayloads_isLeftToTheSdk() throws Exception {
+        try (DirectRequests signing = direct(true)) {
+            SentBody sent = new SentBody(body("hello"), UploadChecksums.CRC32C);
+            assertThat(sent.sendDirectly(signing, "a key", Map.of(), Map.of())).isNull();
+        }
+        assertThat(server.connections()).isZero();
+    }
+
+    @Test
+    void put_unreadableBody_isThrownAsItIs() {
+        UploadBody broken = new UploadBody() {
+            @Override
+            public long length() {
+                return 5;
+            }
+
+            @Override
+            public OptionalInt crc32c() {
+                return OptionalInt.of(1);
+            }
+
+            @Override
+            public InputStream open() throws IOException {
+                throw new IOException("the disk is broken");
+            }
+        };
+        assertThatThrownBy(() -> put(broken, Map.of(), Map.of()))
+                .isInstanceOf(IOException.class)
+                .hasMessage("the disk is broken");
+    }
+
+    private @Nullable ResponseHead put(UploadBody body, Map<String, String> query, Map<String, String> headers)
+            throws IOException, InterruptedException {
+        return new SentBody(body, UploadChecksums.CRC32C).sendDirectly(direct, "a key", query, headers);
+    }
+
+    private static UploadBody body(String text) {
+        return BytesBody.of(text.getBytes(ISO_8859_1));
+    }
+
+    private DirectRequests direct(boolean signedPayloads) {
+        S3Config config = S3Config.builder("bucket")
+                .endpoint(server.uri(""))
+                .readTimeout(Duration.ofMillis(500))
+                .signedPayloads(signedPayloads)
+                .build();
+        return new DirectRequests(
+                config,
+                server.uri("/bucket/"),
+                "us-east-1",
+                StaticCredentialsProvider.create(AwsBasicCredentials.create("id", "secret")));
+    }
+}
