@@ -206,7 +206,7 @@ final class ObjectPages {
 
     void completed(PageFrame frame) {
         shared.counters().filledPages.increment();
-        shared.store().write(frame);
+        shared.store().writes().write(frame);
     }
 
     void failed(PageFrame frame, Exception cause) {

@@ -119,7 +119,7 @@ public final class PageCache implements AutoCloseable {
         ObjectId id = ObjectId.of(namespace, version);
         ObjectPages object = shared.table().retain(id, () -> new ObjectPages(shared, id, version.size()));
         try {
-            return shared.store().adopt(object, file, pages, checksums);
+            return shared.store().writes().adopt(object, file, pages, checksums);
         } finally {
             release(object);
         }

@@ -6,9 +6,6 @@ import io.penstock.cache.IndexRecord.PagesDropped;
 import io.penstock.cache.IndexRecord.PagesStored;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.IntBuffer;
-import java.nio.file.Path;
-import java.util.BitSet;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
@@ -16,7 +13,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
@@ -24,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The pages on disk. Writing happens behind the readers' backs, on a few threads of its own, and whatever goes wrong in
- * it leaves the page in memory as long as there is room and Missing after that: never an error to a reader.
+ * The pages on disk: reads them, and keeps their files and the index of them. Nothing that goes wrong in it is an error to
+ * a reader: what cannot be read or written is Missing. Safe for use by any number of threads.
  */
 final class PageStore {
     private static final Logger log = LoggerFactory.getLogger(PageStore.class);
@@ -40,11 +36,9 @@ final class PageStore {
     private final DiskHealth health;
     private final DiskTasks tasks;
     private final ObjectTable table;
-    private final PageMemory memory;
     private final Counters counters;
     private final int pagesPerExtent;
-    private final long maxUnwrittenBytes;
-    private final AtomicLong unwrittenBytes = new AtomicLong();
+    private final PageWrites writes;
 
     private final ExecutorService readers = Executors.newFixedThreadPool(
             READERS, Thread.ofPlatform().daemon().name("penstock-load-", 0).factory());
@@ -68,10 +62,9 @@ final class PageStore {
         this.health = health;
         this.tasks = new DiskTasks(health);
         this.table = table;
-        this.memory = memory;
         this.counters = counters;
         this.pagesPerExtent = pagesPerExtent;
-        this.maxUnwrittenBytes = maxUnwrittenBytes;
+        this.writes = new PageWrites(this, index, space, health, tasks, table, memory, counters, maxUnwrittenBytes);
     }
 
     int pagesPerExtent() {
@@ -80,6 +73,10 @@ final class PageStore {
 
     StoreFiles files() {
         return files;
+    }
+
+    PageWrites writes() {
+        return writes;
     }
 
     // ---- reading
@@ -212,132 +209,7 @@ final class PageStore {
         return was;
     }
 
-    // ---- writing
-
-    /** Has a complete page written, and from then on keeps it in memory only while there is room. */
-    void write(PageFrame frame) {
-        int bytes = frame.piece().size();
-        if (unwrittenBytes.addAndGet(bytes) > maxUnwrittenBytes
-                || !health.allowsWrite()
-                || !table.retain(frame.object())) {
-            unwrittenBytes.addAndGet(-bytes);
-            leaveUnstored(frame);
-            return;
-        }
-        boolean accepted = tasks.execute("write a page", () -> {
-            try {
-                writeBehind(frame);
-            } finally {
-                unwrittenBytes.addAndGet(-bytes);
-                releaseObject(frame.object());
-            }
-        });
-        if (!accepted) {
-            unwrittenBytes.addAndGet(-bytes);
-            leaveUnstored(frame);
-            releaseObject(frame.object());
-        }
-    }
-
-    private void leaveUnstored(PageFrame frame) {
-        counters.unstoredPages.increment();
-        memory.keep(frame);
-        frame.release();
-    }
-
-    private void writeBehind(PageFrame frame) throws IOException {
-        boolean stored = false;
-        try {
-            stored = store(frame);
-        } finally {
-            if (!stored) {
-                counters.unstoredPages.increment();
-            }
-            memory.keep(frame);
-            frame.release();
-        }
-    }
-
-    private boolean store(PageFrame frame) throws IOException {
-        Extent extent = frame.object().stored().extentForWriting(frame.page());
-        if (!extent.pin()) {
-            return false; // being evicted just now
-        }
-        try {
-            if (!space.take(extent, frame.page())) {
-                return false;
-            }
-            int checksum = checksumOf(frame.bytes());
-            writeData(frame);
-            extent.setStored(frame.page(), checksum);
-            index.append(
-                    new PagesStored(frame.object().fileName(), frame.page(), 1, IntBuffer.wrap(new int[] {checksum})));
-            health.succeeded();
-            return true;
-        } finally {
-            unpin(extent);
-        }
-    }
-
-    /** Takes over a file with the object's pages. False if it is not the object's then. */
-    boolean adopt(ObjectPages object, Path source, BitSet pages, int[] checksums) {
-        try {
-            if (!health.allowsWrite() || !object.adoptFile(source)) {
-                return false;
-            }
-        } catch (IOException e) { // on another file system, or one without links: no fault of this disk
-            log.debug("The file {} is not taken over", source, e);
-            return false;
-        }
-        try {
-            for (int page = pages.nextSetBit(0); page >= 0; ) {
-                Extent extent = object.stored().extentForWriting(page);
-                adopt(extent, pages, checksums);
-                page = pages.nextSetBit(extent.firstPage() + extent.pages());
-            }
-            health.succeeded();
-            return true;
-        } catch (IOException e) {
-            health.failed("take over a written file", e);
-            return true; // it is the object's, and the pages that are not stored are Missing
-        }
-    }
-
-    private void adopt(Extent extent, BitSet pages, int[] checksums) throws IOException {
-        if (!extent.pin()) {
-            return; // being evicted just now
-        }
-        try {
-            int stored = 0;
-            IntBuffer ofStored = IntBuffer.allocate(extent.pages());
-            int end = extent.firstPage() + extent.pages();
-            for (int page = pages.nextSetBit(extent.firstPage()); page >= 0 && page < end; ) {
-                if (space.take(extent, page)) {
-                    extent.setStored(page, checksums[page]);
-                    stored |= 1 << (page - extent.firstPage());
-                    ofStored.put(checksums[page]);
-                }
-                page = pages.nextSetBit(page + 1);
-            }
-            if (stored != 0) {
-                index.append(new PagesStored(extent.object().fileName(), extent.firstPage(), stored, ofStored.flip()));
-            }
-        } finally {
-            unpin(extent);
-        }
-    }
-
-    private void writeData(PageFrame frame) throws IOException {
-        long position = ObjectPages.pageStart(frame.page());
-        try {
-            frame.object().fileForWriting().write(position, frame.bytes());
-        } catch (IOException e) {
-            if (!space.makeRoom(frame.length())) {
-                throw e;
-            }
-            frame.object().fileForWriting().write(position, frame.bytes());
-        }
-    }
+    // ---- files
 
     /** The object's file is not there, and is about to be made: no page of it can be stored. */
     void prepareFile(ObjectPages object) throws IOException {
@@ -377,7 +249,7 @@ final class PageStore {
         }
     }
 
-    private static int checksumOf(ByteBuffer bytes) {
+    static int checksumOf(ByteBuffer bytes) {
         CRC32C checksum = new CRC32C();
         checksum.update(bytes);
         return (int) checksum.getValue();

@@ -23,8 +23,10 @@ final class Entries {
     private final Set<String> doubted = new HashSet<>();
     /** Objects of the last page whose names may yet turn out to be directories. */
     private List<StoredObject> undecided = new ArrayList<>();
-    /** How often an entry was replaced or has gone. */
+    /** How often an entry was replaced or has gone, or has come after the last page: after what somebody took for all. */
     private int changes;
+    /** Whether the last page is there. */
+    private boolean complete;
 
     Entries(Directory directory, HiddenKeys hidden) {
         this.directory = directory;
@@ -91,6 +93,7 @@ final class Entries {
                 addFile(object, now);
             }
         }
+        complete = page.nextToken() == null;
     }
 
     private @Nullable Node node(String name) {
@@ -135,6 +138,7 @@ final class Entries {
         Integer index = indexes.putIfAbsent(name, byIndex.size());
         if (index == null) {
             byIndex.add(entry);
+            changes += complete ? 1 : 0;
         } else {
             Listing.Entry former = byIndex.set(index, entry);
             changes += former != null && former.node().equals(node) ? 0 : 1;

@@ -117,7 +117,7 @@ public final class Listing {
         return entries.get(index);
     }
 
-    /** Names this listing as it is now: what was read of it before holds while the name does. Later pages only add to it. */
+    /** Names this listing as it is now: what was read of it before, to its end too, holds while the name does. */
     public synchronized String edition() {
         return number + "." + entries.changes();
     }

@@ -10,10 +10,12 @@ import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -58,6 +60,9 @@ public final class Tree implements AutoCloseable {
     private final Answers answers;
     private final LocalNames local = new LocalNames();
     private final Cache<Directory, Listing> listings;
+
+    /** Listings that others take the place of, which are being read: {@link #listed}. */
+    private final Map<Directory, Listing> former = new ConcurrentHashMap<>();
 
     /** How many names of a directory were asked for one by one lately. */
     private final Cache<Directory, AtomicInteger> askedOneByOne;
@@ -136,11 +141,9 @@ public final class Tree implements AutoCloseable {
             return shown;
         }
         Listing listing = listings.getIfPresent(directory);
-        if (listing != null) {
-            Believed listed = listing.find(name, nanoClock.getAsLong(), ttlNanos, negativeTtlNanos);
-            if (listed != null) {
-                return listed;
-            }
+        Believed listed = listing == null ? null : listed(directory, listing, name);
+        if (listed != null) {
+            return listed;
         }
         Name asked = new Name(directory, name);
         Answers.Dated known = answers.known(asked);
@@ -151,6 +154,49 @@ public final class Tree implements AutoCloseable {
             return null;
         }
         return new Believed(known.answer(), answers.validNanos(known));
+    }
+
+    /**
+     * What listings know of a name. Where many names are asked for that are not there, as by who makes many files in one
+     * directory, that is listed anew as soon as its listing is too old to say so, and meanwhile believed up to as long
+     * again: the kernel lets nobody else make a file in the directory while one such name waits for the store.
+     */
+    private @Nullable Believed listed(Directory directory, Listing listing, String name) {
+        long now = nanoClock.getAsLong();
+        Believed listed = listing.find(name, now, ttlNanos, negativeTtlNanos);
+        if (listed != null) {
+            return listed;
+        }
+        Listing old = former.get(directory);
+        if (old == null) {
+            listed = listing.find(name, now, ttlNanos, 2 * negativeTtlNanos);
+            if (listed != null && isAskedOften(directory) && listing.size() <= MAX_LISTED_UNASKED) {
+                relist(directory, listing);
+                return listed;
+            }
+            return null;
+        }
+        return old.find(name, now, ttlNanos, 2 * negativeTtlNanos);
+    }
+
+    private boolean isAskedOften(Directory directory) {
+        AtomicInteger asked = askedOneByOne.getIfPresent(directory);
+        return asked != null && asked.get() >= ASKED_BEFORE_LISTING;
+    }
+
+    private void relist(Directory directory, Listing old) {
+        if (executor.isShutdown() || former.putIfAbsent(directory, old) != null) {
+            return;
+        }
+        executor.execute(() -> {
+            try {
+                if (listings.asMap().replace(directory, old, newListing(directory))) {
+                    readListing(directory);
+                }
+            } finally {
+                former.remove(directory);
+            }
+        });
     }
 
     private @Nullable Believed shownAs(Directory directory, String name) {
@@ -179,13 +225,12 @@ public final class Tree implements AutoCloseable {
                         directory,
                         (key, known) -> known != null && known.isFresh(nanoClock.getAsLong(), ttlNanos)
                                 ? known
-                                : new Listing(
-                                        key,
-                                        store,
-                                        hidden,
-                                        executor,
-                                        nanoClock,
-                                        (listing, from) -> keep(key, listing, from)));
+                                : newListing(key));
+    }
+
+    private Listing newListing(Directory directory) {
+        return new Listing(
+                directory, store, hidden, executor, nanoClock, (listing, from) -> keep(directory, listing, from));
     }
 
     /**
@@ -271,9 +316,18 @@ public final class Tree implements AutoCloseable {
     /** Forgets what is known of a name. */
     public void invalidate(Directory directory, String name) {
         answers.forget(new Name(directory, name));
+        forListings(directory, listing -> listing.doubt(name));
+    }
+
+    /** The directory's listing, and that which it takes the place of, as long as that counts. */
+    private void forListings(Directory directory, Consumer<Listing> action) {
+        Listing old = former.get(directory);
+        if (old != null) {
+            action.accept(old);
+        }
         Listing listing = listings.getIfPresent(directory);
-        if (listing != null) {
-            listing.doubt(name);
+        if (listing != null && !listing.equals(old)) {
+            action.accept(listing);
         }
     }
 
@@ -299,10 +353,7 @@ public final class Tree implements AutoCloseable {
     }
 
     private void correctListing(Name name, Answer answer) {
-        Listing listing = listings.getIfPresent(name.directory());
-        if (listing != null) {
-            listing.correct(name.name(), answer);
-        }
+        forListings(name.directory(), listing -> listing.correct(name.name(), answer));
     }
 
     private void listWhereManyAsk(Directory directory) {

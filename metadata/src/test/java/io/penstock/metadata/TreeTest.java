@@ -358,6 +358,72 @@ class TreeTest {
                 .hasSize(3);
     }
 
+    /** Asks for so many names that are not there that the directory is listed, and waits for that. */
+    private void askForManyAbsentNames(Directory directory) throws Exception {
+        for (int i = 0; i < Tree.ASKED_BEFORE_LISTING; i++) {
+            assertThat(tree.lookup(directory, "absent" + i)).isEqualTo(Absent.ABSENT);
+        }
+        while (tree.lookupNow(directory, "new") == null) {
+            Thread.onSpinWait(); // the test's time limit ends it
+        }
+        store.drain();
+    }
+
+    @Test
+    void lookup_manyAbsentNames_areBelievedWhileTheDirectoryIsListedAnew() throws Exception {
+        putMany("a/", 2_500);
+        Directory directory = new Directory("a/");
+        askForManyAbsentNames(directory);
+        ObjectVersion theirs = bucket.put("a/theirs", "");
+        clock.advance(NEGATIVE_TTL);
+
+        try (Gate gate = delays.hold(call -> call instanceof Call.List)) {
+            assertThat(tree.lookupNow(directory, "new")).isEqualTo(Absent.ABSENT);
+            gate.awaitHeld(1);
+            assertThat(tree.lookupNow(directory, "theirs")).isEqualTo(Absent.ABSENT);
+            assertThat(tree.lookupNow(directory, "00042")).isInstanceOf(FileEntry.class);
+            ObjectVersion mine = bucket.put("a/00000-mine", "");
+            tree.changed(directory, "00000-mine", file(mine));
+            tree.invalidate(directory, "00043");
+            assertThat(tree.lookupNow(directory, "00000-mine")).isEqualTo(file(mine));
+            assertThat(tree.lookupNow(directory, "00043")).isNull();
+        }
+        while (!file(theirs).equals(tree.lookupNow(directory, "theirs"))) {
+            Thread.onSpinWait(); // the test's time limit ends it
+        }
+
+        assertThat(tree.lookupNow(directory, "00000-mine")).isInstanceOf(FileEntry.class);
+        assertThat(store.lists()).allMatch(list -> list.request().prefix().equals("a/"));
+    }
+
+    @Test
+    void lookup_absentForTwiceTheNegativeTtl_isAskedForAgain() throws Exception {
+        putMany("a/", 10);
+        Directory directory = new Directory("a/");
+        askForManyAbsentNames(directory);
+        clock.advance(NEGATIVE_TTL);
+        try (Gate gate = delays.hold(call ->
+                call instanceof Call.List list && list.request().prefix().equals("a/"))) {
+            assertThat(tree.lookupNow(directory, "new")).isEqualTo(Absent.ABSENT);
+            gate.awaitHeld(1);
+            ObjectVersion theirs = bucket.put("a/theirs", "");
+            clock.advance(NEGATIVE_TTL);
+
+            assertThat(tree.lookupNow(directory, "theirs")).isNull();
+            assertThat(tree.lookup(directory, "theirs")).isEqualTo(file(theirs));
+        }
+    }
+
+    @Test
+    void lookup_fewAbsentNames_areAskedForAgainAfterNegativeTtl() throws Exception {
+        putMany("a/", 10);
+        Directory directory = new Directory("a/");
+        readAll(tree.list(directory));
+        clock.advance(NEGATIVE_TTL);
+
+        assertThat(tree.lookupNow(directory, "new")).isNull();
+    }
+
     @Test
     void lookup_fewNamesOfOneDirectory_listsNothing() throws Exception {
         putMany("a/", 100);
