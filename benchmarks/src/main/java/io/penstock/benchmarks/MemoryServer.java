@@ -44,7 +44,11 @@ final class MemoryServer {
                 PageFetcher fetcher = new PageFetcher(store, cache, "memory", ReadaheadConfig.defaults());
                 Tree tree = new Tree(store, "", new MetadataConfig(ttl, ttl), System::nanoTime);
                 FileSystem files = new FileSystem(
-                        tree, fetcher, new FileSystemConfig(0, 0, 0644, 0755, Passthrough.OFF), Instant.now())) {
+                        tree,
+                        fetcher,
+                        new FileSystemConfig(0, 0, 0644, 0755, Passthrough.OFF, 0),
+                        Instant.now(),
+                        null)) {
             readAll(files);
             MountOptions options = new MountOptions(Path.of(args[1]), "memory", true, false, ttl, CALL, 32);
             try (Mount mount = Binding.valueOf(args[0])

@@ -54,7 +54,8 @@ record MountPlan(
                         configuration.get(Settings.GID),
                         configuration.get(Settings.FILE_MODE),
                         configuration.get(Settings.DIR_MODE),
-                        configuration.get(Settings.PASSTHROUGH)),
+                        configuration.get(Settings.PASSTHROUGH),
+                        configuration.get(Settings.PASSTHROUGH_FROM)),
                 new MountOptions(
                         mountPoint,
                         target.source(),

@@ -29,6 +29,9 @@ final class FileChanges {
     /** Bytes that are copied at a time where the store cannot do it. */
     private static final int COPY_BYTES = 1 << 20;
 
+    /** Who has so many bytes copied and is not at the end yet will be back: the kernel takes up to 2 or 4 GiB a call. */
+    private static final long ONE_OF_SEVERAL = 1L << 30;
+
     private final Writeback writeback;
     private final WritebackConfig config;
     private final InstantSource clock;
@@ -123,6 +126,21 @@ final class FileChanges {
         return length;
     }
 
+    /** {@link #write} if nothing has to be waited for: {@link FileSystem#WOULD_WAIT} if something has. */
+    int writeNow(OpenObject handle, long position, ByteBuffer from, boolean mayAppend) throws ErrnoException {
+        if (handle.has(OpenFlags.O_DSYNC) || (mayAppend && handle.has(OpenFlags.O_APPEND))) {
+            return FileSystem.WOULD_WAIT;
+        }
+        WrittenFile content = writable(handle);
+        int length = from.remaining();
+        checkEnd(position + length);
+        if (!Errnos.call(() -> content.writeNow(position, from))) {
+            return FileSystem.WOULD_WAIT;
+        }
+        handle.file().changed(clock.instant());
+        return length;
+    }
+
     /** @param handle by which it is asked for; null if as if it was opened, cut and closed: truncate(2) */
     void truncate(long inode, @Nullable OpenObject handle, long size) throws ErrnoException {
         if (size < 0) {
@@ -197,16 +215,12 @@ final class FileChanges {
             throw new ErrnoException(Errno.EINVAL, "the ranges overlap");
         }
         checkEnd(toPosition + count);
-        ObjectVersion version = from.version();
-        long copied = Errnos.call(() -> {
-            if (version != null) {
-                to.copyFrom(version, fromPosition, toPosition, count);
-                return count;
-            }
-            return copyBytes(from, fromPosition, to, toPosition, count);
-        });
+        ObjectVersion version = from == handle.file() ? null : from.version();
+        boolean more = count >= ONE_OF_SEVERAL && fromPosition + count < from.size();
         handle.file().changed(clock.instant());
-        return copied;
+        return Errnos.call(() -> version != null && to.copyFrom(version, fromPosition, toPosition, count, more)
+                ? count
+                : copyBytes(from, fromPosition, to, toPosition, count));
     }
 
     private static long copyBytes(SharedFile from, long fromPosition, WrittenFile to, long toPosition, long length)
@@ -215,7 +229,7 @@ final class FileChanges {
         long copied = 0;
         while (copied < length) {
             buffer.clear().limit((int) Math.min(buffer.capacity(), length - copied));
-            if (from.read(fromPosition + copied, buffer, null) == 0) {
+            if (from.content().read(fromPosition + copied, buffer, null) == 0) {
                 break;
             }
             buffer.flip();
@@ -263,7 +277,7 @@ final class FileChanges {
         if (!handle.isWritable()) {
             throw new ErrnoException(Errno.EBADF, handle.inode() + " is not open for writing");
         }
-        return handle.file().content(handle);
+        return handle.file().written(handle);
     }
 
     private void checkEnd(long end) throws ErrnoException {

@@ -3,18 +3,10 @@ package io.penstock.filesystem;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.LentBytes;
-import io.penstock.filesystem.OpenFile.PageCachePolicy;
 import io.penstock.filesystem.OpenHandle.OpenDirectory;
 import io.penstock.filesystem.OpenHandle.OpenObject;
-import io.penstock.filesystem.Places.Standing;
-import io.penstock.metadata.Absent;
-import io.penstock.metadata.Directory;
-import io.penstock.metadata.Inode;
 import io.penstock.metadata.InodeTable;
-import io.penstock.metadata.Names;
-import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
-import io.penstock.metadata.Tree.Believed;
 import io.penstock.prefetch.PageFetcher;
 import java.nio.ByteBuffer;
 import java.time.Instant;
@@ -43,60 +35,37 @@ public final class FileSystem implements AutoCloseable {
     /** What {@link #readNow} returns instead of a byte count when it would have to wait. */
     public static final int WOULD_WAIT = -1;
 
-    // lseek(2)'s whence, from include/uapi/linux/fs.h.
-    private static final int SEEK_DATA = 3;
-    private static final int SEEK_HOLE = 4;
-
-    /** A pebibyte, all of it free: a bucket has no bounds, and programs look for room before they write. */
-    private static final Statfs STATFS = new Statfs(4096, 1L << 38, 1L << 38, Names.MAX_NAME_BYTES);
-
-    private final AttributeView view;
     private final InodeTable inodes;
-    private final SharedFiles shared;
-    private final Places places;
-    private final DirectoryReader reader;
     private final HandleTable handles = new HandleTable();
+    private final SharedFiles shared;
+    private final Lookups lookups;
+    private final OpenDirectories directories;
     private final OpenFiles files;
-    private final KernelPages kernelListings = new KernelPages();
     private final KernelNews news;
 
     /** Null if the mount is read-only. */
     private final @Nullable Changes changes;
 
-    private record Changes(NameChanges names, FileChanges files) {}
-
     /**
-     * A read-only one. Tree and fetcher stay the caller's, to be closed after this.
+     * Tree and fetcher stay the caller's, to be closed after this.
      *
      * @param mountTime what directories show as their time
-     */
-    public FileSystem(Tree tree, PageFetcher fetcher, FileSystemConfig config, Instant mountTime) {
-        this(tree, fetcher, config, mountTime, null);
-    }
-
-    /**
-     * One that can be written, if {@code writing} says with what.
-     *
-     * @param mountTime what directories show as their time
+     * @param writing with what it is written; null if it is read-only
      */
     public FileSystem(
             Tree tree, PageFetcher fetcher, FileSystemConfig config, Instant mountTime, @Nullable Writing writing) {
         this.inodes = new InodeTable(tree.root());
         this.shared = new SharedFiles(tree, inodes, fetcher);
-        this.view = new AttributeView(config, mountTime, shared.times(), writing == null);
-        this.places = new Places(tree, inodes, shared);
         this.news = new KernelNews(inodes, shared.kernelPages());
-        this.files = new OpenFiles(places, shared, inodes, handles, news, config.passthrough());
-        this.reader = new DirectoryReader(tree, inodes, files, view, kernelListings);
+        AttributeView view = new AttributeView(config, mountTime, shared.times(), writing == null);
+        Places places = new Places(tree, inodes, shared);
+        this.files = new OpenFiles(places, shared, inodes, handles, news, config);
+        this.lookups = new Lookups(places, inodes, files, view);
+        KernelPages kernelListings = new KernelPages();
+        DirectoryReader reader = new DirectoryReader(tree, inodes, files, view, kernelListings);
+        this.directories = new OpenDirectories(places, inodes, handles, reader, kernelListings);
         tree.tell(news::heard);
-        this.changes = writing == null ? null : changes(writing);
-    }
-
-    private Changes changes(Writing writing) {
-        NameChanges names = new NameChanges(writing.store(), inodes, places, shared);
-        writing.writeback().recovered().forEach(shared::recover);
-        writing.writeback().start(shared);
-        return new Changes(names, new FileChanges(writing, inodes, places, shared, files, names));
+        this.changes = writing == null ? null : new Changes(writing, places, inodes, shared, files, view);
     }
 
     private Changes changes() throws ErrnoException {
@@ -117,36 +86,26 @@ public final class FileSystem implements AutoCloseable {
 
     /** @throws ErrnoException ENOENT as {@link AbsentException}, ENOTDIR, ENAMETOOLONG */
     public Attributes lookup(long parent, String name) throws ErrnoException {
-        Directory directory = places.directory(parent);
-        return acquire(directory, name, places.answer(directory, name));
+        return lookups.lookup(parent, name);
     }
 
     /** {@link #lookup} if the answer is known: null if it is not. */
     public @Nullable Attributes lookupNow(long parent, String name) throws ErrnoException {
-        Directory directory = places.directory(parent);
-        Believed believed = places.answerNow(directory, name);
-        return believed == null ? null : acquire(directory, name, believed);
+        return lookups.lookupNow(parent, name);
     }
 
     /** Takes {@code lookups} off the inode's lookup count. */
     public void forget(long inode, long lookups) {
-        Inode known = inodes.get(inode);
-        if (known != null) {
-            inodes.release(known, lookups);
-        }
+        this.lookups.forget(inode, lookups);
     }
 
     public Attributes getattr(long inode) throws ErrnoException {
-        Standing passedThrough = files.passedThrough(inode);
-        Standing standing = passedThrough != null ? passedThrough : places.standing(inode);
-        return show(inode, standing);
+        return lookups.attributes(inode);
     }
 
     /** {@link #getattr} if the answer is known: null if it is not. */
     public @Nullable Attributes getattrNow(long inode) throws ErrnoException {
-        Standing passedThrough = files.passedThrough(inode);
-        Standing standing = passedThrough != null ? passedThrough : places.standingNow(inode);
-        return standing == null ? null : show(inode, standing);
+        return lookups.attributesNow(inode);
     }
 
     /**
@@ -154,22 +113,12 @@ public final class FileSystem implements AutoCloseable {
      * @throws ErrnoException EACCES, EROFS
      */
     public void access(long inode, int mask, int uid, int gid) throws ErrnoException {
-        view.checkAccess(node(inode), mask, uid, gid);
+        lookups.checkAccess(inode, mask, uid, gid);
     }
 
-    /**
-     * @return the directory handle for {@link #readdir}
-     * @throws ErrnoException ENOTDIR
-     */
+    /** A directory, open for {@link #readdir}: ENOTDIR if it is none. */
     public OpenFile opendir(long inode) throws ErrnoException {
-        Directory directory = places.directory(inode);
-        Inode known = places.inode(inode);
-        places.node(inode);
-        OpenDirectory.View shown = reader.view(directory);
-        inodes.acquire(known);
-        PageCachePolicy policy = kernelListings.openListing(inode, shown.edition());
-        boolean cached = policy != PageCachePolicy.BYPASS;
-        return new OpenFile(handles.add(new OpenDirectory(known, directory, shown, cached)), policy);
+        return directories.open(inode);
     }
 
     /**
@@ -180,43 +129,34 @@ public final class FileSystem implements AutoCloseable {
      * @throws ErrnoException EBADF, EINVAL
      */
     public void readdir(long handle, long offset, DirectorySink sink) throws ErrnoException {
-        reader.read(handles.directory(handle), offset, sink, false);
+        directories.read(handle, offset, sink, false);
     }
 
     /** {@link #readdir} that looks up each entry that the sink takes, but for {@code .} and {@code ..}. */
     public void readdirplus(long handle, long offset, DirectorySink sink) throws ErrnoException {
-        reader.read(handles.directory(handle), offset, sink, true);
+        directories.read(handle, offset, sink, true);
     }
 
     public void releasedir(long handle) {
         release(handle);
     }
 
-    /**
-     * Opens the file as it is known at this moment.
-     *
-     * @param flags open(2)'s flags as the kernel sends them
-     * @throws ErrnoException EISDIR, and EROFS if it is to be written, truncated or created in a read-only mount
-     */
+    /** {@link #open(long, int, BackingFiles)} for a kernel that reads nothing by itself. */
     public OpenFile open(long inode, int flags) throws ErrnoException {
         return open(inode, flags, null);
     }
 
     /**
-     * {@link #open(long, int)}, and hands the cache's file to the kernel if all of the object is in it and it is to be
-     * read only.
+     * Opens the file as it is known at this moment, and hands the cache's file to the kernel if all of the object is in it
+     * and it is to be read only.
      *
+     * @param flags open(2)'s flags as the kernel sends them
      * @param kernel null if it reads nothing by itself
-     * @throws ErrnoException ESTALE too, if another version is passed through under this inode, or any that is to be
+     * @throws ErrnoException EISDIR; EROFS if it is to be written, truncated or created in a read-only mount; ESTALE if another version is passed through under this inode, or any that is to be
      *     changed: its name has another inode now
      */
     public OpenFile open(long inode, int flags, @Nullable BackingFiles kernel) throws ErrnoException {
-        if (!OpenFlags.isChange(flags)) {
-            return files.open(inode, flags, kernel);
-        }
-        FileChanges made = changes().files();
-        files.checkChangeable(inode);
-        return files.add(made.open(inode, flags), flags);
+        return OpenFlags.isChange(flags) ? changes().open(inode, flags) : files.open(inode, flags, kernel);
     }
 
     /** {@link #open(long, int, BackingFiles)} if nothing has to be waited for, not for the disk either: null if it has. */
@@ -248,24 +188,14 @@ public final class FileSystem implements AutoCloseable {
 
     /** Closes a handle; one that is not open is ignored. Never waits: what is left to do is done behind. */
     public void release(long handle) {
-        OpenHandle open = handles.remove(handle);
-        switch (open) {
+        switch (handles.remove(handle)) {
             case OpenObject object -> files.close(object);
-            case OpenDirectory directory -> {
-                if (directory.isCached()) {
-                    kernelListings.close(directory.inode().number());
-                }
-                inodes.release(directory.inode(), 1);
-            }
+            case OpenDirectory directory -> directories.close(directory);
             case null -> {}
         }
     }
 
-    /**
-     * The inode that a handle is of.
-     *
-     * @throws ErrnoException EBADF
-     */
+    /** The inode that a handle is of: EBADF if it is not open. */
     public long inodeOf(long handle) throws ErrnoException {
         return handles.get(handle).inode().number();
     }
@@ -277,15 +207,7 @@ public final class FileSystem implements AutoCloseable {
      * @throws ErrnoException EBADF, EINVAL; ENXIO beyond the end
      */
     public long lseek(long handle, long offset, int whence) throws ErrnoException {
-        SharedFile file = handles.object(handle).file();
-        if (whence != SEEK_DATA && whence != SEEK_HOLE) {
-            throw new ErrnoException(Errno.EINVAL, "no such whence: " + whence);
-        }
-        long found = offset < 0 ? -1 : file.seek(offset, whence == SEEK_HOLE);
-        if (found < 0) {
-            throw new ErrnoException(Errno.ENXIO, "offset %d of a file of %d bytes".formatted(offset, file.size()));
-        }
-        return found;
+        return files.seek(handle, offset, whence);
     }
 
     /**
@@ -298,7 +220,7 @@ public final class FileSystem implements AutoCloseable {
     public void flush(long handle, long lockOwner) throws ErrnoException {
         OpenObject open = handles.object(handle);
         if (open.isWritable()) {
-            changes().files().flush(open);
+            changes().contents().flush(open);
         }
     }
 
@@ -311,7 +233,7 @@ public final class FileSystem implements AutoCloseable {
     public void fsync(long handle, boolean dataOnly) throws ErrnoException {
         OpenObject open = handles.object(handle);
         if (changes != null) {
-            changes.files().fsync(open);
+            changes.contents().fsync(open);
         }
     }
 
@@ -321,16 +243,16 @@ public final class FileSystem implements AutoCloseable {
     }
 
     public Statfs statfs() {
-        return STATFS;
+        return Statfs.OF_A_BUCKET;
     }
 
     /** @throws ErrnoException ENODATA if the file has no such attribute */
     public byte[] getxattr(long inode, String name) throws ErrnoException {
-        return AttributeView.xattr(node(inode), name);
+        return lookups.xattr(inode, name);
     }
 
     public List<String> listxattr(long inode) throws ErrnoException {
-        return AttributeView.xattrNames(node(inode));
+        return lookups.xattrNames(inode);
     }
 
     // What changes something. All of it throws EROFS if the mount is read-only.
@@ -342,9 +264,7 @@ public final class FileSystem implements AutoCloseable {
      * @throws ErrnoException EEXIST if there is one and the flags have O_EXCL; EISDIR, ENAMETOOLONG
      */
     public CreatedFile create(long parent, String name, int mode, int flags) throws ErrnoException {
-        SharedFile file = changes().files().create(parent, name, flags);
-        Attributes attributes = view.of(file.inode().number(), file, Long.MAX_VALUE);
-        return new CreatedFile(attributes, files.add(file, flags));
+        return changes().create(parent, name, flags);
     }
 
     /**
@@ -353,20 +273,12 @@ public final class FileSystem implements AutoCloseable {
      * @param mode of the new file: EPERM if that is anything but a regular file
      */
     public Attributes mknod(long parent, String name, int mode) throws ErrnoException {
-        FileChanges made = changes().files();
-        int type = mode & Attributes.S_IFMT;
-        if (type != 0 && type != Attributes.S_IFREG) {
-            throw new ErrnoException(Errno.EPERM, "a bucket holds files and directories only");
-        }
-        SharedFile file = made.mknod(parent, name);
-        return view.of(file.inode().number(), file, 0);
+        return changes().mknod(parent, name, mode);
     }
 
     /** A new directory, looked up: EEXIST if there is anything of this name. */
     public Attributes mkdir(long parent, String name, int mode) throws ErrnoException {
-        Directory made = changes().names().mkdir(parent, name);
-        Inode inode = inodes.acquire(places.directory(parent), name, made);
-        return view.of(inode.number(), made, 0);
+        return changes().mkdir(parent, name);
     }
 
     /** @throws ErrnoException ENOENT, EISDIR */
@@ -391,14 +303,12 @@ public final class FileSystem implements AutoCloseable {
 
     /** @throws ErrnoException EPERM: there are no hard links */
     public Attributes link(long inode, long newParent, String newName) throws ErrnoException {
-        Changes _ = changes();
-        throw new ErrnoException(Errno.EPERM, "a bucket has no hard links");
+        throw changes().refusal(Errno.EPERM, "a bucket has no hard links");
     }
 
     /** @throws ErrnoException EPERM: there are no symbolic links yet */
     public Attributes symlink(String target, long parent, String name) throws ErrnoException {
-        Changes _ = changes();
-        throw new ErrnoException(Errno.EPERM, "a bucket has no symbolic links");
+        throw changes().refusal(Errno.EPERM, "a bucket has no symbolic links");
     }
 
     /** @throws ErrnoException EINVAL: nothing is a symbolic link */
@@ -413,46 +323,33 @@ public final class FileSystem implements AutoCloseable {
      * @throws ErrnoException EISDIR, EINVAL, EFBIG; EBADF if the handle is not open for writing
      */
     public Attributes setattr(long inode, @Nullable Long handle, AttributeChange change) throws ErrnoException {
-        FileChanges made = changes().files();
-        OpenObject open = handle == null ? null : handles.object(handle);
-        Long size = change.size();
-        if (size != null) {
-            files.checkChangeable(inode);
-            made.truncate(inode, open, size);
-        }
-        Node node = open == null ? places.node(inode) : open.file();
-        Instant modified = change.modified();
-        if (modified != null) {
-            made.touch(node, modified);
-        }
-        return view.of(inode, node, 0);
+        return changes().setattr(inode, handle == null ? null : handles.object(handle), change);
     }
 
     /** @throws ErrnoException EOPNOTSUPP */
     public void setxattr(long inode, String name, byte[] value, int flags) throws ErrnoException {
-        Changes _ = changes();
-        throw new ErrnoException(Errno.EOPNOTSUPP, "attributes cannot be changed");
+        throw changes().refusal(Errno.EOPNOTSUPP, "attributes cannot be changed");
     }
 
     /** @throws ErrnoException EOPNOTSUPP */
     public void removexattr(long inode, String name) throws ErrnoException {
-        Changes _ = changes();
-        throw new ErrnoException(Errno.EOPNOTSUPP, "attributes cannot be changed");
+        throw changes().refusal(Errno.EOPNOTSUPP, "attributes cannot be changed");
     }
 
     /**
      * Writes at the position, or at the end if the handle was opened with O_APPEND.
      *
+     * @param pages whether these were changed in mapped memory: they go to their position, whatever the handle's flags
      * @return bytes written: all that the buffer held
      * @throws ErrnoException EBADF, EFBIG, EIO
      */
-    public int write(long handle, long position, ByteBuffer from) throws ErrnoException {
-        return changes().files().write(handles.object(handle), position, from, true);
+    public int write(long handle, long position, ByteBuffer from, boolean pages) throws ErrnoException {
+        return changes().contents().write(handles.object(handle), position, from, !pages);
     }
 
-    /** {@link #write} of what was changed in memory that is mapped: at its position, whatever the handle's flags. */
-    public int writePages(long handle, long position, ByteBuffer from) throws ErrnoException {
-        return changes().files().write(handles.object(handle), position, from, false);
+    /** {@link #write} if nothing has to be waited for: {@link #WOULD_WAIT} if something has. */
+    public int writeNow(long handle, long position, ByteBuffer from, boolean pages) throws ErrnoException {
+        return changes().contents().writeNow(handles.object(handle), position, from, !pages);
     }
 
     /**
@@ -462,9 +359,8 @@ public final class FileSystem implements AutoCloseable {
      */
     public long copyFileRange(long from, long fromPosition, long to, long toPosition, long length)
             throws ErrnoException {
-        FileChanges made = changes().files();
-        SharedFile source = handles.object(from).file();
-        return made.copy(source, fromPosition, handles.object(to), toPosition, length);
+        FileChanges made = changes().contents();
+        return made.copy(handles.object(from).file(), fromPosition, handles.object(to), toPosition, length);
     }
 
     /**
@@ -472,7 +368,7 @@ public final class FileSystem implements AutoCloseable {
      * @throws ErrnoException EBADF, EINVAL, EFBIG; EOPNOTSUPP for other modes
      */
     public void fallocate(long handle, int mode, long offset, long length) throws ErrnoException {
-        changes().files().fallocate(handles.object(handle), mode, offset, length);
+        changes().contents().fallocate(handles.object(handle), mode, offset, length);
     }
 
     /** Closes what is still open. */
@@ -500,23 +396,5 @@ public final class FileSystem implements AutoCloseable {
     /** For leak checks: the root not counted. */
     public int inodesInUse() {
         return inodes.size();
-    }
-
-    private Attributes acquire(Directory parent, String name, Believed believed) throws ErrnoException {
-        return switch (believed.answer()) {
-            case Absent _ -> throw new AbsentException(parent.key(name), believed.nanos());
-            case Node node -> view.of(files.acquire(parent, name, node).number(), node, believed.nanos());
-        };
-    }
-
-    private Attributes show(long inode, Standing standing) {
-        inodes.show(inode, standing.node());
-        return view.of(inode, standing.node(), standing.validNanos());
-    }
-
-    /** What the inode shows: the version that the kernel reads by itself under it, else what its place stands for now. */
-    private Node node(long inode) throws ErrnoException {
-        Standing passedThrough = files.passedThrough(inode);
-        return passedThrough != null ? passedThrough.node() : places.node(inode);
     }
 }

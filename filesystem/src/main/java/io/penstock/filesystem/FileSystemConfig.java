@@ -8,8 +8,11 @@ package io.penstock.filesystem;
  * @param fileMode permission bits of files, such as 0644
  * @param dirMode permission bits of directories, such as 0755
  * @param passthrough whether the kernel may read files of the cache itself, where the binding can hand them over
+ * @param passthroughFrom bytes of the smallest file that it may: handing over one of a single request takes longer than
+ *     answering that
  */
-public record FileSystemConfig(int uid, int gid, int fileMode, int dirMode, Passthrough passthrough) {
+public record FileSystemConfig(
+        int uid, int gid, int fileMode, int dirMode, Passthrough passthrough, long passthroughFrom) {
     private static final int PERMISSIONS = 0777;
 
     public FileSystemConfig {

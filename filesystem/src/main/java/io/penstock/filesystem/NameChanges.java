@@ -103,11 +103,11 @@ final class NameChanges {
         Inode inode = inodes.find(directory, name);
         List<SharedFile> sharing = inode == null ? List.of() : files.of(inode.number());
         // What is on its way to the store must not arrive after the deletion.
-        sharing.stream().filter(file -> file.written() != null).forEach(SharedFile::remove);
+        sharing.forEach(SharedFile::withdraw);
         tree.keep(directory);
         ObjectVersion version = stored(node);
         if (version != null && !defer(directory, name, version, sharing)) {
-            Errnos.run(() -> store.delete(version.key()));
+            delete(version, sharing);
             tree.changed(directory, name, Absent.ABSENT);
         }
         sharing.forEach(SharedFile::remove);
@@ -115,6 +115,15 @@ final class NameChanges {
             inodes.detach(inode);
         }
         sharing.forEach(SharedFile::settle);
+    }
+
+    private void delete(ObjectVersion version, List<SharedFile> withdrawn) throws ErrnoException {
+        try {
+            Errnos.run(() -> store.delete(version.key()));
+        } catch (ErrnoException e) {
+            withdrawn.forEach(SharedFile::reinstate);
+            throw e;
+        }
     }
 
     /** The object is deleted by whoever closes it last, if somebody reads it now. */

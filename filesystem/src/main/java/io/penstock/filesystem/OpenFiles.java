@@ -31,12 +31,17 @@ import org.slf4j.LoggerFactory;
 final class OpenFiles {
     private static final Logger log = LoggerFactory.getLogger(OpenFiles.class);
 
+    // lseek(2)'s whence, from include/uapi/linux/fs.h.
+    private static final int SEEK_DATA = 3;
+    private static final int SEEK_HOLE = 4;
+
     private final Places places;
     private final SharedFiles files;
     private final InodeTable inodes;
     private final HandleTable handles;
     private final KernelNews news;
     private final Passthrough passthrough;
+    private final long passthroughFrom;
 
     OpenFiles(
             Places places,
@@ -44,13 +49,14 @@ final class OpenFiles {
             InodeTable inodes,
             HandleTable handles,
             KernelNews news,
-            Passthrough passthrough) {
+            FileSystemConfig config) {
         this.places = places;
         this.files = files;
         this.inodes = inodes;
         this.handles = handles;
         this.news = news;
-        this.passthrough = passthrough;
+        this.passthrough = config.passthrough();
+        this.passthroughFrom = config.passthroughFrom();
     }
 
     /** What the handles of the inode's current content share, with one more, which must leave. */
@@ -135,8 +141,9 @@ final class OpenFiles {
     private boolean mayPassThrough(SharedFile file, @Nullable BackingFiles kernel) {
         return kernel != null
                 && passthrough != Passthrough.OFF
+                && file.size() >= passthroughFrom
                 && files.kernelPages().mayPassThrough(file.inode().number())
-                && file.isWhole();
+                && file.content().isWhole();
     }
 
     private @Nullable BackingFile handOver(SharedFile file, @Nullable BackingFiles kernel) throws ErrnoException {
@@ -147,7 +154,7 @@ final class OpenFiles {
                 || !file.isOf(object.version())) {
             return null;
         }
-        WholeFile whole = file.wholeFile(passthrough == Passthrough.VERIFIED);
+        WholeFile whole = file.content().wholeFile(passthrough == Passthrough.VERIFIED);
         if (whole == null) {
             return null;
         }
@@ -212,7 +219,7 @@ final class OpenFiles {
         confirm(open);
         return Errnos.call(() -> {
             try {
-                return open.file().read(position, to, loans);
+                return open.file().content().read(position, to, loans);
             } catch (ObjectStoreException.NotFound | ObjectStoreException.PreconditionFailed e) {
                 forget(open.file(), e instanceof ObjectStoreException.NotFound);
                 throw e;
@@ -233,13 +240,25 @@ final class OpenFiles {
     int readNow(long handle, long position, ByteBuffer to, @Nullable LentBytes loans) throws ErrnoException {
         OpenObject open = handles.object(handle);
         confirm(open);
-        return open.file().readNow(position, to, loans);
+        return open.file().content().readNow(position, to, loans);
     }
 
     private void confirm(OpenObject open) {
         if (open.isCached() && open.firstRead()) {
             files.kernelPages().confirm(open.inode().number());
         }
+    }
+
+    long seek(long handle, long offset, int whence) throws ErrnoException {
+        SharedFile file = handles.object(handle).file();
+        if (whence != SEEK_DATA && whence != SEEK_HOLE) {
+            throw new ErrnoException(Errno.EINVAL, "no such whence: " + whence);
+        }
+        long found = offset < 0 ? -1 : file.content().seek(offset, whence == SEEK_HOLE);
+        if (found < 0) {
+            throw new ErrnoException(Errno.ENXIO, "offset %d of a file of %d bytes".formatted(offset, file.size()));
+        }
+        return found;
     }
 
     void close(OpenObject open) {

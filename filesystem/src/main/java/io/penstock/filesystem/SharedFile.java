@@ -1,7 +1,5 @@
 package io.penstock.filesystem;
 
-import io.penstock.cache.WholeFile;
-import io.penstock.core.LentBytes;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.OpenHandle.OpenObject;
 import io.penstock.metadata.Inode;
@@ -12,11 +10,7 @@ import io.penstock.prefetch.ObjectReader;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WrittenFile;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,32 +33,20 @@ final class SharedFile implements LiveFile {
     private final SharedFiles files;
     private final Inode inode;
 
-    // Changed under the monitor, as all that follows; volatile, because reads take no lock.
-    private volatile @Nullable WrittenFile written;
-    private volatile @Nullable ObjectReader reader;
+    private final SharedContent content;
 
-    /** What the store has of it, as far as it is known here; null if nothing yet. */
-    private volatile @Nullable ObjectVersion stored;
+    // Guarded by the monitor, as all that follows; volatile what is read without it.
+
+    private final Openers openers = new Openers();
+    private final ShownName name;
 
     private volatile Instant modified;
 
     /** Its name is gone. */
     private volatile boolean removed;
 
-    /** Readers that may be in use by somebody still, after a rename. */
-    private final List<ObjectReader> former = new ArrayList<>();
-
-    private int handles;
-    private int writers;
-
-    /** Writers that have not been flushed since they wrote last: the last of these commits. */
-    private int unflushed;
-
-    /** Whether the handles are counted as one by {@link #written}. */
+    /** Whether the handles are counted as one by what is written. */
     private boolean retained;
-
-    /** Where its name stands for it in the tree. */
-    private @Nullable Place shownAt;
 
     /** What {@link KernelPages} calls the content. */
     private String tag;
@@ -78,8 +60,8 @@ final class SharedFile implements LiveFile {
     SharedFile(SharedFiles files, Inode inode, ObjectVersion version, ObjectReader reader) {
         this.files = files;
         this.inode = inode;
-        this.stored = version;
-        this.reader = reader;
+        this.content = new SharedContent(version, reader);
+        this.name = new ShownName(files.tree(), this);
         this.tag = version.etag();
         this.modified = files.times().of(version);
     }
@@ -92,8 +74,8 @@ final class SharedFile implements LiveFile {
     SharedFile(SharedFiles files, Inode inode, WrittenFile written, boolean isOpen) {
         this.files = files;
         this.inode = inode;
-        this.written = written;
-        this.stored = written.committed();
+        this.content = new SharedContent(written);
+        this.name = new ShownName(files.tree(), this);
         this.retained = isOpen;
         this.tag = files.newTag();
         this.modified = written.modified();
@@ -103,14 +85,13 @@ final class SharedFile implements LiveFile {
         return inode;
     }
 
+    SharedContent content() {
+        return content;
+    }
+
     @Override
     public long size() {
-        WrittenFile content = written;
-        if (content != null) {
-            return content.size();
-        }
-        ObjectVersion version = stored;
-        return version == null ? 0 : version.size();
+        return content.size();
     }
 
     @Override
@@ -125,35 +106,33 @@ final class SharedFile implements LiveFile {
 
     void touch(Instant time) {
         modified = time;
-        ObjectVersion version = stored;
+        ObjectVersion version = content.stored();
         if (version != null) {
             files.times().set(version, time);
         }
     }
 
+    /** What is written of it: null if it was only opened to be read. */
     @Nullable
     WrittenFile written() {
-        return written;
+        return content.written();
     }
 
+    /** What the store has of it, as far as it is known here; null if nothing yet. */
     @Nullable
     ObjectVersion stored() {
-        return stored;
+        return content.stored();
     }
 
     /** The version that has this very content: null if none has. */
     @Nullable
     ObjectVersion version() {
-        WrittenFile content = written;
-        return content == null ? stored : content.isDirty() ? null : content.committed();
+        return content.version();
     }
 
     /** It was never shared. */
     void discard() {
-        ObjectReader open = reader;
-        if (open != null) {
-            open.close();
-        }
+        content.close();
     }
 
     /** Has this done when it has ended. False if that is over. */
@@ -174,14 +153,13 @@ final class SharedFile implements LiveFile {
 
     /** Whether who opens this version now is to share it. */
     synchronized boolean isOf(ObjectVersion version) {
-        ObjectVersion mine = stored;
+        ObjectVersion mine = content.stored();
         return !ended && mine != null && mine.etag().equals(version.etag());
     }
 
     /** Whether it can only be read while the store has this version. */
     boolean needs(ObjectVersion version) {
-        WrittenFile content = written;
-        ObjectVersion below = content == null ? stored : content.committed();
+        ObjectVersion below = content.beneath();
         return below != null && below.etag().equals(version.etag());
     }
 
@@ -189,16 +167,12 @@ final class SharedFile implements LiveFile {
 
     /** One more handle. False if the last was closed for good: look again what there is. */
     synchronized boolean join(boolean write) {
-        WrittenFile content = written;
-        if (ended || (content != null && !retained && !content.retain())) {
+        WrittenFile written = content.written();
+        if (ended || (written != null && !retained && !written.retain())) {
             return false;
         }
-        retained = content != null;
-        handles++;
-        if (write) {
-            writers++;
-            unflushed++;
-        }
+        retained = written != null;
+        openers.join(write);
         return true;
     }
 
@@ -209,31 +183,31 @@ final class SharedFile implements LiveFile {
      */
     void beginWriting(Writeback writeback, boolean truncate, Instant now)
             throws ObjectStoreException, IOException, InterruptedException {
-        WrittenFile content;
+        WrittenFile written;
         boolean isNew;
         synchronized (this) {
-            ObjectVersion base = stored;
-            content = written;
-            isNew = content == null && base != null;
-            if (content == null && base != null) {
-                content = truncate ? writeback.create(base.key(), base) : writeback.open(base);
+            ObjectVersion base = content.stored();
+            written = content.written();
+            isNew = written == null && base != null;
+            if (written == null && base != null) {
+                written = truncate ? writeback.create(base.key(), base) : writeback.open(base);
                 retained = true;
-                written = content;
-                files.add(content, this);
+                content.becomeWritten(written);
+                files.add(written, this);
             }
             if (!removed) {
                 repage(files.newTag());
-                show();
+                name.show();
             }
         }
-        if (content == null) {
+        if (written == null) {
             throw new IllegalStateException(inode + " has neither an object nor content");
         }
         if (isNew && removed) {
-            content.unlink();
+            written.unlink();
         }
         if (truncate) {
-            content.truncate(0);
+            written.truncate(0);
             changed(now);
         }
     }
@@ -252,17 +226,13 @@ final class SharedFile implements LiveFile {
         WrittenFile done = null;
         WrittenFile toCommit = null;
         synchronized (this) {
-            handles--;
-            if (wrote) {
-                writers--;
-                unflushed -= flushed ? 0 : 1;
-            }
-            WrittenFile content = written;
-            if (handles == 0 && retained) {
-                done = content;
+            openers.leave(wrote, flushed);
+            WrittenFile written = content.written();
+            if (!openers.isAny() && retained) {
+                done = written;
                 retained = false;
-            } else if (wrote && writers == 0 && content != null && content.isDirty()) {
-                toCommit = content;
+            } else if (wrote && !openers.isAnyToWrite() && written != null && written.isDirty()) {
+                toCommit = written;
             }
         }
         if (done != null) {
@@ -276,7 +246,7 @@ final class SharedFile implements LiveFile {
 
     /** Whether somebody has it open. */
     synchronized boolean isOpen() {
-        return handles > 0;
+        return openers.isAny();
     }
 
     /**
@@ -288,63 +258,25 @@ final class SharedFile implements LiveFile {
         if (!handle.isWritable()) {
             return null;
         }
-        if (!handle.flushed) {
-            handle.flushed = true;
-            unflushed--;
-        }
-        WrittenFile content = written;
+        openers.flush(handle);
+        WrittenFile written = content.written();
         // An empty file is as good as unwritten: a shell closes a duplicate before the program has begun.
-        boolean isFresh = content != null && content.committed() == null && content.size() == 0;
-        return unflushed > 0 || removed || isFresh ? null : content;
-    }
-
-    // ---- content
-
-    /** @param loans what may be lent instead of copied goes there; null if nothing may */
-    int read(long position, ByteBuffer to, @Nullable LentBytes loans)
-            throws ObjectStoreException, IOException, InterruptedException {
-        WrittenFile content = written;
-        if (content != null) {
-            return content.read(position, to);
-        }
-        ObjectReader open = reader;
-        return open == null ? 0 : open.read(position, to, loans);
-    }
-
-    /** {@link #read} if all of it is in memory: {@link FileSystem#WOULD_WAIT} if not. */
-    int readNow(long position, ByteBuffer to, @Nullable LentBytes loans) {
-        ObjectReader open = reader;
-        return written == null && open != null ? open.readNow(position, to, loans) : FileSystem.WOULD_WAIT;
-    }
-
-    /** Whether the cache has all of what nobody writes. */
-    boolean isWhole() {
-        ObjectReader open = reader;
-        return written == null && open != null && open.isWhole();
-    }
-
-    /** The cache's file of it, if it {@linkplain #isWhole is whole}: null if it is not, or not to be handed out yet. */
-    @Nullable
-    WholeFile wholeFile(boolean verified) {
-        ObjectReader open = reader;
-        return written == null && open != null ? open.wholeFile(verified) : null;
+        boolean isFresh = written != null && written.committed() == null && written.size() == 0;
+        return openers.isAnyUnflushed() || removed || isFresh ? null : written;
     }
 
     /** What a handle that is open for writing writes to; it is not flushed any more. */
-    WrittenFile content(OpenObject handle) {
+    WrittenFile written(OpenObject handle) {
         if (handle.flushed) { // racy on purpose: who writes while another thread closes may be committed without it
             synchronized (this) {
-                if (handle.flushed) {
-                    handle.flushed = false;
-                    unflushed++;
-                }
+                openers.write(handle);
             }
         }
-        WrittenFile content = written;
-        if (content == null) {
+        WrittenFile written = content.written();
+        if (written == null) {
             throw new IllegalStateException(inode + " is not being written");
         }
-        return content;
+        return written;
     }
 
     /** Its content was changed. */
@@ -352,22 +284,12 @@ final class SharedFile implements LiveFile {
         modified = now;
     }
 
-    /** As {@link FileSystem#lseek} has it; -1 if there is none. */
-    long seek(long offset, boolean hole) {
-        WrittenFile content = written;
-        if (content != null) {
-            return content.seek(offset, hole);
-        }
-        long size = size();
-        return offset >= size ? -1 : hole ? size : offset;
-    }
-
     // ---- its name, and what becomes of it
 
     /** The store has this version of it now. */
     void committed(ObjectVersion version) {
         synchronized (this) {
-            stored = version;
+            content.committed(version);
             Place place = inode.place();
             if (!removed && place != null && place.key().equals(version.key())) {
                 files.stored(place, version, modified);
@@ -379,7 +301,7 @@ final class SharedFile implements LiveFile {
     /** It cannot be committed, and nobody has it open: the name stands for what the store has. */
     void givenUp() {
         synchronized (this) {
-            if (handles > 0) {
+            if (openers.isAny()) {
                 return;
             }
             removed = true;
@@ -387,51 +309,50 @@ final class SharedFile implements LiveFile {
         settle();
     }
 
+    /** Its name is about to be removed: what is being committed ends first. */
+    void withdraw() {
+        WrittenFile written = content.written();
+        if (written != null) {
+            written.withdraw();
+        }
+    }
+
+    /** Its name was not removed after all. */
+    void reinstate() {
+        WrittenFile written = content.written();
+        if (written != null) {
+            written.reinstate();
+        }
+    }
+
     /** Its name is gone. What is being committed ends first. */
     void remove() {
         synchronized (this) {
             removed = true;
-            unshow();
+            name.hide();
         }
-        WrittenFile content = written;
-        if (content != null) {
-            content.unlink();
+        WrittenFile written = content.written();
+        if (written != null) {
+            written.unlink();
         }
     }
 
     /** Its inode has another name, under which the store has this version of what was committed. */
     synchronized void moved(ObjectVersion version) {
-        boolean shown = shownAt != null;
-        unshow();
-        stored = version;
-        WrittenFile content = written;
-        ObjectReader open = reader;
-        if (content != null) {
-            content.moved(version);
-        } else if (open != null) {
-            reader = files.open(version);
-            former.add(open);
+        boolean shown = name.isShown();
+        name.hide();
+        if (content.moved(version, files)) {
             repage(version.etag());
         }
-        if (shown) {
-            show();
+        if (shown && !removed) {
+            name.show();
         }
     }
 
     /** Its name stands for it, whatever the store has. */
     synchronized void show() {
-        Place place = inode.place();
-        if (place != null && !removed) {
-            files.tree().show(place.parent(), place.name(), this);
-            shownAt = place;
-        }
-    }
-
-    private void unshow() {
-        Place place = shownAt;
-        if (place != null) {
-            files.tree().unshow(place.parent(), place.name(), this);
-            shownAt = null;
+        if (!removed) {
+            name.show();
         }
     }
 
@@ -440,35 +361,25 @@ final class SharedFile implements LiveFile {
         tag = next;
     }
 
-    /** Whether nothing of it is to be committed, and {@link #committed} was told of what has been. */
-    private boolean isCommitted(WrittenFile content) {
-        return !content.isDirty() && Objects.equals(content.committed(), stored);
-    }
-
     /** Ends what is over: the name's standing for it with the last writer, all of it with the last handle. */
     void settle() {
         synchronized (this) {
-            WrittenFile content = written;
-            if (content != null && !removed && !isCommitted(content)) {
+            if (!removed && !content.isCommitted()) {
                 return;
             }
-            if (writers == 0) {
-                ObjectVersion version = stored;
-                if (content != null && version != null && !removed) {
+            if (!openers.isAnyToWrite()) {
+                ObjectVersion version = content.stored();
+                if (content.written() != null && version != null && !removed) {
                     repage(version.etag());
                 }
-                unshow();
+                name.hide();
             }
-            if (handles > 0 || ended) {
+            if (openers.isAny() || ended) {
                 return;
             }
             ended = true;
         }
-        ObjectReader open = reader;
-        if (open != null) {
-            open.close();
-        }
-        former.forEach(ObjectReader::close);
+        content.close();
         files.ended(this);
     }
 }

@@ -189,6 +189,32 @@ class DirectoriesTest {
     }
 
     @Test
+    void opendir_afterAnAnswerHasAddedAName_dropsTheKernelsCopy() throws Exception {
+        m.bucket.put("a", "1");
+        openReadAndClose();
+        m.clock.advance(Mounted.NEGATIVE_TTL);
+        m.bucket.put("b", "1");
+        m.lookup("b");
+
+        assertThat(openReadAndClose()).as("b is in the listing now").isEqualTo(PageCachePolicy.INVALIDATE);
+        assertThat(openReadAndClose()).isEqualTo(PageCachePolicy.KEEP);
+    }
+
+    @Test
+    void opendir_afterAnAnswerHasAddedANameToTheFirstPage_keepsTheKernelsCopy() throws Exception {
+        putMany("d/", 2_500);
+        long inode = m.lookup("d").inode();
+        OpenFile partly = m.fs.opendir(inode);
+        m.ls(partly.handle(), 0, 10);
+        m.lookup("d/02499"); // which the listing has not come to
+        m.fs.releasedir(partly.handle());
+
+        OpenFile again = m.fs.opendir(inode);
+        assertThat(again.pageCache()).as("nobody has read the end").isEqualTo(PageCachePolicy.KEEP);
+        m.fs.releasedir(again.handle());
+    }
+
+    @Test
     void opendir_ofAnotherListingWhileOneIsOpen_leavesTheKernelsCopyAlone() throws Exception {
         m.bucket.put("a", "1");
         Runnable close = openAndRead();

@@ -49,6 +49,9 @@ final class Mounted implements AutoCloseable {
     static final int UID = 1000;
     static final int GID = 100;
 
+    /** Bytes of the smallest file that is passed through. */
+    static final int PASSTHROUGH_FROM = 2;
+
     static final long LARGEST_OBJECT = 1L << 40;
 
     // open(2).
@@ -107,7 +110,7 @@ final class Mounted implements AutoCloseable {
         tree = new Tree(store, "", new MetadataConfig(TTL, NEGATIVE_TTL), clock::nanoTime);
         writeback = config == null ? null : open(cache, namespace, config);
         Writing writing = writeback == null ? null : new Writing(store, writeback, clock);
-        FileSystemConfig files = new FileSystemConfig(UID, GID, 0640, 0751, Passthrough.VERIFIED);
+        FileSystemConfig files = new FileSystemConfig(UID, GID, 0640, 0751, Passthrough.VERIFIED, PASSTHROUGH_FROM);
         fs = new FileSystem(tree, fetcher, files, MOUNT_TIME, writing);
     }
 
@@ -173,7 +176,7 @@ final class Mounted implements AutoCloseable {
     void write(OpenFile file, long position, String text) throws ErrnoException {
         ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
         int length = bytes.remaining();
-        assertThat(fs.write(file.handle(), position, bytes)).isEqualTo(length);
+        assertThat(fs.write(file.handle(), position, bytes, false)).isEqualTo(length);
     }
 
     /** As close(2) does: the kernel flushes, and releases whatever comes of that. */

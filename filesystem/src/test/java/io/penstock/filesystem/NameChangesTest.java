@@ -10,7 +10,9 @@ import io.penstock.core.Errno;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Call;
 import io.penstock.testing.Fault;
+import io.penstock.testing.Gate;
 import java.nio.file.Path;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -225,6 +227,53 @@ class NameChangesTest {
         m.close(file);
         m.fs.close();
         assertThat(m.stored("a")).isNull();
+    }
+
+    /** As of a lock file that nothing is written to: the store may have it by now, and nobody has been told. */
+    @Test
+    void unlink_closedForTheLastTimeWhileItsCommitEnds_leavesNothing() throws Exception {
+        OpenFile writer = m.create("a", O_WRONLY);
+        OpenFile reader = m.open("a");
+        try (Gate gate = m.delays.holdAnswer(call -> call instanceof Call.Put)) {
+            m.fs.release(writer.handle()); // what is empty is committed behind
+            gate.awaitHeld(1);
+            FutureTask<Void> unlink = new FutureTask<>(() -> {
+                m.fs.unlink(FileSystem.ROOT, "a");
+                return null;
+            });
+            Thread thread = Thread.ofPlatform().start(unlink);
+            while (thread.getState() != Thread.State.WAITING) {
+                Thread.sleep(1); // for the commit, whose object the store has by now
+            }
+            m.fs.release(reader.handle());
+            gate.open();
+            unlink.get();
+        }
+
+        assertThat(m.stored("a")).isNull();
+        assertErrno(Errno.ENOENT, () -> m.lookup("a"));
+    }
+
+    @Test
+    void unlink_whileItIsCommittedBehind_leavesNothing() throws Exception {
+        OpenFile file = m.create("a", O_WRONLY);
+        try (Gate answer = m.delays.holdAnswer(call -> call instanceof Call.Put)) {
+            m.close(file);
+            answer.awaitHeld(1);
+            FutureTask<Void> unlink = new FutureTask<>(() -> {
+                m.unlink("a");
+                return null;
+            });
+            Thread thread = Thread.ofPlatform().start(unlink);
+            while (thread.getState() != Thread.State.WAITING && !unlink.isDone()) {
+                Thread.onSpinWait();
+            }
+            answer.open();
+            unlink.get();
+        }
+
+        assertThat(m.stored("a")).isNull();
+        assertErrno(Errno.ENOENT, () -> m.lookup("a"));
     }
 
     @Test

@@ -129,6 +129,20 @@ class PassthroughTest {
     }
 
     @Test
+    void open_fileOfASingleRequest_isCached() throws Exception {
+        m.bucket.put("a", "1");
+        m.cat("a");
+        m.bucket.put("b", "12");
+        m.cat("b");
+        awaitWhole(m.lookup("b").inode()); // "a" was stored before it
+
+        OpenFile file = requireNonNull(m.fs.openNow(m.lookup("a").inode(), 0, kernel));
+
+        assertThat(file.pageCache()).isNotEqualTo(PageCachePolicy.PASS_THROUGH);
+        m.fs.release(file.handle());
+    }
+
+    @Test
     void open_kernelRefuses_isCached() throws Exception {
         long inode = stored("a", "hello");
         kernel.refuse();
@@ -191,7 +205,7 @@ class PassthroughTest {
 
     @Test
     void openAndRelease_byManyThreadsWhileItChanges_neverMixesAndLeavesNothing() throws Exception {
-        stored("a", "0");
+        stored("a", "v0");
         List<Future<?>> ends = new ArrayList<>();
         try (ExecutorService threads = Executors.newFixedThreadPool(8)) {
             for (int i = 0; i < 8; i++) {
@@ -208,7 +222,7 @@ class PassthroughTest {
     private Void useMany(RandomGenerator random, boolean writes) throws Exception {
         for (int i = 0; i < 300; i++) {
             if (writes && random.nextInt(10) == 0) {
-                m.bucket.put("a", Integer.toString(i));
+                m.bucket.put("a", "v" + i);
                 m.clock.advance(Mounted.TTL);
             }
             Attributes found = m.fs.lookup(FileSystem.ROOT, "a");

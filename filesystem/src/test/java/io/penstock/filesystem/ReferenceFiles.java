@@ -190,6 +190,33 @@ final class ReferenceFiles {
         changed(file);
     }
 
+    /** Copies what the source has from there on, up to {@code length} bytes; all of an object into an empty file is in the store then. */
+    @Nullable
+    Errno copy(File source, int from, Handle handle, int position, int length) {
+        File file = handle.file;
+        unflush(handle);
+        int count = Math.min(length, source.content.length - from);
+        if (count <= 0) {
+            return null;
+        } else if (source == file && Math.abs(from - position) < count) {
+            return Errno.EINVAL;
+        }
+        boolean whole = from == 0
+                && position == 0
+                && count == source.content.length
+                && file.content.length == 0
+                && !(source.written && source.dirty)
+                && !source.key.equals(file.key);
+        byte[] bytes = Arrays.copyOfRange(source.content, from, from + count);
+        file.content = Arrays.copyOf(file.content, Math.max(file.content.length, position + count));
+        System.arraycopy(bytes, 0, file.content, position, count);
+        changed(file);
+        if (whole) {
+            commit(file);
+        }
+        return null;
+    }
+
     void truncate(Handle handle, int size) {
         unflush(handle);
         resize(handle.file, size);

@@ -71,6 +71,8 @@ class WritingModelTest {
 
         record Fallocate(int slot, int mode, int offset, int length) implements Step {}
 
+        record Copy(int fromSlot, int from, int slot, int position, int length) implements Step {}
+
         record Fsync(int slot) implements Step {}
 
         record Flush(int slot) implements Step {}
@@ -130,7 +132,7 @@ class WritingModelTest {
         int slot = random.nextInt(SLOTS);
         int position = (random.nextInt(4) == 0 ? 0 : base) + random.nextInt(30);
         int size = random.nextInt(1, 20);
-        return switch (random.nextInt(26)) {
+        return switch (random.nextInt(28)) {
             case 0, 1 -> new Step.Put(path, base + size);
             case 2 -> new Step.Delete(path);
             case 3, 4 -> new Step.Open(slot, path, 0);
@@ -147,6 +149,8 @@ class WritingModelTest {
             case 19, 20, 21 -> new Step.Close(slot);
             case 22 -> new Step.Unlink(path);
             case 23, 24 -> new Step.Rename(path, PATHS.get(random.nextInt(PATHS.size())), random.nextInt(4) == 0);
+            case 25 -> new Step.Copy(random.nextInt(SLOTS), 0, slot, 0, Integer.MAX_VALUE);
+            case 26 -> new Step.Copy(random.nextInt(SLOTS), base + random.nextInt(20), slot, position, size);
             default -> new Step.Remount();
         };
     }
@@ -214,9 +218,12 @@ class WritingModelTest {
                 case Step.Truncate(int slot, int _) when open.containsKey(slot) -> change(step, open.get(slot));
                 case Step.Fallocate(int slot, int _, int _, int _)
                 when open.containsKey(slot) -> change(step, open.get(slot));
+                case Step.Copy copy
+                when open.containsKey(copy.slot) && open.containsKey(copy.fromSlot) ->
+                    copy(copy, open.get(copy.fromSlot), open.get(copy.slot));
                 case Step.Fsync(int slot) when open.containsKey(slot) -> fsync(open.get(slot));
                 case Step.Flush(int slot) when open.containsKey(slot) -> flush(open.get(slot));
-                case Step.Write _, Step.Truncate _, Step.Fallocate _, Step.Fsync _, Step.Flush _ -> {}
+                case Step.Write _, Step.Truncate _, Step.Fallocate _, Step.Copy _, Step.Fsync _, Step.Flush _ -> {}
             }
             m.drain();
         }
@@ -250,13 +257,16 @@ class WritingModelTest {
         private void change(Step step, Open file) throws Exception {
             long handle = file.file.handle();
             if (!file.reference.writes) {
-                expect(Errno.EBADF, () -> m.fs.write(handle, 0, ByteBuffer.allocate(1)));
+                expect(Errno.EBADF, () -> m.fs.write(handle, 0, ByteBuffer.allocate(1), false));
                 return;
             }
             switch (step) {
                 case Step.Write(int _, int position, int size) -> {
                     byte[] bytes = bytes(size);
-                    m.fs.write(handle, position, ByteBuffer.wrap(bytes));
+                    boolean patient = position % 2 == 0;
+                    if (patient || m.fs.writeNow(handle, position, ByteBuffer.wrap(bytes), false) != size) {
+                        m.fs.write(handle, position, ByteBuffer.wrap(bytes), false);
+                    }
                     reference.write(file.reference, position, bytes);
                 }
                 case Step.Truncate(int _, int size) -> {
@@ -274,6 +284,17 @@ class WritingModelTest {
                     }
                 }
                 default -> throw new IllegalArgumentException(step.toString());
+            }
+        }
+
+        private void copy(Step.Copy step, Open from, Open to) throws Exception {
+            ReferenceFiles.File source = from.reference.file;
+            Call call = () ->
+                    m.fs.copyFileRange(from.file.handle(), step.from, to.file.handle(), step.position, step.length);
+            if (!to.reference.writes) {
+                expect(Errno.EBADF, call);
+            } else if (!reference.mayBeStale(source) && !(source.written && source.path == null)) {
+                expect(reference.copy(source, step.from, to.reference, step.position, step.length), call);
             }
         }
 

@@ -15,7 +15,9 @@ import io.penstock.core.Errno;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Call;
 import io.penstock.testing.Fault;
+import io.penstock.testing.TestData;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
@@ -192,7 +194,7 @@ class WritingTest {
         OpenFile file = m.create("a", O_RDWR);
         m.write(file, 0, "1");
         m.fs.flush(file.handle(), 0);
-        m.fs.writePages(file.handle(), 0, ByteBuffer.wrap(new byte[] {'2'}));
+        m.fs.write(file.handle(), 0, ByteBuffer.wrap(new byte[] {'2'}), true);
         OpenFile reader = m.open("a");
 
         m.fs.release(file.handle());
@@ -201,6 +203,49 @@ class WritingTest {
 
         assertThat(m.stored("a")).isEqualTo("2");
         assertErrno(Errno.EBADF, () -> m.read(reader));
+    }
+
+    // ---- without waiting
+
+    private int writeNow(OpenFile file, String text, boolean pages) throws Exception {
+        return m.fs.writeNow(file.handle(), 0, ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)), pages);
+    }
+
+    @Test
+    void writeNow_memoryIsThere_isWritten() throws Exception {
+        OpenFile file = m.create("a", O_RDWR);
+        m.clock.advance(java.time.Duration.ofSeconds(100));
+
+        assertThat(writeNow(file, "hello", false)).isEqualTo(5);
+
+        assertThat(m.read(file)).isEqualTo("hello");
+        assertThat(m.lookup("a").modified()).isEqualTo(m.clock.instant());
+        m.close(file);
+        assertThat(m.stored("a")).isEqualTo("hello");
+    }
+
+    @Test
+    void writeNow_toBeAppendedOrSynced_wouldWait() throws Exception {
+        m.bucket.put("a", "before");
+        OpenFile appending = m.open("a", O_WRONLY | O_APPEND);
+        OpenFile syncing = m.open("a", O_WRONLY | O_SYNC);
+
+        assertThat(writeNow(appending, "1", false)).isEqualTo(FileSystem.WOULD_WAIT);
+        assertThat(writeNow(syncing, "1", false)).isEqualTo(FileSystem.WOULD_WAIT);
+        assertThat(m.cat("a")).isEqualTo("before");
+        assertThat(writeNow(appending, "B", true)).isOne();
+
+        assertThat(m.cat("a")).isEqualTo("Before");
+        m.close(appending);
+        m.close(syncing);
+    }
+
+    @Test
+    void writeNow_notForThisHandle_isEbadf() throws Exception {
+        m.bucket.put("a", "before");
+        OpenFile file = m.open("a");
+        assertErrno(Errno.EBADF, () -> writeNow(file, "1", false));
+        m.close(file);
     }
 
     // ---- open flags
@@ -475,6 +520,53 @@ class WritingTest {
         m.close(from);
         m.close(to);
         assertThat(m.stored("b")).isEqualTo("\0002348x");
+    }
+
+    @Test
+    void copyFileRange_ofAWholeFile_isDoneByTheStore() throws Exception {
+        byte[] bytes = new TestData("x", 20 << 20, 0).bytes();
+        m.bucket.put("a", bytes);
+        OpenFile from = m.open("a");
+        OpenFile to = m.create("b", O_RDWR);
+
+        assertThat(m.fs.copyFileRange(from.handle(), 0, to.handle(), 0, Long.MAX_VALUE / 2))
+                .isEqualTo(bytes.length);
+
+        assertThat(m.bytes("b")).as("before it is closed").isEqualTo(bytes);
+        m.close(to);
+        m.close(from);
+        assertThat(m.store.uploadedBytes()).isZero();
+        assertThat(m.store.gets()).isEmpty();
+        assertThat(m.lookup("b").size()).isEqualTo(bytes.length);
+    }
+
+    @Test
+    void copyFileRange_ofAWrittenFileWithoutAName_copiesWhatWasWritten() throws Exception {
+        m.bucket.put("a", "old");
+        OpenFile from = m.open("a", O_RDWR);
+        m.write(from, 0, "new");
+        m.unlink("a");
+        OpenFile to = m.create("b", O_RDWR);
+
+        assertThat(m.fs.copyFileRange(from.handle(), 0, to.handle(), 0, 3)).isEqualTo(3);
+
+        m.close(to);
+        assertThat(m.stored("b")).isEqualTo("new");
+        m.close(from);
+    }
+
+    @Test
+    void copyFileRange_sourceReplacedMeanwhile_isEstaleAndNothingIsCopied() throws Exception {
+        m.bucket.put("a", "old");
+        OpenFile from = m.open("a");
+        m.bucket.put("a", "newer");
+        OpenFile to = m.create("b", O_RDWR);
+
+        assertErrno(Errno.ESTALE, () -> m.fs.copyFileRange(from.handle(), 0, to.handle(), 0, 3));
+
+        assertThat(m.read(to)).isEmpty();
+        m.close(to);
+        m.close(from);
     }
 
     // ---- what is not supported

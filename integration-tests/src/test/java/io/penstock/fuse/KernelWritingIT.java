@@ -1,11 +1,56 @@
 package io.penstock.fuse;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.penstock.filesystem.FileSystem;
 import io.penstock.fuse.kernel.KernelBinding;
+import io.penstock.testing.TestData;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import org.junit.jupiter.api.Test;
 
 class KernelWritingIT extends WritingContract {
+    private static final int MIB = 1 << 20;
+
     @Override
     Mount mount(FileSystem fileSystem, MountOptions options) throws MountException, InterruptedException {
         return KernelBinding.mount(fileSystem, options);
+    }
+
+    /** Files.copy and, since version 9, cp ask for copy_file_range(2), which libfuse 2 does not know. */
+    @Test
+    void copy_ofALargeFile_uploadsNoByte() throws Exception {
+        byte[] bytes = new TestData("x", 64 * MIB, 0).bytes();
+        mounted().bucket.put("file", bytes);
+
+        Files.copy(path("file"), path("copy"));
+
+        assertThat(mounted().statistics().uploadedBytes()).isZero();
+        assertThat(mounted().statistics().copiedBytes()).isEqualTo(64L * MIB);
+        assertThat(mounted().stored("copy")).isEqualTo(bytes);
+        mounted().sh("cp --reflink=auto file again && cmp file again && cmp copy again");
+        assertThat(mounted().stored("again")).isEqualTo(bytes);
+        remount();
+        assertThat(Files.readAllBytes(path("copy"))).isEqualTo(bytes);
+    }
+
+    @Test
+    void copy_ofMoreThanTheKernelPassesOnAtOnce_isCommittedOnce() throws Exception {
+        long size = 5L << 30;
+        mounted().bucket.putTestData("file", size);
+
+        Files.copy(path("file"), path("copy"));
+
+        assertThat(mounted().statistics().uploadedBytes()).isZero();
+        assertThat(mounted().statistics().copiedBytes()).isEqualTo(size);
+        assertThat(Files.size(path("copy"))).isEqualTo(size);
+        ByteBuffer expected = ByteBuffer.allocate(MIB);
+        TestData.of("file", size).read((2L << 30) - MIB / 2, expected);
+        ByteBuffer actual = ByteBuffer.allocate(MIB);
+        try (FileChannel copy = FileChannel.open(path("copy"))) {
+            while (actual.hasRemaining() && copy.read(actual, (2L << 30) - MIB / 2 + actual.position()) > 0) {}
+        }
+        assertThat(actual.array()).isEqualTo(expected.array());
     }
 }

@@ -65,7 +65,8 @@ final class MountedBucket implements AutoCloseable {
         cache = PageCache.open(new CacheConfig(cacheFolder, 64 * MIB, 0, 16 * MIB));
         fetcher = new PageFetcher(store, cache, "test", new ReadaheadConfig(8 * MIB, 2 * MIB, 8, MIB));
         Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL), clock::nanoTime);
-        fileSystem = new FileSystem(tree, fetcher, new FileSystemConfig(0, 0, 0644, 0755, passthrough), Instant.EPOCH);
+        FileSystemConfig config = new FileSystemConfig(0, 0, 0644, 0755, passthrough, 0);
+        fileSystem = new FileSystem(tree, fetcher, config, Instant.EPOCH, null);
         Path mountPoint = Files.createDirectories(folder.resolve("mount"));
         boolean mounted = false;
         try {

@@ -23,6 +23,7 @@ import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackConfig;
 import io.penstock.writeback.WritebackLimits;
+import io.penstock.writeback.WritebackStatistics;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -38,7 +39,7 @@ final class WritableBucket implements AutoCloseable {
     private static final Duration TTL = Duration.ofMinutes(1);
     private static final long MIB = 1 << 20;
 
-    final InMemoryObjectStore bucket = new InMemoryObjectStore();
+    final InMemoryObjectStore bucket;
     final Path mountPoint;
 
     private final PageCache cache;
@@ -49,6 +50,13 @@ final class WritableBucket implements AutoCloseable {
     private final Mount mount;
 
     WritableBucket(Binding binding, Path folder) throws IOException, MountException, InterruptedException {
+        this(binding, folder, new InMemoryObjectStore());
+    }
+
+    /** One over a bucket that another had mounted, which is closed. */
+    WritableBucket(Binding binding, Path folder, InMemoryObjectStore bucket)
+            throws IOException, MountException, InterruptedException {
+        this.bucket = bucket;
         assumeTrue(
                 Files.isWritable(Path.of("/dev/fuse")), "there is no /dev/fuse, or not for this user: nothing mounted");
         mountPoint = Files.createDirectories(folder.resolve("mount"));
@@ -67,7 +75,7 @@ final class WritableBucket implements AutoCloseable {
         fileSystem = new FileSystem(
                 tree,
                 fetcher,
-                new FileSystemConfig(0, 0, 0644, 0755, Passthrough.VERIFIED),
+                new FileSystemConfig(0, 0, 0644, 0755, Passthrough.VERIFIED, 0),
                 Instant.EPOCH,
                 new Writing(bucket, writeback, InstantSource.system()));
         mount = binding.mount(
@@ -105,6 +113,11 @@ final class WritableBucket implements AutoCloseable {
         public void filled(int bytes) {
             content.position(content.position() + bytes);
         }
+    }
+
+    /** Bytes that were sent to the store, and those that it has copied by itself. */
+    WritebackStatistics statistics() {
+        return writeback.statistics();
     }
 
     /** Waits until all is committed that was closed, and known to be. */

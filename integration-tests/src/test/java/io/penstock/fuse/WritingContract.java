@@ -51,7 +51,16 @@ abstract class WritingContract {
         }
     }
 
-    private Path path(String name) {
+    WritableBucket mounted() {
+        return b;
+    }
+
+    void remount() throws Exception {
+        b.close();
+        b = new WritableBucket(this::mount, folder, b.bucket);
+    }
+
+    Path path(String name) {
         return b.mountPoint.resolve(name);
     }
 

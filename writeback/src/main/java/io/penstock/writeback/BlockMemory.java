@@ -62,6 +62,17 @@ final class BlockMemory {
         return await(waiter);
     }
 
+    /** {@link #acquire} without waiting: null if somebody would have to. */
+    @Nullable
+    ByteBuffer acquireNow() {
+        lock.lock();
+        try {
+            return waiters.isEmpty() && hasRoom() ? take() : null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private ByteBuffer await(Waiter waiter) throws InterruptedException {
         lock.lock();
         try {

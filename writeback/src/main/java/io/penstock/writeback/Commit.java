@@ -28,6 +28,9 @@ final class Commit implements Runnable {
     private @Nullable Thread thread; // guarded by this
     private boolean cancelled; // guarded by this
 
+    /** The request is under way that makes it visible. Guarded by this. */
+    private boolean deciding;
+
     /** @param changes how many changes the content has */
     Commit(
             FileCommits file,
@@ -67,6 +70,7 @@ final class Commit implements Runnable {
         try {
             begin();
             ObjectVersion version = commit();
+            finish(); // an interrupt from now on would only close the files that it finds in use
             file.shared().pages().keep(version, content);
             file.succeeded(this, version);
         } catch (InterruptedException e) {
@@ -82,7 +86,7 @@ final class Commit implements Runnable {
     private ObjectVersion commit() throws ObjectStoreException, IOException, InterruptedException {
         for (long pause = FIRST_PAUSE_SECONDS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_SECONDS)) {
             try {
-                return upload.commit(content.size(), condition);
+                return upload.commit(content.size(), condition, this::decide);
             } catch (ObjectStoreException.PreconditionFailed e) {
                 ObjectVersion there = file.isRecovered() ? file.shared().sameAs(content) : null;
                 if (there == null) {
@@ -95,6 +99,7 @@ final class Commit implements Runnable {
                     throw e;
                 }
                 log.warn("'{}' cannot be committed now: {}. Again in {} s.", content.key(), e.getMessage(), pause);
+                begin();
                 TimeUnit.SECONDS.sleep(pause);
             }
         }
@@ -105,11 +110,25 @@ final class Commit implements Runnable {
             throw new InterruptedException();
         }
         thread = Thread.currentThread();
+        deciding = false;
+    }
+
+    private synchronized void decide() throws InterruptedException {
+        begin();
+        deciding = true;
     }
 
     private synchronized void finish() {
         thread = null;
         Thread.interrupted(); // a late cancellation
+    }
+
+    /** Ends it, but not the request that decides, whose outcome nobody would know: that still ends one way or the other. */
+    synchronized void withdraw() {
+        cancelled = true;
+        if (!deciding) {
+            cancel();
+        }
     }
 
     synchronized void cancel() {

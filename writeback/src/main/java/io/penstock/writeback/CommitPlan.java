@@ -19,7 +19,7 @@ final class CommitPlan {
     private static final long COPIED_BYTES = 256L << 20;
 
     /** The least copied run: it may give 1 MiB to each neighbour and still have 5. */
-    private static final long LEAST_COPIED = 2L * BLOCK_SIZE;
+    static final long LEAST_COPIED = 2L * BLOCK_SIZE;
 
     private final long sentBytes;
     private final long copiedBytes;
@@ -68,7 +68,7 @@ final class CommitPlan {
         return isObjectsEnd && i == runs.size() - 1;
     }
 
-    private static List<Run> join(List<Run> runs) {
+    static List<Run> join(List<Run> runs) {
         List<Run> joined = new ArrayList<>();
         for (Run run : runs) {
             int last = joined.size() - 1;

@@ -12,13 +12,17 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a file is: blocks over zeros over the committed version. A byte is in a block's data, or in a hole that was made
- * over the version below, or, before {@code baseEnd}, that version's, or zero. Guarded by the file's lock.
+ * What a file is: blocks over copies over zeros over the committed version. A byte is in a block's data, or another
+ * object's that it is to be copied from, or in a hole that was made over the version below, or, before {@code baseEnd},
+ * that version's, or zero. Guarded by the file's lock.
  */
 final class Content {
     private final NavigableMap<Long, Block> blocks;
 
-    /** What was made zero of the version below; where a block has data, that counts. */
+    /** What is to be copied from other objects; where a block has data, that counts. */
+    private final Copies copies;
+
+    /** What was made zero of the version below; where a block has data, or there is a copy, that counts. */
     private final Ranges zeros;
 
     /** Where the version below ends to count: its size, or less since the file was cut. Never more than the size. */
@@ -27,6 +31,7 @@ final class Content {
     private long size;
 
     private Removals sinceCommit = new Removals();
+    private Copies copiedSinceCommit = new Copies();
     private Removals sinceJournal = new Removals();
 
     /** What was taken away since a time: what lies below must not show there again. */
@@ -45,11 +50,12 @@ final class Content {
     }
 
     Content(long baseSize) {
-        this(new TreeMap<>(), new Ranges(), baseSize, baseSize);
+        this(new TreeMap<>(), new Copies(), new Ranges(), baseSize, baseSize);
     }
 
-    private Content(NavigableMap<Long, Block> blocks, Ranges zeros, long baseEnd, long size) {
+    private Content(NavigableMap<Long, Block> blocks, Copies copies, Ranges zeros, long baseEnd, long size) {
         this.blocks = blocks;
+        this.copies = copies;
         this.zeros = zeros;
         this.baseEnd = baseEnd;
         this.size = size;
@@ -60,7 +66,7 @@ final class Content {
         NavigableMap<Long, Block> held =
                 from >= to ? new TreeMap<>() : new TreeMap<>(blocks.subMap(indexOf(from), true, indexOf(to - 1), true));
         held.values().forEach(Block::hold);
-        return new Content(held, zeros.copy(), baseEnd, size);
+        return new Content(held, copies.copy(), zeros.copy(), baseEnd, size);
     }
 
     void letGo() {
@@ -74,6 +80,10 @@ final class Content {
 
     long baseEnd() {
         return baseEnd;
+    }
+
+    Copies copies() {
+        return copies;
     }
 
     Ranges zeros() {
@@ -112,6 +122,7 @@ final class Content {
     void resize(long changed) {
         if (changed < size) {
             forget(changed, size);
+            forgetCopies(changed, size);
             zeros.remove(changed, size);
             baseEnd = Math.min(baseEnd, changed);
             sinceCommit.cut = Math.min(sinceCommit.cut, changed);
@@ -123,9 +134,25 @@ final class Content {
     /** Makes the range, within the size, zeros. */
     void zero(long from, long to) {
         forget(from, to);
+        forgetCopies(from, to);
         zeros.add(from, Math.min(to, baseEnd));
         sinceCommit.zeroed.add(from, to);
         sinceJournal.zeroed.add(from, to);
+    }
+
+    /** The run's bytes are those of its source from now on. */
+    void copy(Run run) {
+        ByteRange range = run.range();
+        grow(range.end());
+        zero(range.offset(), range.end());
+        copies.add(run);
+        copiedSinceCommit.add(run);
+    }
+
+    /** Nothing of the range is to be copied any more. */
+    void forgetCopies(long from, long to) {
+        copies.remove(from, to);
+        copiedSinceCommit.remove(from, to);
     }
 
     private void forget(long from, long to) {
@@ -163,7 +190,13 @@ final class Content {
         return below(position, Math.min(end, data));
     }
 
-    private Segment below(long position, long end) {
+    private Segment below(long position, long limit) {
+        Run copied = copies.at(position);
+        if (copied != null) {
+            return new Segment(
+                    Segment.Source.COPIED, Math.min(limit, copied.range().end()), null, copied);
+        }
+        long end = Math.min(limit, copies.nextAfter(position));
         if (position >= baseEnd) {
             return new Segment(Segment.Source.HOLE, end, null);
         }
@@ -190,15 +223,39 @@ final class Content {
     List<Run> runs(ByteRange within, @Nullable ObjectVersion base) {
         long end = Math.min(size, within.end());
         Ranges changed = changed(within.offset(), end);
+        Ranges copyable = copyable();
         List<Run> runs = new ArrayList<>();
-        for (long from = within.offset(); from < end; ) {
+        for (long from = within.offset();
+                from < end;
+                from = runs.getLast().range().end()) {
+            Run copied = copyable.nextIn(from) == from ? copies.at(from) : null;
+            if (copied != null) {
+                runs.add(copied.between(from, Math.min(Math.min(end, copyable.nextOut(from)), wholeEnd(copied))));
+                continue;
+            }
             boolean sent = base == null || changed.nextIn(from) == from;
-            long to = Math.min(end, sent ? changed.nextOut(from) : changed.nextIn(from));
-            ByteRange range = new ByteRange(from, to - from);
+            long to = sent ? Math.min(changed.nextOut(from), copyable.nextIn(from)) : changed.nextIn(from);
+            ByteRange range = new ByteRange(from, Math.min(end, to) - from);
             runs.add(sent ? Run.sent(range) : new Run(range, base, from));
-            from = to;
         }
         return runs;
+    }
+
+    /** The blocks that lie as a whole in one copy. */
+    private Ranges copyable() {
+        Ranges whole = new Ranges();
+        for (Run run : copies.toList()) {
+            whole.add(indexOf(run.range().offset() + BLOCK_SIZE - 1) * BLOCK_SIZE, wholeEnd(run));
+        }
+        for (Block block : blocks.values()) {
+            whole.remove(block.start(), block.end());
+        }
+        return whole;
+    }
+
+    private long wholeEnd(Run copied) {
+        long end = copied.range().end();
+        return end == size ? end : indexOf(end) * BLOCK_SIZE;
     }
 
     private Ranges changed(long from, long to) {
@@ -223,6 +280,7 @@ final class Content {
     /** The content is held as it is now, to be committed. */
     void commitBegins() {
         sinceCommit = new Removals();
+        copiedSinceCommit = new Copies();
     }
 
     Removals takeSinceJournal() {
@@ -251,12 +309,12 @@ final class Content {
         long counts = Math.min(baseSize, Math.min(sinceCommit.cut, size));
         Ranges above = sinceCommit.zeroed.copy();
         above.remove(counts, Long.MAX_VALUE);
-        return new Content(changed, above, counts, size);
+        return new Content(changed, copiedSinceCommit, above, counts, size);
     }
 
     /** As an earlier run has left it, all of it staged. */
     static Content found(long baseEnd, long size, Ranges zeros, Ranges data) {
-        Content content = new Content(new TreeMap<>(), zeros.copy(), baseEnd, size);
+        Content content = new Content(new TreeMap<>(), new Copies(), zeros.copy(), baseEnd, size);
         for (ByteRange range : data.toList()) {
             for (long from = range.offset(); from < range.end(); ) {
                 Block block = content.blockForWriting(from);

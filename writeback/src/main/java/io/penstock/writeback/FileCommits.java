@@ -55,6 +55,9 @@ final class FileCommits implements LiveContent.Owner {
     private Instant modified;
     private boolean unlinked;
 
+    /** Its name is about to be removed: it is neither committed nor ended until that is done or given up. */
+    private boolean withdrawn;
+
     /** The content is of an earlier run, whose commit may have succeeded unnoticed. */
     private boolean recovered;
 
@@ -113,11 +116,20 @@ final class FileCommits implements LiveContent.Owner {
     }
 
     boolean isDirty() {
-        return changes > committedChanges && !unlinked;
+        return isChanged() && !unlinked;
+    }
+
+    /** Whether the content is not that of the version below. */
+    boolean isChanged() {
+        return changes > committedChanges;
     }
 
     boolean isUnlinked() {
         return unlinked;
+    }
+
+    boolean isWithdrawn() {
+        return withdrawn;
     }
 
     boolean isCommitting() {
@@ -135,6 +147,10 @@ final class FileCommits implements LiveContent.Owner {
 
     long changes() {
         return changes;
+    }
+
+    long committedChanges() {
+        return committedChanges;
     }
 
     long uploadedBytes() {
@@ -248,7 +264,7 @@ final class FileCommits implements LiveContent.Owner {
         Commit commit = new Commit(this, upload(), bytes.freeze(), changes, condition(), behind);
         committing = commit;
         try {
-            shared.commits().execute(commit);
+            shared.execute(commit);
         } catch (RejectedExecutionException e) {
             ended(commit, new IOException("'" + key + "' is not committed: the mount ends", e));
         }
@@ -305,17 +321,29 @@ final class FileCommits implements LiveContent.Owner {
     }
 
     /** Nothing is committed any more once this has returned. */
-    void unlink() {
+    void withdraw() {
         lock.lock();
         try {
             unlinked = true;
+            withdrawn = true;
             error.clear();
             if (committing != null) {
-                committing.cancel();
+                committing.withdraw();
             }
             while (committing != null) {
                 progress.awaitUninterruptibly();
             }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** @param removed whether its name is gone now; else it is committed after all */
+    void settled(boolean removed) {
+        lock.lock();
+        try {
+            unlinked = removed;
+            withdrawn = false;
         } finally {
             lock.unlock();
         }

@@ -23,6 +23,7 @@ final class FileJournal implements UploadJournal {
 
     @Override
     public void created(MultipartUpload upload, PartLayout layout) {
+        file.uploadBegan();
         note(new JournalRecord.UploadCreated(upload.id(), layout));
     }
 
@@ -32,8 +33,10 @@ final class FileJournal implements UploadJournal {
     }
 
     @Override
-    public void abandoned() {
-        note(new JournalRecord.UploadAbandoned());
+    public void ended() {
+        if (file.uploadEnded()) {
+            note(new JournalRecord.UploadAbandoned());
+        }
     }
 
     /** Without waiting for the disk: what is lost in a crash of the machine is uploaded again. */

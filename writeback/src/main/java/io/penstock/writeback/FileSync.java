@@ -41,6 +41,30 @@ final class FileSync {
         durableChanges = changes;
     }
 
+    /** It is what an earlier run made durable. */
+    void found() {
+        durableChanges = file.changes();
+    }
+
+    /**
+     * Makes durable what is about to be committed, if something older is: what is found after a crash must not be older
+     * than what the store may have by then.
+     */
+    void renew() throws ObjectStoreException, IOException, InterruptedException {
+        boolean older;
+        bytes.lock().lock();
+        try {
+            older = durableChanges > file.committedChanges() && durableChanges < file.changes();
+        } finally {
+            bytes.lock().unlock();
+        }
+        if (older && !staged(true)) {
+            log.debug(
+                    "What is staged of '{}' stays older than what is committed",
+                    file.lockedIdentity().key());
+        }
+    }
+
     /** What is durable is so under another name: it has to be said again. */
     void moved() {
         durableChanges = -1;
@@ -51,7 +75,8 @@ final class FileSync {
      * Returns once what is written by now would survive a crash of the machine.
      *
      * @param closing whether it is to be committed even if the mount ends before
-     * @return false if it cannot be made so here, because the disk is full or broken: it has to be committed
+     * @return false if it cannot be made so here, because the disk is full or broken, or something is still to be copied
+     *     by the store: it has to be committed
      */
     boolean staged(boolean closing) throws ObjectStoreException, IOException, InterruptedException {
         syncs.lockInterruptibly();
@@ -65,6 +90,9 @@ final class FileSync {
                     wanted = file.changes();
                     if (file.isUnlinked() || (durableChanges >= wanted && !(closing && hasUncommitted(wanted)))) {
                         return true;
+                    }
+                    if (!bytes.content().copies().isEmpty()) {
+                        return false; // a crash must not leave it at the mercy of what it is copied from
                     }
                     if (file.isCommitting()) {
                         bytes.progress().await();
@@ -126,7 +154,9 @@ final class FileSync {
         Content.Removals removed;
         bytes.lock().lock();
         try {
-            if (file.isCommitting() || file.isUnlinked()) {
+            if (file.isCommitting()
+                    || file.isUnlinked()
+                    || !bytes.content().copies().isEmpty()) {
                 return false;
             }
             removed = bytes.content().takeSinceJournal();
@@ -218,6 +248,7 @@ final class FileSync {
         } finally {
             bytes.lock().unlock();
         }
+        new StoreCopies(file).materialise();
         if (!staged(true)) {
             return false;
         }

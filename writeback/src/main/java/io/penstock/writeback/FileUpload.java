@@ -5,6 +5,7 @@ import static io.penstock.objectstore.UploadedPart.MAX_SIZE;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.objectstore.WriteCondition;
@@ -21,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * <p>While the file is written, parts of its tail go up as soon as all of their blocks are at rest. That is a service:
  * if one fails, the others wait for a while, or for the commit, which sends what is missing and fails only if that
  * fails too. An upload that has vanished from the store is begun anew, once a commit. Content of one part or less is one
- * PUT.
+ * PUT; content that is another object's, one copy by the store.
  */
 final class FileUpload implements Upload {
     private static final Logger LOG = LoggerFactory.getLogger(FileUpload.class);
@@ -65,17 +66,22 @@ final class FileUpload implements Upload {
     }
 
     @Override
-    public ObjectVersion commit(long size, WriteCondition condition)
+    public ObjectVersion commit(long size, WriteCondition condition, Decision decision)
             throws ObjectStoreException, IOException, InterruptedException {
         if (size > MAX_NUMBER * MAX_SIZE) {
             throw new IOException("'" + key + "' has " + size + " bytes: no store takes that much in 10,000 parts");
         }
-        boolean whole = size <= partBytes;
+        ObjectVersion original = original(size);
+        boolean whole = original != null || size <= partBytes;
         ObjectVersion version;
         sender.beginCommit(!whole);
         try {
             uploads.probeConditions(condition);
-            version = whole ? putWhole(size, condition) : joinParts(size, condition);
+            if (original != null) {
+                version = copyWhole(original, condition, decision);
+            } else {
+                version = whole ? putWhole(size, condition, decision) : joinParts(size, condition, decision);
+            }
         } finally {
             sender.endCommit();
         }
@@ -83,10 +89,11 @@ final class FileUpload implements Upload {
         return version;
     }
 
-    private ObjectVersion putWhole(long size, WriteCondition condition)
+    private ObjectVersion putWhole(long size, WriteCondition condition, Decision decision)
             throws ObjectStoreException, IOException, InterruptedException {
         lane.acquire();
         try (FileContent.StillBody body = size == 0 ? new EmptyBody() : content.body(new ByteRange(0, size))) {
+            decision.begin();
             ObjectVersion version = uploads.store().put(key, body, condition);
             uploads.uploaded(size);
             return version;
@@ -95,25 +102,59 @@ final class FileUpload implements Upload {
         }
     }
 
-    private ObjectVersion joinParts(long size, WriteCondition condition)
+    /** The version of another object that has just this content: null if there is none. */
+    private @Nullable ObjectVersion original(long size) {
+        if (size == 0 || sourceOf(Math.min(size, Writeback.BLOCK_SIZE), size) == null) {
+            return null; // mostly, and found without a look at all of it
+        }
+        return sourceOf(size, size);
+    }
+
+    /** The other object's version of this size that all bytes up to there are copied from. */
+    private @Nullable ObjectVersion sourceOf(long end, long size) {
+        List<Run> runs = CommitPlan.join(content.runs(new ByteRange(0, end)));
+        Run first = runs.getFirst();
+        ObjectVersion source = first.source();
+        if (source == null || source.size() != size || source.key().equals(key)) {
+            return null;
+        }
+        return runs.size() == 1 && first.sourceOffset() == 0 ? source : null;
+    }
+
+    private ObjectVersion copyWhole(ObjectVersion original, WriteCondition condition, Decision decision)
+            throws ObjectStoreException, InterruptedException {
+        lane.acquire();
+        try {
+            decision.begin();
+            ObjectVersion version = uploads.store().copy(original, key, condition);
+            uploads.copied(version.size());
+            return version;
+        } finally {
+            lane.release();
+        }
+    }
+
+    private ObjectVersion joinParts(long size, WriteCondition condition, Decision decision)
             throws ObjectStoreException, IOException, InterruptedException {
         try {
-            return joinPartsOnce(size, condition);
+            return joinPartsOnce(size, condition, decision);
         } catch (ObjectStoreException.NotFound e) {
             if (!sender.beginAnew()) {
                 throw e; // the bucket
             }
             LOG.warn("The upload of '{}' is gone from the store: it begins anew", key);
-            return joinPartsOnce(size, condition);
+            return joinPartsOnce(size, condition, decision);
         }
     }
 
-    private ObjectVersion joinPartsOnce(long size, WriteCondition condition)
+    private ObjectVersion joinPartsOnce(long size, WriteCondition condition, Decision decision)
             throws ObjectStoreException, IOException, InterruptedException {
         PartLayout layout = sender.settleLayout(size);
         List<UploadedPart> uploaded = sender.bring(plan(size, layout));
         RemoteUpload to = sender.remote();
-        return to.complete(to.open(layout), uploaded, condition);
+        MultipartUpload upload = to.open(layout);
+        decision.begin();
+        return to.complete(upload, uploaded, condition);
     }
 
     private List<PlannedPart> plan(long size, PartLayout layout) {

@@ -1,8 +1,8 @@
 package io.penstock.writeback;
 
 import io.penstock.core.ObjectVersion;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.HashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,8 +19,7 @@ final class Ground {
     private boolean retired;
 
     // Guarded by this.
-    private BaseContent.@Nullable Reader reader;
-    private final List<BaseContent.Reader> opened = new ArrayList<>();
+    private final Map<ObjectVersion, BaseContent.Reader> readers = new HashMap<>();
 
     Ground(@Nullable ObjectVersion version, BaseContent base, StagedFile staged) {
         this.version = version;
@@ -40,23 +39,19 @@ final class Ground {
     /** The same bytes are found as another version from now on. */
     void moved(ObjectVersion to) {
         version = to;
-        synchronized (this) {
-            reader = null;
-        }
     }
 
-    synchronized BaseContent.Reader reader() {
-        BaseContent.Reader current = reader;
-        if (current == null) {
-            ObjectVersion below = version;
-            if (below == null) {
-                throw new IllegalStateException("there is no version below");
-            }
-            current = base.open(below);
-            reader = current;
-            opened.add(current);
+    BaseContent.Reader reader() {
+        ObjectVersion below = version;
+        if (below == null) {
+            throw new IllegalStateException("there is no version below");
         }
-        return current;
+        return reader(below);
+    }
+
+    /** A reader of any version, open as long as this is in use. */
+    synchronized BaseContent.Reader reader(ObjectVersion of) {
+        return readers.computeIfAbsent(of, base::open);
     }
 
     /** The data file is about to be given to the cache, which frees parts of it as it likes. */
@@ -82,7 +77,7 @@ final class Ground {
     }
 
     private synchronized void close() {
-        opened.forEach(BaseContent.Reader::close);
+        readers.values().forEach(BaseContent.Reader::close);
         staged.close();
     }
 }

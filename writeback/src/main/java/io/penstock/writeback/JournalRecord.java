@@ -47,6 +47,9 @@ sealed interface JournalRecord {
     /** The upload is no more. */
     record UploadAbandoned() implements JournalRecord {}
 
+    /** The content does not count any more: the journal is only there until the upload is aborted. */
+    record Dropped() implements JournalRecord {}
+
     /** It cannot be committed by itself. */
     record Kept(String reason) implements JournalRecord {}
 
@@ -95,6 +98,7 @@ sealed interface JournalRecord {
                 to.writeByte(7);
                 to.writeUTF(reason.substring(0, Math.min(reason.length(), 4096)));
             }
+            case Dropped() -> to.writeByte(8);
         }
     }
 
@@ -120,6 +124,7 @@ sealed interface JournalRecord {
                 new PartUploaded(new UploadedPart(from.readInt(), from.readUTF(), from.readLong()), from.readInt());
             case 6 -> new UploadAbandoned();
             case 7 -> new Kept(from.readUTF());
+            case 8 -> new Dropped();
             default -> throw new IOException("no such record: " + type);
         };
     }

@@ -4,6 +4,7 @@ import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.writeback.JournalRecord.Closed;
+import io.penstock.writeback.JournalRecord.Dropped;
 import io.penstock.writeback.JournalRecord.Kept;
 import io.penstock.writeback.JournalRecord.Opened;
 import io.penstock.writeback.JournalRecord.PartUploaded;
@@ -40,6 +41,7 @@ final class JournalState implements Consumer<JournalRecord> {
                 parts.put(part.number(), new JournalledUpload.Part(part, crc32c));
             case UploadAbandoned() -> upload = null;
             case Kept(String reason) -> keptFor = reason;
+            case Dropped() -> written = null;
         }
     }
 
@@ -64,7 +66,7 @@ final class JournalState implements Consumer<JournalRecord> {
         return opened;
     }
 
-    /** The last; null if nothing was made durable. */
+    /** The last; null if nothing was made durable, or if it does not count any more. */
     @Nullable
     Written written() {
         return written;

@@ -4,26 +4,33 @@ import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Instant;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The content of a file that could not be committed: somebody else changed the object meanwhile, or access to it was
- * withdrawn. It stays in the staging folder until it is committed or discarded. For one thread at a time.
+ * The content of a file that an earlier run has not committed: it has not come to it, or it could not, because somebody
+ * else changed the object meanwhile or access to it was withdrawn. It stays in the staging folder until it is committed
+ * or discarded. For one thread at a time.
  */
 public final class KeptFile {
     private static final int CHUNK = 1 << 20;
 
     private final WrittenFile file;
-    private final String reason;
+    private final @Nullable String reason;
     private final String where;
 
     KeptFile(WrittenFile file, Recovery.Found found) {
         this.file = file;
-        this.reason = String.valueOf(found.keptFor());
+        this.reason = found.keptFor();
         this.where = found.staged().where();
+    }
+
+    WrittenFile file() {
+        return file;
     }
 
     public String key() {
@@ -39,8 +46,8 @@ public final class KeptFile {
         return file.modified();
     }
 
-    /** Why it could not be committed. */
-    public String reason() {
+    /** Why it could not be committed; null if it has not come to that yet. */
+    public @Nullable String reason() {
         return reason;
     }
 
@@ -56,28 +63,39 @@ public final class KeptFile {
     }
 
     /**
-     * Writes the content to a new file in this folder, under the last part of its key, and leaves it where it is.
+     * Writes the content to a new file below this folder, with the key as its path, and leaves it where it is.
      *
      * @return the file
      * @throws IOException also if there is a file of this name already
      */
     public Path export(Path folder) throws ObjectStoreException, IOException, InterruptedException {
-        String name =
-                key().substring(key().lastIndexOf('/', key().length() - 2) + 1).replace('/', '_');
-        Path target = Files.createDirectories(folder).resolve(name.equals("..") || name.equals(".") ? "_" : name);
+        Path target = folder;
+        for (String name : key().split("/", -1)) {
+            target = target.resolve(name.isEmpty() || name.equals(".") || name.equals("..") ? "_" : name);
+        }
+        Files.createDirectories(target.getParent());
         try (FileChannel to = FileChannel.open(target, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-            ByteBuffer buffer = ByteBuffer.allocateDirect(CHUNK);
-            for (long position = 0; position < size(); ) {
-                int read = file.read(position, buffer.clear());
-                buffer.flip();
-                while (buffer.hasRemaining()) {
-                    to.write(buffer);
-                }
-                position += read;
-            }
-            to.force(true);
+            copy(to);
+        } catch (FileAlreadyExistsException e) {
+            throw e;
+        } catch (ObjectStoreException | IOException | InterruptedException e) {
+            Files.deleteIfExists(target);
+            throw e;
         }
         return target;
+    }
+
+    private void copy(FileChannel to) throws ObjectStoreException, IOException, InterruptedException {
+        ByteBuffer buffer = ByteBuffer.allocateDirect(CHUNK);
+        for (long position = 0; position < size(); ) {
+            int read = file.read(position, buffer.clear());
+            buffer.flip();
+            while (buffer.hasRemaining()) {
+                to.write(buffer);
+            }
+            position += read;
+        }
+        to.force(true);
     }
 
     /** Removes it for good. */

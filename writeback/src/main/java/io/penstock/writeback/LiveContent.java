@@ -5,8 +5,6 @@ import static io.penstock.writeback.Writeback.BLOCK_SIZE;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
-import io.penstock.objectstore.ObjectStoreException;
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -16,18 +14,13 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of a written file, wherever they are: in memory, staged, in the version below, or nowhere. Safe for use by
- * any number of threads.
- *
- * <p>A read finds each run of bytes under the lock and fetches without it what is not in memory. A commit may replace
- * what lies below meanwhile, and then the run is read again: the data file may be the cache's by then, which frees parts
- * of it as it likes.
+ * The bytes of a written file, wherever they are: in memory, staged, in the version below, in others that it is to be
+ * copied from, or nowhere. Safe for use by any number of threads.
  */
 final class LiveContent {
-    private static final byte[] ZEROS = new byte[64 << 10];
-
     private final Shared shared;
     private final Owner owner;
+    private final ContentReads reads;
     private final BlockStaging staging;
     private final PageSums sums;
 
@@ -63,6 +56,7 @@ final class LiveContent {
     LiveContent(Shared shared, Owner owner, Content content, Ground ground) {
         this.shared = shared;
         this.owner = owner;
+        this.reads = new ContentReads(this);
         this.staging = new BlockStaging(this, shared);
         this.sums = new PageSums(this);
         this.content = content;
@@ -75,6 +69,10 @@ final class LiveContent {
 
     Condition progress() {
         return progress;
+    }
+
+    ContentReads reads() {
+        return reads;
     }
 
     BlockStaging staging() {
@@ -109,139 +107,42 @@ final class LiveContent {
         return frozen == null ? null : frozen.content();
     }
 
-    // ---- reading
-
-    /** @return bytes read until the buffer is full or the file ends */
-    int read(long position, ByteBuffer to) throws ObjectStoreException, IOException, InterruptedException {
-        int limit = to.limit();
-        int start = to.position();
-        to.limit(start + Math.clamp(size() - position, 0, to.remaining()));
-        try {
-            read(null, position, to);
-            return to.position() - start;
-        } finally {
-            to.limit(limit);
-        }
-    }
-
-    private long size() {
-        lock.lock();
-        try {
-            return content.size();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /**
-     * Fills the buffer.
-     *
-     * @param still what to read; null for the file as it is
-     */
-    void read(@Nullable StillContent still, long position, ByteBuffer to)
-            throws ObjectStoreException, IOException, InterruptedException {
-        long at = position;
-        while (to.hasRemaining()) {
-            at += readRun(still, at, to);
-        }
-    }
-
-    /** Reads a run of bytes that are in one place. 0 if that was replaced meanwhile: to be tried again. */
-    private int readRun(@Nullable StillContent still, long position, ByteBuffer to)
-            throws ObjectStoreException, IOException, InterruptedException {
-        Segment segment;
-        int length;
-        Ground under;
-        lock.lock();
-        try {
-            while (still == null && ground.isRetired()) {
-                progress.await(); // for the version that the data file is given to
-            }
-            Content view = still == null ? content : still.content();
-            segment = view.at(position, position + to.remaining());
-            length = Math.toIntExact(segment.end() - position);
-            Block block = segment.block();
-            if (segment.source() == Segment.Source.MEMORY && block != null) {
-                block.read(position, to, length);
-                return length;
-            }
-            under = (still == null ? ground : still.ground()).use();
-        } finally {
-            lock.unlock();
-        }
-        boolean valid = false;
-        try {
-            fetch(segment.source(), under, position, to.slice(to.position(), length));
-        } catch (ObjectStoreException.PreconditionFailed e) {
-            if (still != null || !isReplacedHere(under)) {
-                throw e;
-            }
-        } finally {
-            lock.lock();
-            try {
-                valid = still != null || (under == ground && !under.isRetired());
-                under.release();
-            } finally {
-                lock.unlock();
-            }
-        }
-        if (!valid) {
-            return 0;
-        }
-        to.position(to.position() + length);
-        return length;
-    }
-
-    /** Whether the version below is no longer the object because a commit of this file has replaced it. */
-    private boolean isReplacedHere(Ground under) throws InterruptedException {
-        lock.lock();
-        try {
-            while (frozen != null && under == ground) {
-                progress.await();
-            }
-            return under != ground;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private static void fetch(Segment.Source source, Ground under, long position, ByteBuffer to)
-            throws ObjectStoreException, IOException, InterruptedException {
-        int wanted = to.remaining();
-        int read = switch (source) {
-            case STAGED -> under.staged().read(position, to);
-            case BASE -> under.reader().read(position, to);
-            case HOLE, MEMORY -> putZeros(to);
-        };
-        if (read < wanted) {
-            throw new IOException("the file's bytes end at " + (position + read) + ", which is too early");
-        }
-    }
-
-    private static int putZeros(ByteBuffer to) {
-        int length = to.remaining();
-        while (to.hasRemaining()) {
-            to.put(ZEROS, 0, Math.min(ZEROS.length, to.remaining()));
-        }
-        return length;
-    }
-
     // ---- writing
+
+    /** Where a block's memory comes from. */
+    private interface Supply {
+        /** Null if there is none. */
+        @Nullable
+        ByteBuffer take() throws InterruptedException;
+    }
 
     /** Writes all that the buffer holds; waits for memory in turn. */
     void write(long position, ByteBuffer from) throws InterruptedException {
+        write(position, from, shared.memory()::acquire);
+    }
+
+    /** {@link #write} without waiting. False if there is no memory for all of it: some may be written then. */
+    boolean writeNow(long position, ByteBuffer from) throws InterruptedException {
+        return write(position, from, shared.memory()::acquireNow);
+    }
+
+    private boolean write(long position, ByteBuffer from, Supply memory) throws InterruptedException {
         ByteBuffer spare = null;
         try {
             for (long at = position; from.hasRemaining(); ) {
                 int length = Math.min(from.remaining(), (int) (BLOCK_SIZE - at % BLOCK_SIZE));
-                if (!tryWrite(at, from.slice(from.position(), length), spare)) {
-                    spare = shared.memory().acquire();
+                if (!tryWrite(at, from.slice(from.position(), length), spare, null)) {
+                    spare = memory.take();
+                    if (spare == null) {
+                        return false;
+                    }
                     continue;
                 }
                 spare = null; // the block's now, or given back
                 from.position(from.position() + length);
                 at += length;
             }
+            return true;
         } finally {
             if (spare != null) {
                 shared.memory().release(spare);
@@ -249,10 +150,34 @@ final class LiveContent {
         }
     }
 
-    /** Writes within one block. False if that needs memory and none was brought. */
-    private boolean tryWrite(long position, ByteBuffer from, @Nullable ByteBuffer spare) {
+    /** The run's bytes are those of its source from now on. With the lock held. */
+    void copy(Run run) {
+        owner.changes(run.range());
+        content.copy(run);
+    }
+
+    /** Writes the run's bytes, all within one block, unless it is not to be copied any more. */
+    void replaceCopy(Run run, ByteBuffer bytes) throws InterruptedException {
+        if (!tryWrite(run.range().offset(), bytes, null, run)) {
+            tryWrite(run.range().offset(), bytes, shared.memory().acquire(), run);
+        }
+    }
+
+    /**
+     * Writes within one block.
+     *
+     * @param copied whose bytes they are, which is left alone if that is not what is there; null for any
+     * @return false if that needs memory and none was brought
+     */
+    private boolean tryWrite(long position, ByteBuffer from, @Nullable ByteBuffer spare, @Nullable Run copied) {
         lock.lock();
         try {
+            if (copied != null && !isCopied(copied)) {
+                if (spare != null) {
+                    shared.memory().release(spare);
+                }
+                return true;
+            }
             Block current = content.block(Content.indexOf(position));
             boolean needsMemory = current == null || current.isHeld() || current.needsMemory();
             if (needsMemory && spare == null) {
@@ -271,6 +196,9 @@ final class LiveContent {
             boolean wasWhole = block.isWhole();
             block.write(position, from);
             content.grow(range.end());
+            if (copied != null) {
+                content.forgetCopies(position, range.end());
+            }
             if (block.isWhole() && (!wasWhole || range.end() == block.end())) {
                 owner.whole(block);
             }
@@ -278,6 +206,13 @@ final class LiveContent {
         } finally {
             lock.unlock();
         }
+    }
+
+    private boolean isCopied(Run run) {
+        Segment there = content.at(run.range().offset(), run.range().end());
+        return there.end() == run.range().end()
+                && there.source() == Segment.Source.COPIED
+                && content.copies().has(run);
     }
 
     // ---- holding still

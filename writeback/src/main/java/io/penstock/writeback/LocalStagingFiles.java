@@ -5,6 +5,7 @@ import io.penstock.cache.DataFile;
 import io.penstock.cache.DirectIo;
 import io.penstock.cache.LocalFile;
 import java.io.IOException;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
@@ -54,8 +55,24 @@ final class LocalStagingFiles implements StagingFiles {
 
     @Override
     public void force() throws IOException {
+        boolean interrupted = Thread.interrupted(); // which would close the channel, and look like a broken disk
+        try {
+            while (!forced()) {
+                interrupted |= Thread.interrupted();
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private boolean forced() throws IOException {
         try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
             channel.force(true);
+            return true;
+        } catch (ClosedByInterruptException e) {
+            return false;
         }
     }
 

@@ -43,7 +43,7 @@ final class PageSums {
             return block.checksum(page); // does not change any more: the block is held
         }
         ByteBuffer bytes = ByteBuffer.allocate(length);
-        live.read(still, start, bytes);
+        live.reads().read(still, start, bytes);
         int checksum = checksumOf(bytes.flip());
         if (block != null && length == PAGE_SIZE) {
             lock.lock();

@@ -266,7 +266,7 @@ final class PartSender {
             }
             parts.begin(PartLayout.planned(size, parts.layout().partBytes()));
             if (begun) {
-                abortBehind(remote, () -> {});
+                abortBehind(remote, () -> {}); // the journal tells of the next one by then
                 remote = new RemoteUpload(uploads.store(), key, journal, null);
             }
             return parts.layout();
@@ -347,7 +347,7 @@ final class PartSender {
         } finally {
             lock.unlock();
         }
-        journal.abandoned();
+        journal.ended();
         return true;
     }
 
@@ -361,7 +361,7 @@ final class PartSender {
             senders.forEach(Thread::interrupt);
             progress.signalAll();
             if (abort) {
-                abortBehind(remote, journal::abandoned);
+                abortBehind(remote, journal::ended);
             }
         } finally {
             lock.unlock();
@@ -381,8 +381,7 @@ final class PartSender {
                 return null;
             });
             try {
-                upload.abort();
-                then.run();
+                upload.abort(then);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }

@@ -19,7 +19,7 @@ final class Recovery {
     private final Staging staging;
     private final List<Found> found = new ArrayList<>();
     private final List<Found> kept = new ArrayList<>();
-    private final List<JournalledUpload> orphans = new ArrayList<>();
+    private final List<Orphan> orphans = new ArrayList<>();
 
     /**
      * A file that was closed or fsynced.
@@ -35,6 +35,13 @@ final class Recovery {
             boolean closed,
             @Nullable JournalledUpload upload,
             @Nullable String keptFor) {}
+
+    /**
+     * An upload of this folder's that nothing will resume.
+     *
+     * @param aborted to be run once it is: until then a further run finds it too
+     */
+    record Orphan(JournalledUpload upload, Runnable aborted) {}
 
     private Recovery(Staging staging) {
         this.staging = staging;
@@ -56,8 +63,7 @@ final class Recovery {
         return kept;
     }
 
-    /** Uploads of this folder's that nothing will resume. */
-    List<JournalledUpload> orphans() {
+    List<Orphan> orphans() {
         return orphans;
     }
 
@@ -92,7 +98,7 @@ final class Recovery {
         JournalRecord.Opened opened = state.opened();
         if (opened != null && !opened.namespace().equals(staging.namespace())) {
             journal.close();
-            log.info(
+            log.warn(
                     "'{}' of {} waits in the staging folder for a mount of that bucket",
                     opened.key(),
                     opened.namespace());
@@ -102,12 +108,13 @@ final class Recovery {
         boolean lost = written != null && !state.data().isEmpty() && !names.contains(name + StagedFile.DATA);
         if (opened == null || written == null || lost) {
             JournalledUpload upload = state.upload();
-            if (upload != null) {
-                orphans.add(upload);
-            }
             journal.close();
-            remove(name + StagedFile.JOURNAL);
             remove(name + StagedFile.DATA);
+            if (upload == null) {
+                remove(name + StagedFile.JOURNAL);
+            } else {
+                orphans.add(new Orphan(upload, () -> remove(name + StagedFile.JOURNAL)));
+            }
             return;
         }
         add(name, opened, written, state, journal);
@@ -124,7 +131,7 @@ final class Recovery {
                 opened,
                 written,
                 Content.found(written.baseEnd(), written.size(), state.zeros(), state.data()),
-                StagedFile.found(staging, name, journal, state.data()),
+                StagedFile.found(staging, name, journal, state.data(), state.upload() != null),
                 state.isClosed(),
                 state.upload(),
                 state.keptFor());

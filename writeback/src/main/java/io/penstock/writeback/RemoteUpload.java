@@ -80,7 +80,7 @@ final class RemoteUpload {
                 return earlier.upload();
             } catch (ObjectStoreException.NotFound e) {
                 LOG.info("The upload of '{}' that an earlier run began is gone: it begins anew", key);
-                journal.abandoned();
+                journal.ended();
             }
         }
         MultipartUpload created = store.createUpload(key);
@@ -92,10 +92,15 @@ final class RemoteUpload {
     private void takeOver(JournalledUpload earlier) throws ObjectStoreException, InterruptedException {
         for (UploadedPart there : store.parts(earlier.upload())) {
             JournalledUpload.Part noted = earlier.parts().get(there.number());
-            if (noted != null && noted.part().equals(there)) {
-                confirmed.put(there.number(), noted);
+            if (noted != null && isSame(noted.part(), there)) {
+                confirmed.put(there.number(), new JournalledUpload.Part(there, noted.crc32c()));
             }
         }
+    }
+
+    /** The store may keep a checksum of it, which no journal has. */
+    private static boolean isSame(UploadedPart noted, UploadedPart there) {
+        return noted.etag().equals(there.etag()) && noted.size() == there.size();
     }
 
     /** Copies the part or sends it, unless the store has it from an earlier run. */
@@ -114,8 +119,8 @@ final class RemoteUpload {
                 return there.part();
             }
             UploadedPart part = store.uploadPart(to, number, body);
-            uploads.uploaded(part.size());
             body.crc32c().ifPresent(crc -> journal.uploaded(part, crc));
+            uploads.uploaded(part.size());
             return part;
         }
     }
@@ -128,7 +133,9 @@ final class RemoteUpload {
 
     ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, WriteCondition condition)
             throws ObjectStoreException, InterruptedException {
-        return store.complete(upload, parts, condition);
+        ObjectVersion version = store.complete(upload, parts, condition);
+        journal.ended();
+        return version;
     }
 
     /** Whether there is, as far as is known, something at the store that has to be completed or aborted. */
@@ -136,16 +143,27 @@ final class RemoteUpload {
         return opened != null;
     }
 
-    /** Gives up what is at the store. To be called once nothing is on its way there any more: a part that arrives later stays. */
-    void abort() throws InterruptedException {
+    /**
+     * Gives up what is at the store. To be called once nothing is on its way there any more: a part that arrives later
+     * stays.
+     *
+     * @param then run if nothing is left of it
+     */
+    void abort(Runnable then) throws InterruptedException {
         MultipartUpload upload = opened;
         if (upload == null) {
+            then.run();
             return;
         }
         try {
             store.abort(upload);
+            then.run();
         } catch (ObjectStoreException e) {
-            LOG.warn("The incomplete upload {} of '{}' is left in the bucket: {}", upload.id(), key, e.getMessage());
+            LOG.warn(
+                    "The incomplete upload {} of '{}' is in the bucket until the next mount: {}",
+                    upload.id(),
+                    key,
+                    e.getMessage());
         }
     }
 }

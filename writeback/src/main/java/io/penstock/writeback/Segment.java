@@ -7,8 +7,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param end of the run, behind its last byte
  * @param block that has them; the file's first place for what is in memory or staged
+ * @param copied that they are copied with; null if they are not
  */
-record Segment(Source source, long end, @Nullable Block block) {
+record Segment(
+        Source source,
+        long end,
+        @Nullable Block block,
+        @Nullable Run copied) {
     enum Source {
         /** In a block's memory. */
         MEMORY,
@@ -16,7 +21,13 @@ record Segment(Source source, long end, @Nullable Block block) {
         STAGED,
         /** In the version below. */
         BASE,
+        /** In another object's version. */
+        COPIED,
         /** Nowhere: zeros. */
         HOLE
+    }
+
+    Segment(Source source, long end, @Nullable Block block) {
+        this(source, end, block, null);
     }
 }

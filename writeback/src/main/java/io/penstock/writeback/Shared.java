@@ -9,21 +9,17 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** What all written files of a mount share. Safe for use by any number of threads. */
 final class Shared {
-    private static final Logger log = LoggerFactory.getLogger(Shared.class);
-
     private final ObjectStore store;
     private final WritebackConfig config;
     private final WritebackLimits limits;
@@ -35,6 +31,7 @@ final class Shared {
     private final CommittedPages pages;
     private final InstantSource clock;
     private final Set<WrittenFile> files = ConcurrentHashMap.newKeySet();
+    private final Set<Commit> running = ConcurrentHashMap.newKeySet();
 
     private final ExecutorService commits = Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("commit-", 0).factory());
@@ -111,8 +108,21 @@ final class Shared {
         return pages;
     }
 
-    ExecutorService commits() {
-        return commits;
+    /** @throws RejectedExecutionException if this is closed */
+    void execute(Commit commit) {
+        running.add(commit);
+        try {
+            commits.execute(() -> {
+                try {
+                    commit.run();
+                } finally {
+                    running.remove(commit);
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            running.remove(commit);
+            throw e;
+        }
     }
 
     Instant now() {
@@ -158,21 +168,6 @@ final class Shared {
             }
         }
         return there;
-    }
-
-    /** Aborts uploads that nothing will resume, behind. */
-    void abort(List<JournalledUpload> orphans) {
-        for (JournalledUpload orphan : orphans) {
-            commits.execute(() -> {
-                try {
-                    store.abort(orphan.upload());
-                } catch (ObjectStoreException e) {
-                    log.info("An upload that nobody needs could not be aborted: {}", e.getMessage());
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                }
-            });
-        }
     }
 
     void committed(WrittenFile file, ObjectVersion version) {
@@ -232,7 +227,8 @@ final class Shared {
 
     void close() {
         closed = true;
-        commits.shutdownNow();
+        commits.shutdown();
+        running.forEach(Commit::cancel); // those that wait for the store: what is done there is brought to its end here
         try {
             var _ = commits.awaitTermination(1, TimeUnit.MINUTES);
         } catch (InterruptedException e) {

@@ -32,8 +32,17 @@ final class StagedFile implements AutoCloseable {
     private @Nullable Journal journal;
     private boolean gone;
 
+    /** Whether the journal names an upload at the store that has neither been completed nor aborted. */
+    private boolean uploading;
+
+    /** The journal is only there until the upload is aborted. */
+    private boolean dropped;
+
     /** Whether the names would survive a crash of the machine. */
     private boolean namesDurable;
+
+    /** Whether the journal's would: then its removal has to, as well. */
+    private boolean journalDurable;
 
     /** Bytes taken of the disk for each block that has been written to, whether its bytes still count or not. */
     private final Map<Long, Long> taken = new HashMap<>();
@@ -45,11 +54,18 @@ final class StagedFile implements AutoCloseable {
         this.name = name;
     }
 
-    /** What an earlier run left. */
-    static StagedFile found(Staging staging, String name, Journal journal, Ranges data) throws IOException {
+    /**
+     * What an earlier run left.
+     *
+     * @param uploading whether the journal names an upload
+     */
+    static StagedFile found(Staging staging, String name, Journal journal, Ranges data, boolean uploading)
+            throws IOException {
         StagedFile file = new StagedFile(staging, name);
         file.journal = journal;
         file.namesDurable = true;
+        file.journalDurable = true;
+        file.uploading = uploading;
         if (!data.isEmpty()) {
             file.data = staging.files().open(name + DATA);
         }
@@ -121,6 +137,7 @@ final class StagedFile implements AutoCloseable {
             Journal made = Journal.create(staging.files().create(name + JOURNAL));
             made.append(opened);
             namesDurable = false;
+            journalDurable = false;
             journal = made;
         }
         return journal;
@@ -158,6 +175,7 @@ final class StagedFile implements AutoCloseable {
 
     private synchronized void setNamesDurable() {
         namesDurable = true;
+        journalDurable = journal != null;
     }
 
     /** Where what is staged lies, for messages. */
@@ -198,17 +216,52 @@ final class StagedFile implements AutoCloseable {
         }
     }
 
-    /** Nothing of it is found again after a crash, not even of the machine: else it would be taken for what is new. */
+    /** The journal tells of an upload now. */
+    synchronized void uploadBegan() {
+        uploading = true;
+    }
+
+    /** There is nothing left of it at the store. False if the journal stood for that alone: it is gone. */
+    synchronized boolean uploadEnded() {
+        uploading = false;
+        if (dropped) {
+            dropped = false;
+            removeJournal();
+            return false;
+        }
+        return true;
+    }
+
+    /**
+     * Nothing of it is found again after a crash, not even of the machine: else it would be taken for what is new. But an
+     * upload that is yet to be aborted is.
+     */
     synchronized void forgetJournal() {
         Journal old = journal;
         if (old == null) {
             return;
         }
         journal = null;
+        dropped = uploading;
+        try (old) {
+            if (dropped) {
+                old.append(new JournalRecord.Dropped());
+                if (namesDurable) {
+                    old.force();
+                }
+                return;
+            }
+        } catch (IOException e) {
+            staging.failed("write to a journal", e);
+            dropped = false;
+        }
+        removeJournal();
+    }
+
+    private void removeJournal() {
         try {
-            old.close();
             staging.files().remove(name + JOURNAL);
-            if (namesDurable) {
+            if (journalDurable) {
                 staging.files().force();
             }
         } catch (IOException e) {

@@ -71,7 +71,7 @@ final class StillContent implements FileContent.StillBody {
     }
 
     void read(long position, ByteBuffer to) throws ObjectStoreException, IOException, InterruptedException {
-        file.read(this, position, to);
+        file.reads().read(this, position, to);
     }
 
     /** Writes to the staging file what is in memory only. False if that cannot be now. */
@@ -121,7 +121,7 @@ final class StillContent implements FileContent.StillBody {
                 return length == 0 ? 0 : -1;
             }
             try {
-                file.read(StillContent.this, position, ByteBuffer.wrap(target, offset, count));
+                file.reads().read(StillContent.this, position, ByteBuffer.wrap(target, offset, count));
             } catch (ObjectStoreException e) {
                 throw new IOException("what is below the written bytes cannot be read: " + e.getMessage(), e);
             } catch (InterruptedException e) {

@@ -21,9 +21,20 @@ interface Upload {
     /** Bytes are going to change: parts that hold them, and are up or on their way, must go up again. */
     void changed(ByteRange range);
 
-    /** Makes the content, which does not change meanwhile, the object of this key. May be tried again if it fails. */
-    ObjectVersion commit(long size, WriteCondition condition)
+    /**
+     * Makes the content, which does not change meanwhile, the object of this key. May be tried again if it fails.
+     *
+     * @param decision begins with the one request that makes it so: if this thread is interrupted from then on, nobody
+     *     knows what the store has
+     */
+    ObjectVersion commit(long size, WriteCondition condition, Decision decision)
             throws ObjectStoreException, IOException, InterruptedException;
+
+    /** The last moment at which a commit can be called off. */
+    interface Decision {
+        /** @throws InterruptedException if it has been */
+        void begin() throws InterruptedException;
+    }
 
     /** Bytes that the store has as they are now, uncommitted. */
     long uploadedBytes();

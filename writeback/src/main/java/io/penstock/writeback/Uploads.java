@@ -87,6 +87,20 @@ final class Uploads implements Upload.Factory, AutoCloseable {
         }
     }
 
+    /** Aborts what nothing will resume, behind. */
+    void abort(Recovery.Orphan orphan) {
+        run(() -> {
+            try {
+                store.abort(orphan.upload().upload());
+                orphan.aborted().run();
+            } catch (ObjectStoreException e) {
+                LOG.warn("An upload that nobody needs is in the bucket until the next mount: {}", e.getMessage());
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+    }
+
     void uploaded(long bytes) {
         uploadedBytes.add(bytes);
     }

@@ -21,26 +21,28 @@ public final class Writeback implements AutoCloseable {
     private final Shared shared;
     private final Uploads uploads;
     private final List<WrittenFile> recovered;
+    private final List<KeptFile> pending;
     private final List<KeptFile> kept;
-    private final List<JournalledUpload> orphans;
+    private final List<Recovery.Orphan> orphans;
 
     /** @param left by earlier runs; null if that is not known */
     Writeback(Shared shared, Uploads uploads, @Nullable Recovery left) {
         this.shared = shared;
         this.uploads = uploads;
         if (left == null) {
-            this.recovered = List.of();
+            this.pending = List.of();
             this.kept = List.of();
             this.orphans = List.of();
         } else {
-            this.recovered = left.found().stream()
-                    .map(found -> shared.add(WrittenFile.recovered(shared, found)))
+            this.pending = left.found().stream()
+                    .map(found -> new KeptFile(shared.add(WrittenFile.recovered(shared, found)), found))
                     .toList();
             this.kept = left.kept().stream()
                     .map(found -> new KeptFile(WrittenFile.recovered(shared, found), found))
                     .toList();
             this.orphans = left.orphans();
         }
+        this.recovered = pending.stream().map(KeptFile::file).toList();
     }
 
     /** Told how commits end: called by the thread that committed, before whoever waits for it goes on. Must not wait. */
@@ -105,6 +107,11 @@ public final class Writeback implements AutoCloseable {
         return recovered;
     }
 
+    /** The same as {@link #recovered}, for {@code penstock recover}: nothing may be started then. */
+    public List<KeptFile> pending() {
+        return pending;
+    }
+
     /** What earlier runs could not commit for a reason that does not pass by itself: for {@code penstock recover}. */
     public List<KeptFile> kept() {
         return kept;
@@ -114,7 +121,7 @@ public final class Writeback implements AutoCloseable {
     public void start(Listener listener) {
         shared.listen(listener);
         recovered.forEach(WrittenFile::resume);
-        shared.abort(orphans);
+        orphans.forEach(uploads::abort);
     }
 
     /**

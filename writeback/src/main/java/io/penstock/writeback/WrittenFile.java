@@ -26,6 +26,7 @@ public final class WrittenFile {
     private final FileCommits commits;
     private final LiveContent bytes;
     private final FileSync sync;
+    private final StoreCopies copies;
 
     /** Makes appends follow each other; held while they wait for memory. Taken before {@link #lock}. */
     private final ReentrantLock appends = new ReentrantLock(true);
@@ -47,6 +48,7 @@ public final class WrittenFile {
         this.bytes = commits.bytes();
         this.lock = bytes.lock();
         this.sync = new FileSync(commits);
+        this.copies = new StoreCopies(commits);
     }
 
     static WrittenFile create(Shared shared, String key, @Nullable ObjectVersion replaced) {
@@ -66,6 +68,7 @@ public final class WrittenFile {
         WrittenFile file = new WrittenFile(
                 shared, opened.key(), found.content(), ground, found.written().modified());
         file.commits.found(found, file.sync.journal());
+        file.sync.found();
         file.handles = 0;
         return file;
     }
@@ -90,12 +93,13 @@ public final class WrittenFile {
 
     /** What is committed of it: null if nothing is yet. */
     public @Nullable ObjectVersion committed() {
-        lock.lock();
-        try {
-            return bytes.ground().version();
-        } finally {
-            lock.unlock();
-        }
+        return this.<@Nullable ObjectVersion>locked(() -> bytes.ground().version());
+    }
+
+    /** The version that has just this content: null if none has. */
+    public @Nullable ObjectVersion version() {
+        return this.<@Nullable ObjectVersion>locked(
+                () -> commits.isChanged() ? null : bytes.ground().version());
     }
 
     /** Whether a commit would change the object. */
@@ -103,7 +107,7 @@ public final class WrittenFile {
         return locked(commits::isDirty);
     }
 
-    private <T> T locked(Supplier<T> read) {
+    private <T extends @Nullable Object> T locked(Supplier<T> read) {
         lock.lock();
         try {
             return read.get();
@@ -116,7 +120,7 @@ public final class WrittenFile {
 
     /** @return bytes read until the buffer is full or the file ends */
     public int read(long position, ByteBuffer to) throws ObjectStoreException, IOException, InterruptedException {
-        return bytes.read(position, to);
+        return bytes.reads().read(position, to);
     }
 
     /**
@@ -130,6 +134,15 @@ public final class WrittenFile {
     /** Writes all that the buffer holds. Waits at the limits, in turn. */
     public void write(long position, ByteBuffer from) throws ObjectStoreException, IOException, InterruptedException {
         bytes.write(position, from);
+    }
+
+    /**
+     * {@link #write} if nothing has to be waited for.
+     *
+     * @return false if something has: some of it may be written, and all of it is to be written again
+     */
+    public boolean writeNow(long position, ByteBuffer from) throws InterruptedException {
+        return bytes.writeNow(position, from);
     }
 
     /** Writes at the end, whoever else appends. @return where it was written */
@@ -174,22 +187,16 @@ public final class WrittenFile {
     }
 
     /**
-     * Takes over a range of another object's version without its bytes passing through, as far as whole parts allow;
-     * the rest is read and written.
+     * Takes over a range of another object's version without its bytes passing through, if that is worth it, and commits
+     * the file: the store copies whole blocks, what is left at the edges is read and sent.
+     *
+     * @param more whether the caller goes on where this ends, so that the commit waits for that, or for the next
+     * @return false if nothing was done: the range is to be read and written
+     * @throws ObjectStoreException.PreconditionFailed if the object is another by then, and not all of it is cached
      */
-    public void copyFrom(ObjectVersion source, long sourceOffset, long offset, long length)
+    public boolean copyFrom(ObjectVersion source, long sourceOffset, long offset, long length, boolean more)
             throws ObjectStoreException, IOException, InterruptedException {
-        ByteBuffer buffer = ByteBuffer.allocate((int) Math.min(length, 1 << 20));
-        try (BaseContent.Reader reader = shared.base().open(source)) {
-            for (long done = 0; done < length; done += buffer.limit()) {
-                buffer.clear().limit((int) Math.min(buffer.capacity(), length - done));
-                int read = reader.read(sourceOffset + done, buffer);
-                if (read == 0) {
-                    return;
-                }
-                write(offset + done, buffer.flip());
-            }
-        }
+        return copies.copy(source, sourceOffset, new ByteRange(offset, length), more);
     }
 
     // ---- making it durable and visible
@@ -208,6 +215,7 @@ public final class WrittenFile {
      *     content is kept for recovery and named in the message
      */
     public void commit() throws ObjectStoreException, IOException, InterruptedException {
+        sync.renew();
         commits.commit();
     }
 
@@ -258,12 +266,25 @@ public final class WrittenFile {
     }
 
     /**
-     * Its name is gone: nothing of it becomes visible any more once this has returned. It can be read and written until it
-     * is released.
+     * Its name is about to be removed: nothing of it becomes visible any more once this has returned. It can be read and
+     * written until it is released, and a crash still finds it. Either {@link #unlink} or {@link #reinstate} follows.
      */
+    public void withdraw() {
+        commits.withdraw();
+    }
+
+    /** Its name was not removed after all: what is uncommitted is committed by whoever has it open, or behind. */
+    public void reinstate() {
+        commits.settled(false);
+        end(null);
+    }
+
+    /** Its name is gone: it is {@linkplain #withdraw withdrawn}, and no crash finds it any more. */
     public void unlink() {
-        commits.unlink();
+        withdraw();
         locked(bytes::ground).staged().forgetJournal();
+        commits.settled(true);
+        end(null);
     }
 
     /** Whether nobody has it open, and it is only there to be committed. */
@@ -324,7 +345,7 @@ public final class WrittenFile {
         boolean kept;
         lock.lock();
         try {
-            if (handles > 0 || commits.isCommitting() || ended || shared.isClosed()) {
+            if (handles > 0 || commits.isWithdrawn() || commits.isCommitting() || ended || shared.isClosed()) {
                 return; // what is left when the mount ends is stopped by that
             }
             if (commits.isDirty() && failure == null) {

@@ -54,6 +54,25 @@ final class BlockMemoryTest {
     }
 
     @Test
+    void acquireNow_overTheLimitOrBeforeOthersWhoWait_isNothing() throws Exception {
+        ByteBuffer first = memory.acquireNow();
+        assertThat(first).isNotNull();
+        memory.acquire();
+        assertThat(memory.acquireNow()).isNull();
+        assertThat(shortages).hasValue(0);
+
+        waiter("a");
+        waiter("b");
+        memory.release(first);
+        assertThat(served.take()).isEqualTo("a");
+        assertThat(memory.acquireNow()).isNull();
+        limit.set(4L * BLOCK_SIZE);
+        memory.limitChanged();
+        assertThat(served.take()).isEqualTo("b");
+        assertThat(memory.acquireNow()).isNotNull();
+    }
+
+    @Test
     void acquire_overTheLimit_waitsInTurn() throws Exception {
         ByteBuffer first = memory.acquire();
         ByteBuffer second = memory.acquire();

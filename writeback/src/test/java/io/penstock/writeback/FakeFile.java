@@ -123,7 +123,7 @@ final class FakeFile implements FileContent, UploadJournal {
     }
 
     @Override
-    public synchronized void abandoned() {
+    public synchronized void ended() {
         upload = null;
     }
 

@@ -61,7 +61,7 @@ final class FileUploadTest {
 
     @Test
     void commit_empty_isOnePut() throws Exception {
-        ObjectVersion version = begin(null).commit(0, WriteCondition.ABSENT);
+        ObjectVersion version = begin(null).commit(0, WriteCondition.ABSENT, () -> {});
         assertThat(version.size()).isZero();
         assertThat(store.writes()).containsExactly(new Call.Put("key", 0, WriteCondition.ABSENT));
     }
@@ -90,9 +90,10 @@ final class FileUploadTest {
 
     @Test
     void commit_conditional_asksWhetherTheStoreKnowsConditions() throws Exception {
-        begin(null).commit(0, WriteCondition.ABSENT);
+        begin(null).commit(0, WriteCondition.ABSENT, () -> {});
         assertThat(store.only(Call.Probe.class)).hasSize(1);
-        assertThatThrownBy(() -> begin(null).commit(0, WriteCondition.ABSENT)).isInstanceOf(PreconditionFailed.class);
+        assertThatThrownBy(() -> begin(null).commit(0, WriteCondition.ABSENT, () -> {}))
+                .isInstanceOf(PreconditionFailed.class);
     }
 
     // ---- while the file is written
@@ -185,7 +186,7 @@ final class FileUploadTest {
             gate.awaitHeld(6);
         }
         commit(upload);
-        another.commit(2 * PART, WriteCondition.ALWAYS);
+        another.commit(2 * PART, WriteCondition.ALWAYS, () -> {});
         assertThat(store.mostUploadsInFlight()).isEqualTo(6);
     }
 
@@ -216,7 +217,7 @@ final class FileUploadTest {
         Upload upload = begin(base);
         file.write(upload, 0, new byte[1]);
         bucket.put("key", "another's");
-        assertThatThrownBy(() -> upload.commit(file.size(), new WriteCondition.Unchanged(base.etag())))
+        assertThatThrownBy(() -> upload.commit(file.size(), new WriteCondition.Unchanged(base.etag()), () -> {}))
                 .isInstanceOf(PreconditionFailed.class);
         upload.abandon();
         uploads.close();
@@ -240,7 +241,7 @@ final class FileUploadTest {
                 throw new IOException("is not to be read");
             }
         };
-        uploads.begin("copy", null, content, copy).commit(2 * PART, WriteCondition.ABSENT);
+        uploads.begin("copy", null, content, copy).commit(2 * PART, WriteCondition.ABSENT, () -> {});
         assertThat(store.uploadedBytes()).isZero();
         assertThat(bytesOf("copy", 2 * PART)).isEqualTo(bytes);
     }
@@ -254,7 +255,7 @@ final class FileUploadTest {
         awaitUploaded(upload, 2 * PART);
         file.write(upload, 2 * PART, data(100));
         faults.next(PARTS, Fault.fail(ObjectStoreException.AccessDenied::new));
-        assertThatThrownBy(() -> upload.commit(file.size(), WriteCondition.ALWAYS))
+        assertThatThrownBy(() -> upload.commit(file.size(), WriteCondition.ALWAYS, () -> {}))
                 .isInstanceOf(ObjectStoreException.AccessDenied.class);
         store.drain();
         commit(upload);
@@ -266,7 +267,7 @@ final class FileUploadTest {
         file = new FakeFile(null, data(2 * PART));
         Upload failing = uploads.begin("key", null, file, file);
         file.failNextBody();
-        assertThatThrownBy(() -> failing.commit(file.size(), WriteCondition.ALWAYS))
+        assertThatThrownBy(() -> failing.commit(file.size(), WriteCondition.ALWAYS, () -> {}))
                 .isInstanceOf(IOException.class)
                 .hasMessage("injected");
     }
@@ -289,7 +290,7 @@ final class FileUploadTest {
         limits.set(new WritebackLimits.Values(1, 1, 1 << 30, 1 << 30, PART));
         file.write(upload, 0, data(2 * PART));
         awaitNothingRuns();
-        assertThatThrownBy(() -> upload.commit(file.size(), WriteCondition.ALWAYS))
+        assertThatThrownBy(() -> upload.commit(file.size(), WriteCondition.ALWAYS, () -> {}))
                 .isInstanceOf(Unavailable.class);
         commit(upload);
     }
@@ -307,7 +308,7 @@ final class FileUploadTest {
         assertThat(bucket.openUploads()).isEmpty();
         assertThat(store.only(Call.UploadPart.class)).hasSize(3);
         assertThat(file.journalled()).isNull();
-        assertThatThrownBy(() -> upload.commit(file.size(), WriteCondition.ALWAYS))
+        assertThatThrownBy(() -> upload.commit(file.size(), WriteCondition.ALWAYS, () -> {}))
                 .isInstanceOf(Unavailable.class);
     }
 
@@ -425,7 +426,7 @@ final class FileUploadTest {
     }
 
     private void commit(Upload upload) throws Exception {
-        ObjectVersion version = upload.commit(file.size(), WriteCondition.ALWAYS);
+        ObjectVersion version = upload.commit(file.size(), WriteCondition.ALWAYS, () -> {});
         assertThat(version.size()).isEqualTo(file.size());
         assertThat(Arrays.mismatch(bytesOf("key", Math.toIntExact(file.size())), file.bytes()))
                 .isEqualTo(-1);

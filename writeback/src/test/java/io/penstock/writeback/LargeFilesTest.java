@@ -41,7 +41,7 @@ final class LargeFilesTest {
         while (upload.uploadedBytes() < 99 * GIB) {
             Thread.sleep(1);
         }
-        checkObject(upload.commit(100 * GIB + 5, WriteCondition.ABSENT));
+        checkObject(upload.commit(100 * GIB + 5, WriteCondition.ABSENT, () -> {}));
         assertThat(store.only(Call.UploadPart.class)).hasSizeLessThan(4_100);
     }
 
@@ -50,14 +50,14 @@ final class LargeFilesTest {
         MadeUpFile file = new MadeUpFile(null, 0);
         Upload upload = uploads.begin("key", null, file, NoJournal.INSTANCE);
         file.writeAll(upload, 5 * TIB);
-        checkObject(upload.commit(5 * TIB, WriteCondition.ABSENT));
+        checkObject(upload.commit(5 * TIB, WriteCondition.ABSENT, () -> {}));
         assertThat(bucket.pieces("key")).hasSizeBetween(9_000, UploadedPart.MAX_NUMBER);
     }
 
     @Test
     void commit_5TiBOfWhichNothingIsUp_fitsInTenThousandParts() throws Exception {
         Upload upload = uploads.begin("key", null, new MadeUpFile(null, 0), NoJournal.INSTANCE);
-        checkObject(upload.commit(5 * TIB, WriteCondition.ABSENT));
+        checkObject(upload.commit(5 * TIB, WriteCondition.ABSENT, () -> {}));
         assertThat(bucket.pieces("key")).hasSizeLessThanOrEqualTo(UploadedPart.MAX_NUMBER);
     }
 
@@ -84,7 +84,7 @@ final class LargeFilesTest {
         while (upload.uploadedBytes() < 9 * GIB) {
             Thread.sleep(1);
         }
-        upload.commit(TIB + 10 * GIB, new WriteCondition.Unchanged(base.etag()));
+        upload.commit(TIB + 10 * GIB, new WriteCondition.Unchanged(base.etag()), () -> {});
         assertThat(store.uploadedBytes()).isEqualTo(10 * GIB);
         assertThat(store.copiedBytes()).isEqualTo(TIB);
     }
@@ -94,7 +94,7 @@ final class LargeFilesTest {
         MadeUpFile file = new MadeUpFile(base, size / BLOCK_SIZE * BLOCK_SIZE);
         Upload upload = uploads.begin("key", base, file, NoJournal.INSTANCE);
         file.writeAll(upload, size + appended);
-        ObjectVersion version = upload.commit(size + appended, new WriteCondition.Unchanged(base.etag()));
+        ObjectVersion version = upload.commit(size + appended, new WriteCondition.Unchanged(base.etag()), () -> {});
         assertThat(version.size()).isEqualTo(size + appended);
         assertThat(store.gets()).isEmpty();
     }

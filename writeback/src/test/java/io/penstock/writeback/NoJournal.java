@@ -14,5 +14,5 @@ enum NoJournal implements UploadJournal {
     public void uploaded(UploadedPart part, int crc32c) {}
 
     @Override
-    public void abandoned() {}
+    public void ended() {}
 }

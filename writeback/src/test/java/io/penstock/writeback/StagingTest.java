@@ -123,6 +123,28 @@ final class StagingTest {
     }
 
     @Test
+    void commit_ofAJournalOlderThanTheData_leavesNothingToBeFoundAfterACrash() throws Exception {
+        for (int seed = 0; seed < 10; seed++) {
+            CrashingFiles disk = new CrashingFiles();
+            CrashingFiles after;
+            try (TestMount first = mount(disk)) {
+                WrittenFile file = first.writeback.open(store.put("a", bytes(1000)));
+                file.truncate(100);
+                file.fsync(); // of which the journal knows all
+                file.write(0, ByteBuffer.wrap(bytes(BLOCK_SIZE)));
+                file.bytes().staging().stageAll(null);
+                file.commit();
+                after = disk.crash(Seeded.random(seed));
+                file.release();
+            }
+            try (TestMount second = mount(after)) {
+                assertThat(second.writeback.recovered()).isEmpty();
+                assertThat(second.writeback.kept()).isEmpty();
+            }
+        }
+    }
+
+    @Test
     void recovery_ofAConflict_keepsTheContentUntilItIsDecided() throws Exception {
         try (TestMount first = mount(files)) {
             WrittenFile file = first.writeback.create("a/x", null);

@@ -45,6 +45,7 @@ final class WrittenFileModelTest {
         private TestMount mount;
         private WrittenFile file;
         private byte[] now = {};
+        private int sources;
 
         /** Contents since the last that is durable, that first: after a crash each byte is of one of them. */
         private final List<byte[]> since = new ArrayList<>();
@@ -77,8 +78,10 @@ final class WrittenFileModelTest {
                     zero();
                 } else if (choice < 76) {
                     fsync();
-                } else if (choice < 84) {
+                } else if (choice < 82) {
                     commit();
+                } else if (choice < 84) {
+                    copy();
                 } else if (choice < 88) {
                     releaseAndReopen();
                 } else if (choice < 94) {
@@ -157,6 +160,22 @@ final class WrittenFileModelTest {
                 Arrays.fill(now, position, Math.min(now.length, position + length), (byte) 0);
             }
             since.add(now);
+        }
+
+        /** Where the store does it, it is all of another object: smaller ranges are not worth it. */
+        private void copy() throws Exception {
+            byte[] bytes = bytes(1 + random.nextInt(maxSize));
+            for (int i = 0; i < bytes.length; i += 4096) {
+                bytes[i] = (byte) (i >> 12);
+            }
+            boolean more = random.nextBoolean();
+            note("copy ", bytes.length, bytes[bytes.length - 1], more);
+            ObjectVersion source = store.put("source " + sources++, bytes);
+            file.truncate(0);
+            now = new byte[0];
+            since.add(now);
+            assertThat(file.copyFrom(source, 0, 0, bytes.length, more)).isTrue();
+            put(0, bytes);
         }
 
         private void durable() {

@@ -77,6 +77,26 @@ final class WrittenFileTest {
     }
 
     @Test
+    void writeNow_memoryForHalfOfIt_isToBeWrittenAgain() throws Exception {
+        List<ByteBuffer> taken = new ArrayList<>();
+        for (int blocks = 1; blocks < 16; blocks++) {
+            taken.add(shared.memory().acquire());
+        }
+        WrittenFile file = writeback.create("file", null);
+
+        assertThat(file.writeNow(BLOCK_SIZE - 1, bytes("ab"))).isFalse();
+        taken.forEach(shared.memory()::release);
+        file.write(BLOCK_SIZE - 1, bytes("ab"));
+        assertThat(file.writeNow(BLOCK_SIZE, bytes("c"))).isTrue();
+
+        ByteBuffer to = ByteBuffer.allocate(3);
+        assertThat(file.read(BLOCK_SIZE - 2, to)).isEqualTo(3);
+        assertThat(to.array()).containsExactly(0, 'a', 'c');
+        file.commit();
+        file.release();
+    }
+
+    @Test
     void write_toANewFile_isReadAtOnceAndCommitted() throws Exception {
         WrittenFile file = writeback.create("a", null);
         file.write(0, bytes("hello"));

@@ -83,8 +83,9 @@ public final class Settings {
     public static final Setting<HttpClient> HTTP_CLIENT = Setting.of(
                     "s3.http-client",
                     choice(HttpClient.class),
-                    "The HTTP client that carries the requests. direct reads parts of objects over connections of its"
-                            + " own, where there is neither TLS nor a proxy; all else goes as with apache.")
+                    "The HTTP client that carries the requests. direct reads parts of objects, and writes, over"
+                            + " connections of its own, where there is neither TLS nor a proxy; all else goes as with"
+                            + " apache.")
             .withDefault("direct");
 
     public static final Setting<Integer> CONNECTIONS = Setting.of(
@@ -184,7 +185,8 @@ public final class Settings {
     public static final Setting<Duration> NEGATIVE_TTL = Setting.of(
                     "metadata.negative-ttl",
                     duration(Duration.ZERO, Duration.ofDays(365)),
-                    "How long it is believed that a name does not exist.")
+                    "How long it is believed that a name does not exist; up to twice as long in a folder where many"
+                            + " such names are asked for, while it is listed anew.")
             .withDefault("5s");
 
     public static final Setting<Boolean> READ_ONLY = Setting.of(
@@ -220,6 +222,13 @@ public final class Settings {
                         + " is there: off; verified, if every page was written or checked since the start; trusting,"
                         + " also unchecked. Needs root, Linux 6.9 and the kernel binding.")
             .withDefault("verified");
+
+    public static final Setting<Long> PASSTHROUGH_FROM = Setting.of(
+                    "fuse.passthrough-from",
+                    size(0, Long.MAX_VALUE),
+                    "The smallest file that the kernel reads by itself. Handing over one that is read by a single"
+                            + " request takes longer than answering that.")
+            .withDefault("2MiB");
 
     public static final Setting<Boolean> ALLOW_OTHER = Setting.of(
                     "fuse.allow-other",
@@ -273,6 +282,7 @@ public final class Settings {
                             RETRY_DEADLINE,
                             BINDING,
                             PASSTHROUGH,
+                            PASSTHROUGH_FROM,
                             THREADS)),
             new Group("Log", List.of(LOG_FILE, LOG_LEVEL)));
 

@@ -112,15 +112,29 @@ final class ChangeOperations {
         };
     }
 
-    private int write(Request request, Reply reply) throws ErrnoException {
-        ByteBuffer bytes = request.bytes(WriteIn.SIZE, request.size(WriteIn.SIZE_FIELD));
-        long handle = request.u64(WriteIn.FH);
-        long position = request.u64(WriteIn.OFFSET);
-        // Pages that were changed in mapped memory come through any handle of the file, whatever its flags.
-        boolean pages = (request.u32(WriteIn.FLAGS) & WriteIn.FUSE_WRITE_CACHE) != 0;
+    /** As {@link Operations#answerNow}, for WRITE. */
+    int writeNow(Request request, Reply reply) throws ErrnoException {
         int written =
-                pages ? fileSystem.writePages(handle, position, bytes) : fileSystem.write(handle, position, bytes);
+                fileSystem.writeNow(handle(request), request.u64(WriteIn.OFFSET), bytes(request), isPages(request));
+        return written == FileSystem.WOULD_WAIT ? Operations.WOULD_WAIT : answers.written(reply, written);
+    }
+
+    private int write(Request request, Reply reply) throws ErrnoException {
+        int written = fileSystem.write(handle(request), request.u64(WriteIn.OFFSET), bytes(request), isPages(request));
         return answers.written(reply, written);
+    }
+
+    private static long handle(Request request) throws ErrnoException {
+        return request.u64(WriteIn.FH);
+    }
+
+    private static ByteBuffer bytes(Request request) throws ErrnoException {
+        return request.bytes(WriteIn.SIZE, request.size(WriteIn.SIZE_FIELD));
+    }
+
+    /** Pages that were changed in mapped memory come through any handle of the file, whatever its flags. */
+    private static boolean isPages(Request request) throws ErrnoException {
+        return (request.u32(WriteIn.FLAGS) & WriteIn.FUSE_WRITE_CACHE) != 0;
     }
 
     private int rename(Request request, int names, long newParent, int flags) throws ErrnoException {

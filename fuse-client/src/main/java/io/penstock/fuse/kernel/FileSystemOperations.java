@@ -64,6 +64,7 @@ final class FileSystemOperations implements Operations {
                         : null;
                 yield file == null ? WOULD_WAIT : answers.opened(reply, file, request.u32(OpenIn.FLAGS));
             }
+            case WRITE -> changes.writeNow(request, reply);
             // With its attributes known there is nothing left that these would wait for.
             case OPENDIR, GETXATTR, LISTXATTR -> isKnown(request) ? answer(request, reply) : WOULD_WAIT;
             case FORGET, BATCH_FORGET, RELEASE, RELEASEDIR, STATFS, DESTROY -> answer(request, reply);

@@ -1,0 +1,99 @@
+package io.penstock.filesystem;
+
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.OpenHandle.OpenObject;
+import io.penstock.metadata.Directory;
+import io.penstock.metadata.Inode;
+import io.penstock.metadata.InodeTable;
+import io.penstock.metadata.Node;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a mount that can be written does beyond one that cannot: changes, and what is to be shown of what they made. Safe
+ * for use by any number of threads.
+ */
+final class Changes {
+    private final NameChanges names;
+    private final FileChanges contents;
+    private final Places places;
+    private final InodeTable inodes;
+    private final OpenFiles files;
+    private final AttributeView view;
+
+    /** Takes over what earlier runs left; it is committed behind from now on. */
+    Changes(
+            Writing writing,
+            Places places,
+            InodeTable inodes,
+            SharedFiles shared,
+            OpenFiles files,
+            AttributeView view) {
+        this.names = new NameChanges(writing.store(), inodes, places, shared);
+        this.contents = new FileChanges(writing, inodes, places, shared, files, names);
+        this.places = places;
+        this.inodes = inodes;
+        this.files = files;
+        this.view = view;
+        writing.writeback().recovered().forEach(shared::recover);
+        writing.writeback().start(shared);
+    }
+
+    /** Of directories' entries. */
+    NameChanges names() {
+        return names;
+    }
+
+    /** Of what files hold. */
+    FileChanges contents() {
+        return contents;
+    }
+
+    CreatedFile create(long parent, String name, int flags) throws ErrnoException {
+        SharedFile file = contents.create(parent, name, flags);
+        Attributes attributes = view.of(file.inode().number(), file, Long.MAX_VALUE);
+        return new CreatedFile(attributes, files.add(file, flags));
+    }
+
+    Attributes mknod(long parent, String name, int mode) throws ErrnoException {
+        int type = mode & Attributes.S_IFMT;
+        if (type != 0 && type != Attributes.S_IFREG) {
+            throw new ErrnoException(Errno.EPERM, "a bucket holds files and directories only");
+        }
+        SharedFile file = contents.mknod(parent, name);
+        return view.of(file.inode().number(), file, 0);
+    }
+
+    Attributes mkdir(long parent, String name) throws ErrnoException {
+        Directory made = names.mkdir(parent, name);
+        Inode inode = inodes.acquire(places.directory(parent), name, made);
+        return view.of(inode.number(), made, 0);
+    }
+
+    /** Opens a file to be written, truncated or created. */
+    OpenFile open(long inode, int flags) throws ErrnoException {
+        files.checkChangeable(inode);
+        return files.add(contents.open(inode, flags), flags);
+    }
+
+    /** @param open through which it is asked; null if by name */
+    Attributes setattr(long inode, @Nullable OpenObject open, AttributeChange change) throws ErrnoException {
+        Long size = change.size();
+        if (size != null) {
+            files.checkChangeable(inode);
+            contents.truncate(inode, open, size);
+        }
+        Node node = open == null ? places.node(inode) : open.file();
+        Instant modified = change.modified();
+        if (modified != null) {
+            contents.touch(node, modified);
+        }
+        return view.of(inode, node, 0);
+    }
+
+    /** What cannot be done in any mount, as this one could be written. */
+    ErrnoException refusal(Errno errno, String message) {
+        return new ErrnoException(errno, message);
+    }
+}

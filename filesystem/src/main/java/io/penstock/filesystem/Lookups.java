@@ -1,0 +1,89 @@
+package io.penstock.filesystem;
+
+import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.Places.Standing;
+import io.penstock.metadata.Absent;
+import io.penstock.metadata.Directory;
+import io.penstock.metadata.Inode;
+import io.penstock.metadata.InodeTable;
+import io.penstock.metadata.Node;
+import io.penstock.metadata.Tree.Believed;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What names and inodes show to the kernel, and which inodes it knows. Safe for use by any number of threads. */
+final class Lookups {
+    private final Places places;
+    private final InodeTable inodes;
+    private final OpenFiles files;
+    private final AttributeView view;
+
+    Lookups(Places places, InodeTable inodes, OpenFiles files, AttributeView view) {
+        this.places = places;
+        this.inodes = inodes;
+        this.files = files;
+        this.view = view;
+    }
+
+    Attributes lookup(long parent, String name) throws ErrnoException {
+        Directory directory = places.directory(parent);
+        return acquire(directory, name, places.answer(directory, name));
+    }
+
+    /** {@link #lookup} if the answer is known: null if it is not. */
+    @Nullable
+    Attributes lookupNow(long parent, String name) throws ErrnoException {
+        Directory directory = places.directory(parent);
+        Believed believed = places.answerNow(directory, name);
+        return believed == null ? null : acquire(directory, name, believed);
+    }
+
+    private Attributes acquire(Directory parent, String name, Believed believed) throws ErrnoException {
+        return switch (believed.answer()) {
+            case Absent _ -> throw new AbsentException(parent.key(name), believed.nanos());
+            case Node node -> view.of(files.acquire(parent, name, node).number(), node, believed.nanos());
+        };
+    }
+
+    void forget(long inode, long lookups) {
+        Inode known = inodes.get(inode);
+        if (known != null) {
+            inodes.release(known, lookups);
+        }
+    }
+
+    Attributes attributes(long inode) throws ErrnoException {
+        return show(inode, standing(inode));
+    }
+
+    /** {@link #attributes} if the answer is known: null if it is not. */
+    @Nullable
+    Attributes attributesNow(long inode) throws ErrnoException {
+        Standing passedThrough = files.passedThrough(inode);
+        Standing standing = passedThrough != null ? passedThrough : places.standingNow(inode);
+        return standing == null ? null : show(inode, standing);
+    }
+
+    private Attributes show(long inode, Standing standing) {
+        inodes.show(inode, standing.node());
+        return view.of(inode, standing.node(), standing.validNanos());
+    }
+
+    void checkAccess(long inode, int mask, int uid, int gid) throws ErrnoException {
+        view.checkAccess(standing(inode).node(), mask, uid, gid);
+    }
+
+    byte[] xattr(long inode, String name) throws ErrnoException {
+        return AttributeView.xattr(standing(inode).node(), name);
+    }
+
+    List<String> xattrNames(long inode) throws ErrnoException {
+        return AttributeView.xattrNames(standing(inode).node());
+    }
+
+    /** What the inode shows: the version that the kernel reads by itself under it, else what its place stands for now. */
+    private Standing standing(long inode) throws ErrnoException {
+        Standing passedThrough = files.passedThrough(inode);
+        return passedThrough != null ? passedThrough : places.standing(inode);
+    }
+}

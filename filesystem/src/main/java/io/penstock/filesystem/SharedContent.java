@@ -1,0 +1,163 @@
+package io.penstock.filesystem;
+
+import io.penstock.cache.WholeFile;
+import io.penstock.core.LentBytes;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.prefetch.ObjectReader;
+import io.penstock.writeback.WrittenFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the bytes of a {@link SharedFile} are: in a version that the store has, read through the cache, or, from the first
+ * open for writing on, in the {@link WrittenFile} above it. Changed under the file's monitor; what only asks takes no lock.
+ */
+final class SharedContent {
+    private volatile @Nullable WrittenFile written;
+    private volatile @Nullable ObjectReader reader;
+
+    /** What the store has of it, as far as it is known here; null if nothing yet. */
+    private volatile @Nullable ObjectVersion stored;
+
+    /** Readers that may be in use by somebody still, after a rename. */
+    private final List<ObjectReader> former = new ArrayList<>();
+
+    SharedContent(ObjectVersion version, ObjectReader reader) {
+        this.stored = version;
+        this.reader = reader;
+    }
+
+    SharedContent(WrittenFile written) {
+        this.written = written;
+        this.stored = written.committed();
+    }
+
+    @Nullable
+    WrittenFile written() {
+        return written;
+    }
+
+    @Nullable
+    ObjectVersion stored() {
+        return stored;
+    }
+
+    /** The version that has this very content: null if none has. */
+    @Nullable
+    ObjectVersion version() {
+        WrittenFile content = written;
+        return content == null ? stored : content.version();
+    }
+
+    /** The version that is read: null if there is none. */
+    @Nullable
+    ObjectVersion beneath() {
+        WrittenFile content = written;
+        return content == null ? stored : content.committed();
+    }
+
+    long size() {
+        WrittenFile content = written;
+        if (content != null) {
+            return content.size();
+        }
+        ObjectVersion version = stored;
+        return version == null ? 0 : version.size();
+    }
+
+    // ---- reading
+
+    /** @param loans what may be lent instead of copied goes there; null if nothing may */
+    int read(long position, ByteBuffer to, @Nullable LentBytes loans)
+            throws ObjectStoreException, IOException, InterruptedException {
+        WrittenFile content = written;
+        if (content != null) {
+            return content.read(position, to);
+        }
+        ObjectReader open = reader;
+        return open == null ? 0 : open.read(position, to, loans);
+    }
+
+    /** {@link #read} if all of it is in memory: {@link FileSystem#WOULD_WAIT} if not. */
+    int readNow(long position, ByteBuffer to, @Nullable LentBytes loans) {
+        ObjectReader open = reader;
+        return written == null && open != null ? open.readNow(position, to, loans) : FileSystem.WOULD_WAIT;
+    }
+
+    /** As {@link FileSystem#lseek} has it; -1 if there is none. */
+    long seek(long offset, boolean hole) {
+        WrittenFile content = written;
+        if (content != null) {
+            return content.seek(offset, hole);
+        }
+        long size = size();
+        return offset >= size ? -1 : hole ? size : offset;
+    }
+
+    /** Whether the cache has all of what nobody writes. */
+    boolean isWhole() {
+        ObjectReader open = reader;
+        return written == null && open != null && open.isWhole();
+    }
+
+    /** The cache's file of it, if it {@linkplain #isWhole is whole}: null if it is not, or not to be handed out yet. */
+    @Nullable
+    WholeFile wholeFile(boolean verified) {
+        ObjectReader open = reader;
+        return written == null && open != null ? open.wholeFile(verified) : null;
+    }
+
+    // ---- from one version to the next; under the file's monitor
+
+    /** It is read and written there from now on. */
+    void becomeWritten(WrittenFile content) {
+        written = content;
+    }
+
+    /** The store has this version of it now. */
+    void committed(ObjectVersion version) {
+        stored = version;
+    }
+
+    /**
+     * Whether the store has all of it, and {@link #committed} was told. While the name is being removed, too: what is
+     * committed meanwhile is to be known, and deleted.
+     */
+    boolean isCommitted() {
+        WrittenFile content = written;
+        ObjectVersion version = stored;
+        return content == null || (version != null && version.equals(content.version()));
+    }
+
+    /**
+     * The store has what was committed of it as this version too, under another name, and the old name is gone.
+     *
+     * @return whether it is not written, so that its bytes are just this version's
+     */
+    boolean moved(ObjectVersion version, SharedFiles files) {
+        stored = version;
+        WrittenFile content = written;
+        ObjectReader open = reader;
+        if (content != null) {
+            content.moved(version);
+            return false;
+        } else if (open != null) {
+            reader = files.open(version);
+            former.add(open);
+        }
+        return open != null;
+    }
+
+    /** Closes what is read through the cache, once nobody reads any more. */
+    void close() {
+        ObjectReader open = reader;
+        if (open != null) {
+            open.close();
+        }
+        former.forEach(ObjectReader::close);
+    }
+}

@@ -1,0 +1,154 @@
+package io.penstock.writeback;
+
+import io.penstock.objectstore.ObjectStoreException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the bytes of one written file. Safe for use by any number of threads.
+ *
+ * <p>A read finds each run of bytes under the file's lock and fetches without it what is not in memory. A commit may
+ * replace what lies below meanwhile, and then the run is read again: the data file may be the cache's by then, which frees
+ * parts of it as it likes.
+ */
+final class ContentReads {
+    private static final byte[] ZEROS = new byte[64 << 10];
+
+    private final LiveContent live;
+    private final ReentrantLock lock;
+    private final Condition progress;
+
+    ContentReads(LiveContent live) {
+        this.live = live;
+        this.lock = live.lock();
+        this.progress = live.progress();
+    }
+
+    /** @return bytes read until the buffer is full or the file ends */
+    int read(long position, ByteBuffer to) throws ObjectStoreException, IOException, InterruptedException {
+        int limit = to.limit();
+        int start = to.position();
+        to.limit(start + Math.clamp(size() - position, 0, to.remaining()));
+        try {
+            read(null, position, to);
+            return to.position() - start;
+        } finally {
+            to.limit(limit);
+        }
+    }
+
+    private long size() {
+        lock.lock();
+        try {
+            return live.content().size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Fills the buffer.
+     *
+     * @param still what to read; null for the file as it is
+     */
+    void read(@Nullable StillContent still, long position, ByteBuffer to)
+            throws ObjectStoreException, IOException, InterruptedException {
+        long at = position;
+        while (to.hasRemaining()) {
+            at += readRun(still, at, to);
+        }
+    }
+
+    /** Reads a run of bytes that are in one place. 0 if that was replaced meanwhile: to be tried again. */
+    private int readRun(@Nullable StillContent still, long position, ByteBuffer to)
+            throws ObjectStoreException, IOException, InterruptedException {
+        Segment segment;
+        int length;
+        Ground under;
+        lock.lock();
+        try {
+            while (still == null && live.ground().isRetired()) {
+                progress.await(); // for the version that the data file is given to
+            }
+            Content view = still == null ? live.content() : still.content();
+            segment = view.at(position, position + to.remaining());
+            length = Math.toIntExact(segment.end() - position);
+            Block block = segment.block();
+            if (segment.source() == Segment.Source.MEMORY && block != null) {
+                block.read(position, to, length);
+                return length;
+            }
+            under = (still == null ? live.ground() : still.ground()).use();
+        } finally {
+            lock.unlock();
+        }
+        boolean valid = false;
+        try {
+            fetch(segment, under, position, to.slice(to.position(), length));
+        } catch (ObjectStoreException.PreconditionFailed e) {
+            if (still != null || !isReplacedHere(under)) {
+                throw e;
+            }
+        } finally {
+            lock.lock();
+            try {
+                valid = still != null || (under == live.ground() && !under.isRetired());
+                under.release();
+            } finally {
+                lock.unlock();
+            }
+        }
+        if (!valid) {
+            return 0;
+        }
+        to.position(to.position() + length);
+        return length;
+    }
+
+    /** Whether the version below is no longer the object because a commit of this file has replaced it. */
+    private boolean isReplacedHere(Ground under) throws InterruptedException {
+        lock.lock();
+        try {
+            while (live.frozen() != null && under == live.ground()) {
+                progress.await();
+            }
+            return under != live.ground();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static void fetch(Segment segment, Ground under, long position, ByteBuffer to)
+            throws ObjectStoreException, IOException, InterruptedException {
+        int wanted = to.remaining();
+        int read = switch (segment.source()) {
+            case STAGED -> under.staged().read(position, to);
+            case BASE -> under.reader().read(position, to);
+            case COPIED -> readCopied(segment.copied(), under, position, to);
+            case HOLE, MEMORY -> putZeros(to);
+        };
+        if (read < wanted) {
+            throw new IOException("the file's bytes end at " + (position + read) + ", which is too early");
+        }
+    }
+
+    private static int readCopied(@Nullable Run copied, Ground under, long position, ByteBuffer to)
+            throws ObjectStoreException, InterruptedException {
+        if (copied == null || copied.source() == null) {
+            throw new IllegalStateException("copied from nowhere");
+        }
+        long offset = copied.sourceOffset() + position - copied.range().offset();
+        return under.reader(copied.source()).read(offset, to);
+    }
+
+    private static int putZeros(ByteBuffer to) {
+        int length = to.remaining();
+        while (to.hasRemaining()) {
+            to.put(ZEROS, 0, Math.min(ZEROS.length, to.remaining()));
+        }
+        return length;
+    }
+}

@@ -1,0 +1,335 @@
+package io.penstock.writeback;
+
+import static io.penstock.writeback.Writeback.BLOCK_SIZE;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cache.CacheConfig;
+import io.penstock.cache.DataFile;
+import io.penstock.cache.PageCache;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ListRequest;
+import io.penstock.testing.Call;
+import io.penstock.testing.DelayingObjectStore;
+import io.penstock.testing.Gate;
+import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.testing.RecordingObjectStore;
+import io.penstock.testing.Seeded;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a crash leaves between two steps that belong together, and what an interrupt must not break there. */
+@Timeout(60)
+final class CrashWindowsTest {
+    private final InMemoryObjectStore bucket = new InMemoryObjectStore();
+    private final DelayingObjectStore delays = new DelayingObjectStore(bucket);
+    private final RecordingObjectStore store = new RecordingObjectStore(delays);
+    private final CrashingFiles files = new CrashingFiles();
+
+    @TempDir
+    Path directory;
+
+    private TestMount mount(StagingFiles on, CommittedPages pages) throws Exception {
+        return new TestMount(store, on, TestConfig.withMemory(8), pages).start();
+    }
+
+    private TestMount mount(StagingFiles on) throws Exception {
+        return mount(on, (version, content) -> {});
+    }
+
+    private static ByteBuffer text(String text) {
+        return ByteBuffer.wrap(text.getBytes(UTF_8));
+    }
+
+    private String stored(String key) throws Exception {
+        ObjectVersion version = store.head(key).version();
+        ByteBuffer to = ByteBuffer.allocate(Math.toIntExact(version.size()));
+        try (BaseContent.Reader reader = new StoredBase(store).open(version)) {
+            reader.read(0, to);
+        }
+        return UTF_8.decode(to.flip()).toString();
+    }
+
+    @Test
+    void resume_afterAKill_sendsOnlyWhatTheStoreHasNot() throws Exception {
+        byte[] content = new byte[5 * BLOCK_SIZE];
+        Seeded.random(1).nextBytes(content);
+        CrashingFiles left;
+        try (TestMount first = mount(files)) {
+            WrittenFile file = first.writeback.create("a", null);
+            file.write(0, ByteBuffer.wrap(content, 0, 4 * BLOCK_SIZE));
+            while (first.uploads.uploadedBytes() < 4L * BLOCK_SIZE) {
+                Thread.onSpinWait();
+            }
+            file.write(4L * BLOCK_SIZE, ByteBuffer.wrap(content, 4 * BLOCK_SIZE, BLOCK_SIZE));
+            file.fsync();
+            left = files.crash(Seeded.random(1));
+        }
+        store.drain();
+        try (TestMount second = mount(left)) {
+            second.assertNothingLeaks();
+            assertThat(store.head("a").version().size()).isEqualTo(content.length);
+            assertThat(store.only(Call.CreateUpload.class)).isEmpty();
+            assertThat(store.uploadedBytes()).isEqualTo(BLOCK_SIZE);
+        }
+    }
+
+    @Test
+    void commit_ofMoreThanWasSynced_isRecognisedIfItWasTheLastThingBeforeACrash() throws Exception {
+        AtomicReference<CrashingFiles> left = new AtomicReference<>(files);
+        try (TestMount first = mount(files, (_, _) -> left.set(files.crash(Seeded.random(2))))) {
+            WrittenFile file = first.writeback.open(bucket.put("a", "base"));
+            file.write(0, text("first"));
+            file.fsync();
+            file.write(5, text(" and second"));
+            file.commit();
+            file.release();
+        }
+        assertThat(left.get().names()).isNotEmpty();
+        try (TestMount second = mount(left.get())) {
+            second.assertNothingLeaks();
+            assertThat(second.told).containsExactly("committed a 16");
+            assertThat(second.writeback.kept()).isEmpty();
+            assertThat(stored("a")).isEqualTo("first and second");
+        }
+    }
+
+    @Test
+    void withdraw_beforeTheNameIsRemoved_isStillFoundAfterACrash() throws Exception {
+        CrashingFiles left;
+        try (TestMount first = mount(files)) {
+            WrittenFile file = first.writeback.create("a", null);
+            file.write(0, text("mine"));
+            file.fsync();
+            file.withdraw();
+            left = files.crash(Seeded.random(3));
+        }
+        try (TestMount second = mount(left)) {
+            second.assertNothingLeaks();
+            assertThat(stored("a")).isEqualTo("mine");
+        }
+    }
+
+    @Test
+    void withdraw_whileItIsCommittedBehind_isFoundAfterACrashAndCommittedIfTheNameStays() throws Exception {
+        try (TestMount first = mount(files)) {
+            WrittenFile file = first.writeback.create("a", null);
+            file.write(0, ByteBuffer.allocate(5 * BLOCK_SIZE));
+            try (Gate gate = delays.hold(Call.UploadPart.class::isInstance)) {
+                file.closeStaged();
+                file.release();
+                gate.awaitHeld(1);
+                file.withdraw();
+                assertThat(files.names()).anyMatch(name -> name.endsWith(StagedFile.JOURNAL));
+            }
+            file.reinstate();
+            first.assertNothingLeaks();
+            assertThat(bucket.openUploads()).isEmpty();
+            assertThat(stored("a")).hasSize(5 * BLOCK_SIZE);
+        }
+        assertThat(files.names()).isEmpty();
+    }
+
+    @Test
+    void unlink_whileItIsCommittedBehind_leavesNothing() throws Exception {
+        try (TestMount first = mount(files)) {
+            WrittenFile file = first.writeback.create("a", null);
+            file.write(0, ByteBuffer.allocate(5 * BLOCK_SIZE));
+            try (Gate gate = delays.hold(Call.UploadPart.class::isInstance)) {
+                file.closeStaged();
+                file.release();
+                gate.awaitHeld(1);
+                file.withdraw();
+                file.unlink();
+            }
+            first.assertNothingLeaks();
+        }
+        assertThat(files.names()).isEmpty();
+        assertThat(files.opened()).isZero();
+        assertThat(bucket.openUploads()).isEmpty();
+        assertThat(store.list(ListRequest.of("", "")).objects()).isEmpty();
+    }
+
+    @Test
+    void unlink_ofAFileThatIsUploaded_leavesWhatTheNextRunAbortsIfThisOneCannot() throws Exception {
+        CrashingFiles left;
+        try (TestMount first = mount(files)) {
+            WrittenFile file = first.writeback.create("a", null);
+            file.write(0, ByteBuffer.allocate(5 * BLOCK_SIZE));
+            file.fsync();
+            while (first.uploads.uploadedBytes() < 4L * BLOCK_SIZE) {
+                Thread.onSpinWait();
+            }
+            file.unlink();
+            left = files.crash(Seeded.random(4));
+            assertThat(bucket.openUploads()).hasSize(1);
+            try (TestMount second = mount(left)) {
+                assertThat(second.writeback.recovered()).isEmpty();
+            }
+            assertThat(bucket.openUploads()).isEmpty();
+            file.release();
+        }
+        assertThat(left.names()).isEmpty();
+        assertThat(left.opened()).isZero();
+    }
+
+    @Test
+    void release_ofAnUnlinkedFileThatIsUploaded_leavesNothing() throws Exception {
+        try (TestMount first = mount(files)) {
+            WrittenFile file = first.writeback.create("a", null);
+            file.write(0, ByteBuffer.allocate(5 * BLOCK_SIZE));
+            file.fsync();
+            while (first.uploads.uploadedBytes() < 4L * BLOCK_SIZE) {
+                Thread.onSpinWait();
+            }
+            file.unlink();
+            file.release();
+        }
+        assertThat(bucket.openUploads()).isEmpty();
+        assertThat(files.names()).isEmpty();
+        assertThat(files.opened()).isZero();
+    }
+
+    @Test
+    void close_whileACommitGivesItsPagesAway_doesNotInterruptThat() throws Exception {
+        AtomicReference<TestMount> mount = new AtomicReference<>();
+        AtomicBoolean interrupted = new AtomicBoolean();
+        CommittedPages pages = (_, _) -> {
+            Thread closing = Thread.ofPlatform().start(mount.get()::close);
+            while (!mount.get().shared.isClosed() || closing.getState() != Thread.State.TIMED_WAITING) {
+                Thread.onSpinWait();
+            }
+            interrupted.set(Thread.currentThread().isInterrupted());
+        };
+        mount.set(mount(files, pages));
+        WrittenFile file = mount.get().writeback.create("a", null);
+        file.write(0, text("mine"));
+        file.commit();
+        assertThat(interrupted).isFalse();
+        assertThat(stored("a")).isEqualTo("mine");
+    }
+
+    @Test
+    void force_interrupted_isDoneAndTheInterruptStays() throws Exception {
+        LocalStagingFiles local = new LocalStagingFiles(directory);
+        Thread.currentThread().interrupt();
+        local.force();
+        assertThat(Thread.interrupted()).isTrue();
+    }
+
+    @Test
+    void commit_ofPartOfAPage_freesItsSpaceOnlyOnceNoJournalSpeaksOfIt() throws Exception {
+        LocalStagingFiles local = new LocalStagingFiles(directory.resolve("staging"));
+        List<List<String>> namesAtPunches = new ArrayList<>();
+        byte[] base = new byte[3 << 20];
+        try (PageCache cache = PageCache.open(new CacheConfig(directory, 1L << 30, 0, 32 << 20));
+                TestMount first = mount(
+                        new PunchWatching(local, () -> namesAtPunches.add(local.names())),
+                        new CachedPages(cache, TestMount.NAMESPACE))) {
+            WrittenFile file = first.writeback.open(bucket.put("a", base));
+            file.write(0, ByteBuffer.wrap(new byte[1 << 20]));
+            file.write(2 << 20, text("part of a page"));
+            file.fsync();
+            file.commit();
+            file.release();
+        }
+        assertThat(namesAtPunches)
+                .isNotEmpty()
+                .allSatisfy(names -> assertThat(names).noneMatch(name -> name.endsWith(StagedFile.JOURNAL)));
+    }
+
+    private interface Watcher {
+        void punched() throws IOException;
+    }
+
+    /** Tells when space of a file is given back. */
+    private record PunchWatching(StagingFiles files, Watcher watcher) implements StagingFiles {
+        @Override
+        public DataFile create(String name) throws IOException {
+            return watched(files.create(name));
+        }
+
+        @Override
+        public DataFile open(String name) throws IOException {
+            return watched(files.open(name));
+        }
+
+        private DataFile watched(DataFile file) {
+            return new DataFile() {
+                @Override
+                public int read(long position, ByteBuffer to) throws IOException {
+                    return file.read(position, to);
+                }
+
+                @Override
+                public int readPage(long position, ByteBuffer to) throws IOException {
+                    return file.readPage(position, to);
+                }
+
+                @Override
+                public void write(long position, ByteBuffer from) throws IOException {
+                    file.write(position, from);
+                }
+
+                @Override
+                public void punch(long position, long length) throws IOException {
+                    watcher.punched();
+                    file.punch(position, length);
+                }
+
+                @Override
+                public void force() throws IOException {
+                    file.force();
+                }
+
+                @Override
+                public long length() throws IOException {
+                    return file.length();
+                }
+
+                @Override
+                public void setLength(long bytes) throws IOException {
+                    file.setLength(bytes);
+                }
+
+                @Override
+                public void close() throws IOException {
+                    file.close();
+                }
+            };
+        }
+
+        @Override
+        public List<String> names() throws IOException {
+            return files.names();
+        }
+
+        @Override
+        public void remove(String name) throws IOException {
+            files.remove(name);
+        }
+
+        @Override
+        public void force() throws IOException {
+            files.force();
+        }
+
+        @Override
+        public long usableBytes() throws IOException {
+            return files.usableBytes();
+        }
+
+        @Override
+        public Path path(String name) {
+            return files.path(name);
+        }
+    }
+}
