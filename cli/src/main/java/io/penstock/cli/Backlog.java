@@ -7,11 +7,13 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What is closed and not yet uploaded when a mount ends. It is waited for, however long it takes; a process that was
+ * What is closed and not yet uploaded. When a mount ends it is waited for, however long it takes; a process that was
  * told to end waits only a little, and leaves the rest in staging to the next mount. Safe for use by any number of
  * threads.
  */
@@ -29,12 +31,46 @@ final class Backlog {
     /** Every so many reports one goes to the log. */
     private static final int REPORTS_A_LOG_LINE = 30;
 
-    private final Writeback writeback;
+    private final Supplier<WritebackStatistics> statistics;
+    private final Drain drain;
     private volatile Consumer<String> listener = text -> {};
+    private volatile @Nullable Thread watch;
     private final CountDownLatch hurried = new CountDownLatch(1);
 
     Backlog(Writeback writeback) {
-        this.writeback = writeback;
+        this(writeback::statistics, writeback::drain);
+    }
+
+    Backlog(Supplier<WritebackStatistics> statistics, Drain drain) {
+        this.statistics = statistics;
+        this.drain = drain;
+    }
+
+    /** Waits until nothing is left to upload. */
+    interface Drain {
+        void await() throws InterruptedException;
+    }
+
+    /**
+     * Tells what is left, empty if nothing is, within about a second of each change, until it is {@linkplain #await
+     * waited for}. To be called once.
+     */
+    void watch(Consumer<String> progress) {
+        watch = Thread.ofVirtual().name("backlog watch").start(() -> {
+            String told = "";
+            try {
+                while (true) {
+                    Thread.sleep(BETWEEN_REPORTS);
+                    String left = statistics.get().backlogFiles() == 0 ? "" : left();
+                    if (!left.equals(told)) {
+                        progress.accept(left);
+                        told = left;
+                    }
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
     }
 
     /** Told about once a second what is left, while it is waited for. */
@@ -50,26 +86,35 @@ final class Backlog {
     /** Waits. An interrupt ends it, and the flag is set again. */
     void await() {
         CountDownLatch drained = new CountDownLatch(1);
-        Thread drain = Thread.ofVirtual().name("backlog").start(() -> {
+        Thread draining = Thread.ofVirtual().name("backlog").start(() -> {
             try {
-                writeback.drain();
+                drain.await();
                 drained.countDown();
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
         });
         try {
+            endWatch();
             if (!awaitWhileTelling(drained)) {
                 log.warn("Not uploaded when this process had to end: {}. The next mount goes on with it", left());
             }
-            int failed = writeback.statistics().failedFiles();
+            int failed = statistics.get().failedFiles();
             if (failed > 0) {
                 log.warn("Written files that could not be uploaded: {}; see penstock recover", failed);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } finally {
-            drain.interrupt();
+            draining.interrupt();
+        }
+    }
+
+    private void endWatch() throws InterruptedException {
+        Thread watching = watch;
+        if (watching != null) {
+            watching.interrupt();
+            watching.join();
         }
     }
 
@@ -91,7 +136,7 @@ final class Backlog {
     }
 
     private String left() {
-        WritebackStatistics now = writeback.statistics();
+        WritebackStatistics now = statistics.get();
         return now.backlogFiles()
                 + (now.backlogFiles() == 1 ? " file, " : " files, ")
                 + ByteSizes.print(now.backlogBytes() >> 20 << 20);

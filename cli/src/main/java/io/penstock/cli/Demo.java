@@ -1,6 +1,7 @@
 package io.penstock.cli;
 
 import io.penstock.cache.CacheStatistics;
+import io.penstock.embeddeds3.EmbeddedS3;
 import io.penstock.prefetch.ReadaheadStatistics;
 import java.io.IOException;
 import java.time.Duration;
@@ -9,7 +10,7 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** Reads the demo's bucket through its mount, and compares. One use, one thread. */
+/** Reads and writes the demo's bucket through its mount, and compares. One use, one thread. */
 final class Demo {
     /** Somewhere in the model, and at no page's start. */
     private static final long RANDOM_BLOCK = 37;
@@ -19,22 +20,29 @@ final class Demo {
     private final DemoShell shell;
     private final DemoData data;
     private final MountedBucket bucket;
+    private final EmbeddedS3 server;
     private boolean good = true;
 
-    Demo(DemoShell shell, DemoData data, MountedBucket bucket) {
+    Demo(DemoShell shell, DemoData data, MountedBucket bucket, EmbeddedS3 server) {
         this.shell = shell;
         this.data = data;
         this.bucket = bucket;
+        this.server = server;
     }
 
-    /** @return whether everything read was what was stored */
+    /** @return whether everything read was what was stored, and everything stored what was written */
     boolean run() throws IOException, InterruptedException {
         look();
         readShard();
         readRandomly();
-        compareEverything();
+        Map<String, String> written = new DemoWrites(shell, data, bucket).run();
+        compareEverything(written);
+        compareBucket(written);
         tellStatistics();
-        shell.title(good ? "All that was read is what was stored." : "What was read is NOT what was stored.");
+        shell.title(
+                good
+                        ? "All that was read is what was stored, and all that was written is in the bucket."
+                        : "What was read or written is NOT what was stored.");
         return good;
     }
 
@@ -69,7 +77,7 @@ final class Demo {
         String from = fetched > 0
                 ? fetched + " GET requests to S3"
                 : memory + disk == 0
-                        ? "answered by the kernel's page cache"
+                        ? "answered by the kernel, without asking Penstock"
                         : "answered by Penstock's cache, " + percent(disk, memory + disk) + " of it on disk";
         shell.say(String.format(
                 Locale.ROOT,
@@ -97,14 +105,25 @@ final class Demo {
         }
     }
 
-    private void compareEverything() throws IOException, InterruptedException {
-        shell.title("Everything once more, to compare it with what was stored");
+    private void compareEverything(Map<String, String> written) throws IOException, InterruptedException {
+        shell.title("Everything once more, to compare it with what was stored and written");
         String digests = shell.run("find . -type f -exec sha256sum {} +").text();
         Map<String, String> read = new HashMap<>();
         digests.lines().forEach(line -> read.put(line.substring(line.indexOf("./") + 2), line.split(" ", 2)[0]));
-        data.digests().forEach((key, digest) -> expect(key, digest, read.getOrDefault(key, "missing")));
-        expect("the number of files", Integer.toString(data.digests().size()), Integer.toString(read.size()));
+        Map<String, String> expected = new HashMap<>(data.digests());
+        expected.putAll(written);
+        expected.forEach((key, digest) -> expect(key, digest, read.getOrDefault(key, "missing")));
+        expect("the number of files", Integer.toString(expected.size()), Integer.toString(read.size()));
         shell.say(read.size() + " files compared");
+    }
+
+    /** Past the mount: what another machine would see. */
+    private void compareBucket(Map<String, String> written) throws IOException {
+        for (Map.Entry<String, String> file : written.entrySet()) {
+            String stored = DemoData.digest(server.get(DemoData.BUCKET, file.getKey()));
+            expect("the object " + file.getKey(), file.getValue(), stored);
+        }
+        shell.say(written.size() + " written files compared with their objects in the bucket");
     }
 
     private void tellStatistics() {

@@ -24,14 +24,14 @@ import picocli.CommandLine.Option;
         description = {
             "Shows Penstock at work, on a bucket of its own: needs no account and no configuration.",
             "",
-            "Starts an S3 server in this process, fills a bucket, mounts it, reads it with ordinary programs, and"
-                    + " compares what they read with what was stored. Takes some 800 MiB below $TMPDIR or /tmp, and"
-                    + " removes them."
+            "Starts an S3 server in this process, fills a bucket, mounts it, reads and writes it with ordinary"
+                    + " programs, and compares what they read and wrote with what is stored. Takes some 1.8 GiB below"
+                    + " $TMPDIR or /tmp, and removes them."
         })
 final class DemoCommand implements Callable<Integer> {
     private static final String KEY = "demo";
     private static final String SECRET = "demo-secret";
-    private static final long SPACE = 900L << 20;
+    private static final long SPACE = 1800L << 20;
 
     @Option(names = "--keep", description = "Leave the mount up, and tell how to look around and how to end it.")
     private boolean keep;
@@ -74,7 +74,7 @@ final class DemoCommand implements Callable<Integer> {
             try (MountedBucket bucket = MountedBucket.open(plan, times)) {
                 stop.unmounts(bucket.mount(), () -> {});
                 shell.say(bucket.mount().description());
-                boolean good = new Demo(shell, data, bucket).run();
+                boolean good = new Demo(shell, data, bucket, server).run();
                 if (good && keep) {
                     keepUntilUnmounted(shell, server, plan, bucket);
                 }

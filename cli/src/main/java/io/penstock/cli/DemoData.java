@@ -6,6 +6,7 @@ import io.penstock.embeddeds3.EmbeddedS3;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.security.DigestInputStream;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -74,13 +75,32 @@ final class DemoData {
     }
 
     private void put(EmbeddedS3 server, String key, InputStream content, long size) throws IOException {
-        try (DigestInputStream digesting = new DigestInputStream(content, MessageDigest.getInstance("SHA-256"))) {
+        try (DigestInputStream digesting = new DigestInputStream(content, sha256())) {
             server.put(BUCKET, key, digesting, size);
             digests.put(
                     key, HexFormat.of().formatHex(digesting.getMessageDigest().digest()));
+        }
+    }
+
+    /** SHA-256 in hexadecimal of all that is left of the stream, which is closed. */
+    static String digest(InputStream content) throws IOException {
+        try (DigestInputStream digesting = new DigestInputStream(content, sha256())) {
+            digesting.transferTo(OutputStream.nullOutputStream());
+            return HexFormat.of().formatHex(digesting.getMessageDigest().digest());
+        }
+    }
+
+    private static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {
             throw new AssertionError("every Java has SHA-256", e);
         }
+    }
+
+    /** The first bytes of a large object. */
+    static InputStream stream(String key, long size) {
+        return new Bytes(key, size);
     }
 
     /** A large object as a stream. One thread. */

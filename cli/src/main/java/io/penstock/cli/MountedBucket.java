@@ -18,6 +18,7 @@ import io.penstock.objectstore.S3ObjectStore;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.writeback.Writeback;
+import io.penstock.writeback.WritebackStatistics;
 import io.penstock.writeback.WrittenFile;
 import java.io.IOException;
 import java.time.Instant;
@@ -137,6 +138,18 @@ final class MountedBucket implements AutoCloseable {
 
     ReadaheadStatistics readaheadStatistics() {
         return fetcher.statistics();
+    }
+
+    /**
+     * What was written.
+     *
+     * @throws IllegalStateException if it is read-only
+     */
+    WritebackStatistics writebackStatistics() {
+        if (writeback == null) {
+            throw new IllegalStateException("mounted read-only");
+        }
+        return writeback.statistics();
     }
 
     /** Unmounts if it is still mounted, even if busy, and waits for the backlog. May be called again. */

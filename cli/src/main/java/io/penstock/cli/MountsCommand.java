@@ -20,14 +20,15 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "mounts",
         description = {
-            "Lists what Penstock has mounted on this machine.",
+            "Lists what Penstock has mounted on this machine, and what each mount has still to upload.",
             "",
             "A mount whose process has died is shown as DEAD: programs get \"Transport endpoint is not connected\""
-                    + " there, until it is taken away with penstock umount."
+                    + " there, until it is taken away with penstock umount. A process that"
+                    + " only uploads any more is shown as (unmounted)."
         })
 final class MountsCommand implements Callable<Integer> {
     private static final List<String> HEADINGS =
-            List.of("BUCKET", "MOUNT POINT", "PID", "SINCE", "CACHE", "LOG", "BINDING", "HOW");
+            List.of("BUCKET", "MOUNT POINT", "PID", "SINCE", "TO UPLOAD", "CACHE", "LOG", "BINDING", "HOW");
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm").withZone(ZoneId.systemDefault());
 
@@ -52,12 +53,19 @@ final class MountsCommand implements Callable<Integer> {
     /** The kernel says what is mounted, the state files say more about it. */
     static List<List<String>> rows(List<MountTable.Entry> table, List<RunningMount> running) {
         Map<Path, RunningMount> byMountPoint = new TreeMap<>();
-        running.forEach(each -> byMountPoint.merge(
-                each.mountPoint(), each, (one, other) -> one.since().isAfter(other.since()) ? one : other));
+        running.stream()
+                .filter(each -> !each.unmounted())
+                .forEach(each -> byMountPoint.merge(
+                        each.mountPoint(), each, (one, other) -> one.since().isAfter(other.since()) ? one : other));
         List<List<String>> rows = new ArrayList<>();
         for (MountTable.Entry entry : table) {
             if (RunningMount.isPenstock(entry)) {
                 rows.add(row(entry, byMountPoint.get(entry.mountPoint())));
+            }
+        }
+        for (RunningMount process : running) {
+            if (process.unmounted() && process.isAlive()) {
+                rows.add(row(process.source(), "(unmounted)", process));
             }
         }
         return rows;
@@ -66,14 +74,19 @@ final class MountsCommand implements Callable<Integer> {
     private static List<String> row(MountTable.Entry entry, @Nullable RunningMount running) {
         if (running == null) {
             // Another user's, whose state files are not readable, or of a process that was killed before it wrote one.
-            return List.of(entry.source(), entry.mountPoint().toString(), "?", "?", "?", "?", "?", "");
+            return List.of(entry.source(), entry.mountPoint().toString(), "?", "?", "?", "?", "?", "?", "");
         }
+        return row(entry.source(), entry.mountPoint().toString(), running);
+    }
+
+    private static List<String> row(String source, String mountPoint, RunningMount running) {
         boolean alive = running.isAlive();
         return List.of(
-                entry.source(),
-                entry.mountPoint().toString(),
+                source,
+                mountPoint,
                 alive ? Long.toString(running.pid()) : "DEAD",
                 TIME.format(running.since()),
+                running.backlog().isEmpty() ? "nothing" : running.backlog(),
                 running.cache().toString(),
                 running.log().toString(),
                 running.binding(),

@@ -13,11 +13,16 @@ import io.penstock.writeback.KeptFile;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WrittenFile;
 import java.io.IOException;
-import java.io.PrintWriter;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -85,83 +90,127 @@ final class RecoverCommand implements Callable<Integer> {
                 target,
                 Host.current().path("."), // Nothing is mounted.
                 arguments.resolve(target.bucket(), spec.commandLine().getParseResult(), "-o"));
-        try (ObjectStore store = S3ObjectStore.connect(plan.s3(), target.prefix());
-                PageCache cache = PageCache.open(plan.cache());
+        try (ObjectStore store = connect(plan);
+                PageCache cache = openCache(plan);
                 PageFetcher fetcher = new PageFetcher(store, cache, plan.namespace(), plan.readahead());
                 Writeback writeback = MountedBucket.openWriteback(plan, store, cache, fetcher)) {
-            return settle(writeback);
+            return settle(target, writeback);
         } catch (IOException e) {
             throw new RefusedException(Reason.of(e));
         }
     }
 
-    private int settle(Writeback writeback) throws IOException, InterruptedException {
-        PrintWriter out = spec.commandLine().getOut();
-        List<KeptFile> kept =
-                writeback.kept().stream().filter(file -> isMeant(file.key())).toList();
-        List<WrittenFile> waiting = writeback.recovered().stream()
-                .filter(file -> isMeant(file.key()))
-                .toList();
-        if (kept.isEmpty() && waiting.isEmpty()) {
-            out.println("Everything that was written is uploaded.");
-            return ExitCode.DONE;
+    /** What was written can be shown, rescued and removed when the bucket is gone, or nobody may use it any more. */
+    private ObjectStore connect(MountPlan plan) throws ObjectStoreException, InterruptedException {
+        try {
+            return S3ObjectStore.connect(plan.s3(), plan.target().prefix());
+        } catch (ObjectStoreException e) {
+            if (what.commit) {
+                throw e;
+            }
+            spec.commandLine().getErr().println("penstock: " + e.getMessage() + "; going on without it");
+            return new UnreachableStore(plan.target().bucket(), e);
         }
-        if (what.commit) {
-            writeback.start(new NoListener());
+    }
+
+    private static PageCache openCache(MountPlan plan) throws RefusedException {
+        try {
+            return PageCache.open(plan.cache());
+        } catch (IOException e) {
+            throw new RefusedException(Reason.of(e) + " (what was written lies there; a mount has to be ended first)");
         }
+    }
+
+    private int settle(Target target, Writeback writeback) throws IOException, InterruptedException {
+        List<KeptFile> kept = meant(writeback.kept());
+        List<KeptFile> pending = meant(writeback.pending());
         boolean good = true;
+        for (String key : keys) {
+            if (Stream.concat(kept.stream(), pending.stream())
+                    .noneMatch(file -> file.key().equals(key))) {
+                say("'" + key + "': nothing that was written to it waits");
+                good = false;
+            }
+        }
+        if (keys.isEmpty() && kept.isEmpty() && pending.isEmpty()) {
+            say("Everything that was written to " + target.source() + " is uploaded.");
+        }
         for (KeptFile file : kept) {
-            good &= settle(file, out);
+            good &= settle(file);
         }
-        if (what.commit) {
-            writeback.drain();
+        if (what.commit && !pending.isEmpty()) {
+            good &= upload(writeback, pending);
+        } else {
+            for (KeptFile file : pending) {
+                good &= settle(file);
+            }
         }
-        for (WrittenFile file : waiting) {
-            boolean left = file.isDirty();
-            good &= !what.commit || !left;
-            out.println(describe(file.key(), file.size())
-                    + (left ? ": waits for the next mount, or for --commit" : ": uploaded"));
-        }
-        out.flush();
+        spec.commandLine().getOut().flush();
         return good ? ExitCode.DONE : ExitCode.FAILED;
     }
 
-    private boolean settle(KeptFile file, PrintWriter out) throws IOException, InterruptedException {
-        String name = describe(file.key(), file.size());
+    /** Goes on with what an earlier mount had not uploaded, as the next one would. */
+    private boolean upload(Writeback writeback, List<KeptFile> pending) throws InterruptedException {
+        Set<String> failed = ConcurrentHashMap.newKeySet();
+        writeback.start(new Failures(failed));
+        writeback.drain();
+        for (KeptFile file : pending) {
+            say(describe(file) + (failed.contains(file.key()) ? ": stays as it is" : ": uploaded"));
+        }
+        return failed.isEmpty();
+    }
+
+    private boolean settle(KeptFile file) throws InterruptedException {
+        String name = describe(file);
         try {
             if (what.commit) {
                 file.commit();
-                out.println(name + ": uploaded");
+                say(name + ": uploaded");
             } else if (what.export != null) {
-                out.println(name + ": written to " + file.export(Host.current().path(what.export.toString())));
+                say(name + ": written to " + file.export(Host.current().path(what.export.toString())));
+            } else if (what.discard && file.reason() == null && keys.isEmpty()) {
+                say(name + ": is to be uploaded by the next mount; removed only if it is named");
             } else if (what.discard) {
                 file.discard();
-                out.println(name + ": removed");
+                say(name + ": removed");
             } else {
-                out.println(name + ", written " + file.modified() + ": " + file.reason() + "; its bytes are in "
-                        + file.where());
+                String reason = Objects.requireNonNullElse(file.reason(), "waits for the next mount, or for --commit");
+                say(name + ", written " + file.modified().truncatedTo(ChronoUnit.SECONDS) + ": " + reason
+                        + "; its bytes are in " + file.where());
             }
             return true;
-        } catch (ObjectStoreException | IOException e) {
-            out.println(name + ": stays as it is: " + e.getMessage());
-            return false;
+        } catch (ObjectStoreException e) {
+            say(name + ": stays as it is: " + e.getMessage());
+        } catch (FileAlreadyExistsException e) {
+            say(name + ": stays as it is: there is a " + e.getFile() + " already");
+        } catch (IOException e) {
+            say(name + ": stays as it is: " + Reason.of(e));
         }
+        return false;
     }
 
-    private boolean isMeant(String key) {
-        return keys.isEmpty() || keys.contains(key);
+    private void say(String line) {
+        spec.commandLine().getOut().println(line);
     }
 
-    private static String describe(String key, long size) {
-        return "'" + key + "' (" + ByteSizes.print(size) + ")";
+    private List<KeptFile> meant(List<KeptFile> files) {
+        return files.stream()
+                .filter(file -> keys.isEmpty() || keys.contains(file.key()))
+                .toList();
+    }
+
+    private static String describe(KeptFile file) {
+        return "'" + file.key() + "' (" + ByteSizes.print(file.size()) + ")";
     }
 
     /** What is committed here shows at the next mount. */
-    private static final class NoListener implements Writeback.Listener {
+    private record Failures(Set<String> keys) implements Writeback.Listener {
         @Override
         public void committed(WrittenFile file, ObjectVersion version) {}
 
         @Override
-        public void givenUp(WrittenFile file) {}
+        public void givenUp(WrittenFile file) {
+            keys.add(file.key());
+        }
     }
 }

@@ -7,6 +7,7 @@ import java.io.Reader;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -26,6 +27,8 @@ import java.util.stream.Stream;
  * @param pid the serving process
  * @param binding which binding serves it, and why
  * @param description what was agreed with the kernel
+ * @param backlog what is closed and not yet uploaded, in words; empty if nothing is
+ * @param unmounted whether the process only uploads any more
  */
 record RunningMount(
         String source,
@@ -35,17 +38,32 @@ record RunningMount(
         String description,
         Path cache,
         Path log,
-        Instant since) {
+        Instant since,
+        String backlog,
+        boolean unmounted) {
     private static final String SUFFIX = ".properties";
     private static final String BACKLOG = "backlog";
+    private static final String UNMOUNTED = "unmounted";
 
-    /** Writes the file of this process. */
-    void save(Host host) throws IOException {
-        saveBacklog(host, "");
+    /** Of a process that has just begun to serve. */
+    RunningMount(
+            String source,
+            Path mountPoint,
+            long pid,
+            String binding,
+            String description,
+            Path cache,
+            Path log,
+            Instant since) {
+        this(source, mountPoint, pid, binding, description, cache, log, since, "", false);
     }
 
-    /** Writes it once this is unmounted and the process only uploads any more: what is left, in words. */
-    void saveBacklog(Host host, String left) throws IOException {
+    RunningMount withBacklog(String left, boolean isUnmounted) {
+        return new RunningMount(source, mountPoint, pid, binding, description, cache, log, since, left, isUnmounted);
+    }
+
+    /** Writes the file of this process, so that whoever reads it sees all of it, or all of what it was before. */
+    void save(Host host) throws IOException {
         Properties properties = new Properties();
         properties.setProperty("source", source);
         properties.setProperty("mount-point", mountPoint.toString());
@@ -54,20 +72,20 @@ record RunningMount(
         properties.setProperty("cache", cache.toString());
         properties.setProperty("log", log.toString());
         properties.setProperty("since", since.toString());
-        properties.setProperty(BACKLOG, left);
+        properties.setProperty(BACKLOG, backlog);
+        properties.setProperty(UNMOUNTED, Boolean.toString(unmounted));
         Files.createDirectories(host.runtimeFolder());
-        try (Writer writer = Files.newBufferedWriter(file(host.runtimeFolder()))) {
+        Path file = file(host.runtimeFolder());
+        Path next = file.resolveSibling(file.getFileName() + ".next");
+        try (Writer writer = Files.newBufferedWriter(next)) {
             properties.store(writer, null);
         }
+        Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
     }
 
-    /** What is left to upload now that it is unmounted; empty if nothing is, or if it is still mounted. */
-    String backlog(Host host) {
-        try {
-            return read(file(host.runtimeFolder())).getProperty(BACKLOG, "");
-        } catch (IOException e) {
-            return "";
-        }
+    /** As its file says now; empty if that is gone. */
+    Optional<RunningMount> now(Host host) {
+        return load(file(host.runtimeFolder()));
     }
 
     void delete(Host host) throws IOException {
@@ -130,7 +148,10 @@ record RunningMount(
     /** Empty if the file cannot be read: its process may end, and remove it, between the listing and the reading. */
     private static Optional<RunningMount> load(Path file) {
         try {
-            Properties properties = read(file);
+            Properties properties = new Properties();
+            try (Reader reader = Files.newBufferedReader(file)) {
+                properties.load(reader);
+            }
             String name = file.getFileName().toString();
             return Optional.of(new RunningMount(
                     properties.getProperty("source", ""),
@@ -140,18 +161,12 @@ record RunningMount(
                     properties.getProperty("description", ""),
                     Path.of(properties.getProperty("cache", "")),
                     Path.of(properties.getProperty("log", "")),
-                    Instant.parse(properties.getProperty("since", ""))));
+                    Instant.parse(properties.getProperty("since", "")),
+                    properties.getProperty(BACKLOG, ""),
+                    Boolean.parseBoolean(properties.getProperty(UNMOUNTED, ""))));
         } catch (IOException | IllegalArgumentException | DateTimeException e) {
             return Optional.empty();
         }
-    }
-
-    private static Properties read(Path file) throws IOException {
-        Properties properties = new Properties();
-        try (Reader reader = Files.newBufferedReader(file)) {
-            properties.load(reader);
-        }
-        return properties;
     }
 
     private Path file(Path folder) {

@@ -130,12 +130,15 @@ final class Serving {
             log.info("{} is mounted on {}", running.source(), running.mountPoint());
             log.debug("Ready after {}", times);
             tellReady(running, bucket);
+            Backlog backlog = bucket.backlog();
+            if (backlog != null) {
+                backlog.watch(left -> saveBacklog(running.withBacklog(left, false)));
+            }
             mount.awaitUnmounted();
             log.info("{} is unmounted from {}; {}", running.source(), running.mountPoint(), bucket.cacheStatistics());
             // While the state file still says that this process is there, for those who wait for its end.
-            Backlog backlog = bucket.backlog();
             if (backlog != null) {
-                backlog.tell(left -> saveBacklog(running, left));
+                backlog.tell(left -> saveBacklog(running.withBacklog(left, true)));
             }
             bucket.close();
         } finally {
@@ -186,11 +189,11 @@ final class Serving {
         }
     }
 
-    private void saveBacklog(RunningMount running, String left) {
+    private void saveBacklog(RunningMount running) {
         try {
-            running.saveBacklog(configuration.host(), left);
+            running.save(configuration.host());
         } catch (IOException e) {
-            log.debug("Who waits for the end is not told what is left", e);
+            log.debug("Neither penstock mounts nor who waits for the end is told what is left", e);
         }
     }
 

@@ -68,7 +68,7 @@ final class UmountCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         String told = "";
         while (process.isAlive()) {
-            String left = process.backlog(Host.current());
+            String left = process.now(Host.current()).map(RunningMount::backlog).orElse("");
             if (!left.isEmpty() && !left.equals(told)) {
                 out.println("Unmounted; still to be uploaded: " + left);
                 out.flush();
@@ -84,7 +84,8 @@ final class UmountCommand implements Callable<Integer> {
      */
     private static void countDownAtTheEnd(RunningMount process, CountDownLatch ended) {
         try {
-            while (process.isAlive() && process.backlog(Host.current()).isEmpty()) {
+            while (process.isAlive()
+                    && !process.now(Host.current()).map(RunningMount::unmounted).orElse(false)) {
                 Thread.sleep(LOOK);
             }
             ended.countDown();

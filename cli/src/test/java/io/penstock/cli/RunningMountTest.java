@@ -39,6 +39,18 @@ class RunningMountTest {
     }
 
     @Test
+    void now_backlogSavedMeanwhile_isIt() throws IOException {
+        RunningMount saved = mount("/mnt/a", ProcessHandle.current().pid(), Instant.now());
+        saved.save(host);
+        RunningMount busy = saved.withBacklog("2 files, 36MiB", true);
+        busy.save(host);
+        assertThat(saved.now(host)).contains(busy);
+        assertThat(ours()).containsExactly(busy);
+        saved.delete(host);
+        assertThat(saved.now(host)).isEmpty();
+    }
+
+    @Test
     void list_brokenFile_passedOver() throws IOException {
         Files.createDirectories(host.runtimeFolder());
         Files.writeString(host.runtimeFolder().resolve("17.properties"), "since=yesterday\n");
@@ -100,6 +112,26 @@ class RunningMountTest {
                 .satisfies(lines -> assertThat(lines.get(0)).startsWith("BUCKET      MOUNT POINT  PID   SINCE"))
                 .satisfies(lines -> assertThat(lines.get(1)).startsWith("s3://data   /mnt/a       DEAD  20"))
                 .satisfies(lines -> assertThat(lines.get(2)).startsWith("s3://other  /mnt/b       ?"));
+    }
+
+    @Test
+    void mounts_whatIsLeftToUpload_isShownAlsoOnceItIsUnmounted() {
+        long pid = ProcessHandle.current().pid();
+        Instant since = Instant.now().plusSeconds(1);
+        String table = MountsCommand.table(MountsCommand.rows(
+                List.of(
+                        new MountTable.Entry("0:2", Path.of("/mnt/a"), "fuse.penstock", "s3://data"),
+                        new MountTable.Entry("0:3", Path.of("/mnt/b"), "fuse.penstock", "s3://data")),
+                List.of(
+                        mount("/mnt/a", pid, since).withBacklog("1 file, 5MiB", true),
+                        mount("/mnt/a", pid, since),
+                        mount("/mnt/b", pid, since).withBacklog("2 files, 36MiB", false))));
+        assertThat(table.lines().toList())
+                .hasSize(4)
+                .satisfies(lines -> assertThat(lines.get(0)).contains("TO UPLOAD"))
+                .satisfies(lines -> assertThat(lines.get(1)).contains("/mnt/a", " nothing "))
+                .satisfies(lines -> assertThat(lines.get(2)).contains("/mnt/b", " 2 files, 36MiB "))
+                .satisfies(lines -> assertThat(lines.get(3)).contains("(unmounted)", " 1 file, 5MiB "));
     }
 
     private List<RunningMount> ours() throws IOException {
