@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.penstock.testing.Signals;
 import io.penstock.testing.TestData;
 import java.io.IOException;
 import java.io.InputStream;
@@ -123,7 +124,7 @@ final class LifecycleIT {
     @ValueSource(strings = {"TERM", "INT", "HUP"})
     @Timeout(120)
     void signal_whileReading_unmountsAndLeavesNothing(String signal) throws Exception {
-        assumeFalse(signal.equals("HUP") && ignoresHangup(), "under nohup a mount ignores SIGHUP, as it should");
+        assumeFalse(signal.equals("HUP") && Signals.isIgnored(1), "under nohup a mount ignores SIGHUP, as it should");
         try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
             try (ExecutorService reader = Executors.newSingleThreadExecutor()) {
                 reader.execute(() -> Program.shell(scratch, "cat \"$1\"/data/* >/dev/null", mount.path()));
@@ -133,15 +134,6 @@ final class LifecycleIT {
             }
             assertNothingLeft(mount);
         }
-    }
-
-    /** Whether this process, and so who is started by it, was told to ignore SIGHUP, which is signal 1: proc(5). */
-    private static boolean ignoresHangup() throws IOException {
-        String ignored = Files.readAllLines(Path.of("/proc/self/status")).stream()
-                .filter(line -> line.startsWith("SigIgn:"))
-                .findFirst()
-                .orElseThrow();
-        return (Long.parseUnsignedLong(ignored.substring("SigIgn:".length()).strip(), 16) & 1) != 0;
     }
 
     @Test

@@ -73,16 +73,10 @@ final class MountedBucket implements AutoCloseable {
         return new MountedBucket(mountPoint, log, builder.start());
     }
 
-    /** The command line of this build's penstock: this JVM's, so that no launcher or installation is needed. */
+    /** This build's {@code penstock}, as a user calls it; it becomes the process that serves. */
     static List<String> penstock() {
         return List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED",
-                "--sun-misc-unsafe-memory-access=allow",
-                "-XX:MaxDirectMemorySize=1g",
-                "-cp",
-                System.getProperty("java.class.path"),
-                "io.penstock.cli.Main");
+                Path.of("..", "bin", "penstock").toAbsolutePath().normalize().toString());
     }
 
     Path path() {

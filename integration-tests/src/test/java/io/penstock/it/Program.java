@@ -41,6 +41,11 @@ final class Program {
     }
 
     static Result run(Path dir, List<String> command) {
+        return run(dir, LIMIT, command);
+    }
+
+    /** @param limit a program that runs longer fails the test */
+    static Result run(Path dir, Duration limit, List<String> command) {
         Path out = null;
         try {
             out = Files.createTempFile("penstock-it-", ".out");
@@ -51,10 +56,10 @@ final class Program {
                             ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
                     .redirectOutput(out.toFile())
                     .start();
-            if (!process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
+            if (!process.waitFor(limit.toSeconds(), TimeUnit.SECONDS)) {
                 process.descendants().forEach(ProcessHandle::destroyForcibly);
                 process.destroyForcibly();
-                throw new AssertionError("still running after " + LIMIT + ": " + command);
+                throw new AssertionError("still running after " + limit + ": " + command);
             }
             return new Result(process.exitValue(), Files.readString(out, StandardCharsets.UTF_8));
         } catch (IOException e) {

@@ -248,6 +248,48 @@ final class ReadIT {
     }
 
     @Test
+    void everySystemCall_thatChangesSomething_isErofs() {
+        String script = """
+            import errno, os
+            changes = {
+                'open to write': lambda: os.open('a/one.txt', os.O_WRONLY),
+                'open to read and write': lambda: os.open('a/one.txt', os.O_RDWR),
+                'open to append': lambda: os.open('a/one.txt', os.O_WRONLY | os.O_APPEND),
+                'open truncating': lambda: os.open('a/one.txt', os.O_WRONLY | os.O_TRUNC),
+                'create': lambda: os.open('new', os.O_CREAT | os.O_WRONLY),
+                'create exclusively': lambda: os.open('new', os.O_CREAT | os.O_EXCL | os.O_WRONLY),
+                'temporary': lambda: os.open('.', os.O_TMPFILE | os.O_WRONLY),
+                'truncate': lambda: os.truncate('a/one.txt', 0),
+                'truncate up': lambda: os.truncate('a/one.txt', 100),
+                'unlink': lambda: os.unlink('a/one.txt'),
+                'mkdir': lambda: os.mkdir('new'),
+                'rmdir': lambda: os.rmdir('b'),
+                'rename': lambda: os.rename('a/one.txt', 'new'),
+                'rename a directory': lambda: os.rename('b', 'new'),
+                'link': lambda: os.link('a/one.txt', 'new'),
+                'symlink': lambda: os.symlink('a/one.txt', 'new'),
+                'mknod': lambda: os.mknod('new'),
+                'mkfifo': lambda: os.mkfifo('new'),
+                'chmod': lambda: os.chmod('a/one.txt', 0o600),
+                'chown': lambda: os.chown('a/one.txt', 1, 1),
+                'utime': lambda: os.utime('a/one.txt', (1, 1)),
+                'setxattr': lambda: os.setxattr('a/one.txt', 'user.a', b'b'),
+                'removexattr': lambda: os.removexattr('a/one.txt', 'user.a'),
+            }
+            for name, change in changes.items():
+                try:
+                    change()
+                    assert False, name
+                except OSError as e:
+                    assert e.errno == errno.EROFS, (name, e)
+            assert not os.access('a/one.txt', os.W_OK) and os.access('a/one.txt', os.R_OK)
+            assert sorted(os.listdir('.')) == ['a', 'b']
+            """;
+        Program.shell(mount.path().resolve("words"), "python3 -c \"$1\"", script)
+                .orThrow();
+    }
+
+    @Test
     void getfattr_ofAFile_showsItsObject() {
         assertThat(Program.shell(
                                 mount.path(),

@@ -5,11 +5,16 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.core.sync.RequestBody;
@@ -17,12 +22,19 @@ import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
+import software.amazon.awssdk.services.s3.model.MultipartUpload;
+import software.amazon.awssdk.services.s3.model.NoSuchKeyException;
+import software.amazon.awssdk.services.s3.model.NoSuchUploadException;
+import software.amazon.awssdk.services.s3.model.S3Exception;
 import software.amazon.awssdk.services.s3.model.S3Object;
 
 /** A bucket of its own, filled by a client other than the one under test, and gone when closed. */
 final class TestBucket implements AutoCloseable {
     private static final long PART = 64L << 20;
     private static final int CONCURRENCY = 4;
+    private static final int CONFLICT = 409;
+    private static final int DELETE_TRIES = 50;
+    private static final long DELETE_PAUSE_NANOS = 100_000_000;
     private static final AtomicInteger COUNT = new AtomicInteger();
 
     private final S3Client s3;
@@ -105,6 +117,76 @@ final class TestBucket implements AutoCloseable {
         }
     }
 
+    byte[] get(String key) {
+        return s3.getObjectAsBytes(request -> request.bucket(name).key(key)).asByteArray();
+    }
+
+    /** The same if it is there: MinIO lists objects a moment before they can be read. */
+    Optional<byte[]> find(String key) {
+        try {
+            return Optional.of(get(key));
+        } catch (NoSuchKeyException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** The multipart uploads that were neither completed nor aborted, by their ids, with their keys. */
+    Map<String, String> unfinishedUploads() {
+        return unfinishedUploads("");
+    }
+
+    /**
+     * The same of keys that begin so: MinIO tells all of them only of one whole key, and of the whole bucket, where it may
+     * go on telling of some that are gone.
+     */
+    Map<String, String> unfinishedUploads(String prefix) {
+        return listed(prefix).stream()
+                .filter(upload -> parts(upload.key(), upload.uploadId()).isPresent())
+                .collect(Collectors.toMap(MultipartUpload::uploadId, MultipartUpload::key));
+    }
+
+    private List<MultipartUpload> listed(String prefix) {
+        return s3.listMultipartUploads(request -> request.bucket(name).prefix(prefix))
+                .uploads();
+    }
+
+    private void abortIfThere(String key, String uploadId) {
+        try {
+            abort(key, uploadId);
+        } catch (NoSuchUploadException e) {
+            return; // as far as it is concerned, all is well
+        }
+    }
+
+    /** How many parts the upload has; empty if there is no such upload. */
+    OptionalInt parts(String key, String uploadId) {
+        try {
+            return OptionalInt.of(
+                    s3.listParts(request -> request.bucket(name).key(key).uploadId(uploadId))
+                            .parts()
+                            .size());
+        } catch (NoSuchUploadException e) {
+            return OptionalInt.empty();
+        }
+    }
+
+    /** @return its id */
+    String beginUpload(String key) {
+        return s3.createMultipartUpload(request -> request.bucket(name).key(key))
+                .uploadId();
+    }
+
+    void abort(String key, String uploadId) {
+        s3.abortMultipartUpload(request -> request.bucket(name).key(key).uploadId(uploadId));
+    }
+
+    /** Of all objects below the prefix. */
+    List<String> keys(String prefix) {
+        return s3.listObjectsV2Paginator(request -> request.bucket(name).prefix(prefix)).contents().stream()
+                .map(S3Object::key)
+                .toList();
+    }
+
     void delete(String key) {
         s3.deleteObject(request -> request.bucket(name).key(key));
     }
@@ -112,10 +194,28 @@ final class TestBucket implements AutoCloseable {
     @Override
     public void close() {
         try (s3) {
-            s3.listObjectsV2Paginator(request -> request.bucket(name)).contents().stream()
-                    .map(S3Object::key)
-                    .forEach(this::delete);
+            for (int tries = 1; !deleteAll(tries == DELETE_TRIES); tries++) {
+                LockSupport.parkNanos(DELETE_PAUSE_NANOS);
+            }
+        }
+    }
+
+    /**
+     * What a mount that was killed has sent may arrive in between: MinIO then says that the bucket is not empty.
+     *
+     * @param last whether that is an error
+     */
+    private boolean deleteAll(boolean last) {
+        keys("").forEach(this::delete);
+        listed("").forEach(upload -> abortIfThere(upload.key(), upload.uploadId())); // S3Proxy: they are in the bucket
+        try {
             s3.deleteBucket(request -> request.bucket(name));
+            return true;
+        } catch (S3Exception e) {
+            if (last || e.statusCode() != CONFLICT) {
+                throw e;
+            }
+            return false;
         }
     }
 

@@ -5,17 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import eu.rekawek.toxiproxy.Proxy;
-import eu.rekawek.toxiproxy.ToxiproxyClient;
 import eu.rekawek.toxiproxy.model.ToxicDirection;
 import io.penstock.testing.TestData;
-import java.io.IOException;
 import java.io.InputStream;
-import java.net.ServerSocket;
-import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -34,63 +29,25 @@ final class WireFaultIT {
 
     private final TestData data = TestData.of("data/40MiB.bin", 40L * MIB + 3);
     private TestBucket bucket;
-    private Process toxiproxy;
+    private ToxicWire wire;
     private Proxy proxy;
-    private S3Server faulty;
     private MountedBucket mount;
 
     @BeforeAll
     void startToxiproxy() throws Exception {
-        Optional<Path> binary = toxiproxyBinary();
+        Optional<Path> binary = ToxicWire.binary();
         assumeTrue(binary.isPresent(), "no toxiproxy-server: bin/test gets one where there is Go");
-        int control = freePort();
-        int port = freePort();
-        toxiproxy = new ProcessBuilder(binary.get().toString(), "-host", "127.0.0.1", "-port", "" + control)
-                .redirectErrorStream(true)
-                .redirectOutput(scratch.resolve("toxiproxy.log").toFile())
-                .start();
         S3Server server = S3Server.shared();
         bucket = new TestBucket(server);
         bucket.put(data);
-        proxy = createProxy(control, port, server);
-        faulty = new S3Server(
-                server.name(), URI.create("http://127.0.0.1:" + port), server.accessKey(), server.secretKey());
-    }
-
-    private Proxy createProxy(int control, int port, S3Server server) throws Exception {
-        ToxiproxyClient client = new ToxiproxyClient("127.0.0.1", control);
-        long deadline = System.nanoTime() + 30_000_000_000L;
-        while (true) {
-            try {
-                return client.createProxy(
-                        "s3", "127.0.0.1:" + port, server.endpoint().getAuthority());
-            } catch (IOException notYet) {
-                if (System.nanoTime() > deadline) {
-                    throw notYet;
-                }
-                Thread.sleep(50);
-            }
-        }
-    }
-
-    private static Optional<Path> toxiproxyBinary() {
-        Path ours = Path.of(System.getProperty("user.home"), ".cache", "penstock", "bin", "toxiproxy-server");
-        return Stream.concat(
-                        Stream.ofNullable(System.getenv("PENSTOCK_TOXIPROXY")).map(Path::of), Stream.of(ours))
-                .filter(Files::isExecutable)
-                .findFirst();
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
+        wire = ToxicWire.to(server, binary.get(), scratch);
+        proxy = wire.proxy();
     }
 
     @AfterAll
     void stopToxiproxy() {
-        if (toxiproxy != null) {
-            toxiproxy.destroy();
+        if (wire != null) {
+            wire.close();
         }
         if (bucket != null) {
             bucket.close();
@@ -100,7 +57,7 @@ final class WireFaultIT {
     @BeforeEach
     void mountThroughTheProxy() throws Exception {
         mount = MountedBucket.mount(
-                faulty,
+                wire.server(),
                 bucket.name(),
                 Files.createTempDirectory(scratch, "mount-"),
                 "-o",
@@ -109,14 +66,7 @@ final class WireFaultIT {
 
     @AfterEach
     void healAndUnmount() throws Exception {
-        proxy.toxics().getAll().forEach(toxic -> {
-            try {
-                toxic.remove();
-            } catch (IOException e) {
-                throw new java.io.UncheckedIOException(e);
-            }
-        });
-        proxy.enable();
+        wire.heal();
         mount.close();
     }
 

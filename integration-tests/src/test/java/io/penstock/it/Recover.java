@@ -1,0 +1,26 @@
+package io.penstock.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** {@code penstock recover} of what mounts under {@code scratch} have left, run as a user would. */
+record Recover(S3Server server, String source, Path scratch) {
+    /** Whatever it says, it says in words. */
+    Program.Result run(String... arguments) {
+        List<Object> command = new ArrayList<>(List.of(server.accessKey(), server.secretKey()));
+        command.addAll(MountedBucket.penstock());
+        command.addAll(List.of("recover", source));
+        command.addAll(List.of(arguments));
+        command.addAll(List.of("--endpoint", server.endpoint(), "--region", "us-east-1", "--path-style"));
+        command.addAll(List.of("--cache", scratch.resolve("cache")));
+        Program.Result result = Program.shell(
+                scratch,
+                "export AWS_ACCESS_KEY_ID=$1 AWS_SECRET_ACCESS_KEY=$2; shift 2; exec \"$@\"",
+                command.toArray());
+        assertThat(result.out()).doesNotContain("\tat ", "Exception", "mistake in Penstock");
+        return result;
+    }
+}

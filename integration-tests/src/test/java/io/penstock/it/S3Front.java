@@ -1,0 +1,320 @@
+package io.penstock.it;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Stands between a mount and its server, where a network and a server can be made to misbehave request by request: notes
+ * what passes, lets uploads pass no faster than a test wants, answers in the server's place, cuts connections and loses
+ * answers. Needs no program beside the server. Safe for use by any number of threads.
+ */
+final class S3Front implements AutoCloseable {
+    private static final String END_OF_HEADERS = "\r\n\r\n";
+    private static final int BUFFER = 16 << 10;
+
+    private final S3Server server;
+    private final ServerSocket listener = new ServerSocket(0, 128, InetAddress.getLoopbackAddress());
+    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+    private final Queue<Request> requests = new ConcurrentLinkedQueue<>();
+    private volatile Function<Request, Treatment> rule = request -> Treatment.PASS;
+
+    // Guarded by this.
+    private long bytesPerSecond;
+    private long freeAt;
+
+    S3Front(S3Server server) throws IOException {
+        this.server = server;
+        threads.execute(this::accept);
+    }
+
+    /** What becomes of a request. */
+    sealed interface Treatment {
+        Treatment PASS = new Pass();
+
+        /** The server does what it is asked to, and nobody hears of it: the connection ends instead. */
+        Treatment LOSE_ANSWER = new LoseAnswer();
+
+        /** The connection ends in the midst of the body. */
+        Treatment CUT = new Cut();
+
+        /** An error in S3's form, and the server never hears of it. */
+        static Treatment answer(int status, String code) {
+            return new Answer(status, code);
+        }
+
+        record Pass() implements Treatment {}
+
+        record LoseAnswer() implements Treatment {}
+
+        record Cut() implements Treatment {}
+
+        record Answer(int status, String code) implements Treatment {}
+    }
+
+    /** @param target path and query */
+    record Request(String method, String target, long length) {
+        boolean isUpload() {
+            return method.equals("PUT") && length > 0;
+        }
+
+        boolean isPart() {
+            return method.equals("PUT") && target.contains("partNumber=");
+        }
+
+        boolean isComplete() {
+            return method.equals("POST") && target.contains("uploadId=");
+        }
+
+        /** Whether it is about the object of this key, or something of it. */
+        boolean isOf(String bucket, String key) {
+            String path = "/" + bucket + "/" + key;
+            return target.equals(path) || target.startsWith(path + "?");
+        }
+
+        Optional<String> uploadId() {
+            return parameter("uploadId");
+        }
+
+        Optional<String> partNumber() {
+            return parameter("partNumber");
+        }
+
+        private Optional<String> parameter(String name) {
+            for (String parameter : target.substring(target.indexOf('?') + 1).split("&", -1)) {
+                if (parameter.startsWith(name + "=")) {
+                    return Optional.of(parameter.substring(name.length() + 1));
+                }
+            }
+            return Optional.empty();
+        }
+    }
+
+    /** The same server, behind this. */
+    S3Server fronted() {
+        URI here = URI.create("http://127.0.0.1:" + listener.getLocalPort());
+        return new S3Server(server.name(), here, server.accessKey(), server.secretKey());
+    }
+
+    /** Asked of each request once its head is there. */
+    void treat(Function<Request, Treatment> how) {
+        rule = how;
+    }
+
+    void passAll() {
+        rule = request -> Treatment.PASS;
+    }
+
+    /** All requests together send no more than this from now on; 0 is as fast as it goes. */
+    synchronized void limit(long bytesPerSecondSent) {
+        bytesPerSecond = bytesPerSecondSent;
+        freeAt = System.nanoTime();
+    }
+
+    /** What has passed or was treated otherwise since the last call. */
+    List<Request> drainRequests() {
+        List<Request> drained = new ArrayList<>();
+        for (Request next = requests.poll(); next != null; next = requests.poll()) {
+            drained.add(next);
+        }
+        return drained;
+    }
+
+    /** Waits until what clients have sent that are gone by now has reached the server. */
+    void awaitEndOfConnections() throws InterruptedException {
+        while (!sockets.isEmpty()) {
+            Thread.sleep(1);
+        }
+    }
+
+    private void accept() {
+        while (true) {
+            try {
+                Socket client = listener.accept();
+                Socket upstream = new Socket(
+                        server.endpoint().getHost(), server.endpoint().getPort());
+                new Connection(client, upstream).start();
+            } catch (IOException closed) {
+                return;
+            }
+        }
+    }
+
+    private void pace(int bytes) {
+        long wait;
+        synchronized (this) {
+            if (bytesPerSecond == 0) {
+                return;
+            }
+            long now = System.nanoTime();
+            freeAt = Math.max(freeAt, now) + bytes * 1_000_000_000L / bytesPerSecond;
+            wait = freeAt - now;
+        }
+        LockSupport.parkNanos(wait);
+    }
+
+    @Override
+    public void close() throws IOException {
+        listener.close();
+        for (Socket socket : sockets) {
+            socket.close();
+        }
+        threads.shutdownNow();
+    }
+
+    /** One client's. Either side's end is the other's. */
+    private final class Connection {
+        private final Socket client;
+        private final Socket upstream;
+        private volatile boolean losing;
+
+        Connection(Socket client, Socket upstream) throws IOException {
+            this.client = client;
+            this.upstream = upstream;
+            client.setTcpNoDelay(true);
+            upstream.setTcpNoDelay(true);
+        }
+
+        void start() {
+            sockets.add(client);
+            sockets.add(upstream);
+            threads.execute(() -> run(this::forwardRequests));
+            threads.execute(() -> run(this::forwardAnswers));
+        }
+
+        private interface Forwarding {
+            void run() throws IOException;
+        }
+
+        private void run(Forwarding forwarding) {
+            try (client;
+                    upstream) {
+                forwarding.run();
+            } catch (IOException closed) {
+                // One of the sides went away, or the test is over.
+            } finally {
+                sockets.remove(client);
+                sockets.remove(upstream);
+            }
+        }
+
+        private void forwardRequests() throws IOException {
+            InputStream in = new BufferedInputStream(client.getInputStream(), BUFFER);
+            OutputStream out = upstream.getOutputStream();
+            for (String head = readHead(in); head != null; head = readHead(in)) {
+                Request request = parse(head);
+                requests.add(request);
+                long length = request.length();
+                switch (rule.apply(request)) {
+                    case Treatment.Pass() -> {}
+                    case Treatment.LoseAnswer() -> losing = true;
+                    case Treatment.Cut() -> length /= 2;
+                    case Treatment.Answer answer -> {
+                        if (!head.toLowerCase(Locale.ROOT).contains("\r\nexpect: 100-continue")) {
+                            forward(in, OutputStream.nullOutputStream(), length); // it would not listen before
+                        }
+                        client.getOutputStream().write(print(answer));
+                        return;
+                    }
+                }
+                out.write(head.getBytes(ISO_8859_1));
+                forward(in, out, length);
+                if (length < request.length()) {
+                    return;
+                }
+            }
+        }
+
+        private void forward(InputStream in, OutputStream out, long length) throws IOException {
+            byte[] buffer = new byte[BUFFER];
+            for (long left = length; left > 0; ) {
+                int read = in.read(buffer, 0, (int) Math.min(buffer.length, left));
+                if (read < 0) {
+                    throw new IOException("ended in a body");
+                }
+                pace(read);
+                out.write(buffer, 0, read);
+                left -= read;
+            }
+        }
+
+        private void forwardAnswers() throws IOException {
+            InputStream in = upstream.getInputStream();
+            OutputStream out = client.getOutputStream();
+            byte[] buffer = new byte[BUFFER];
+            for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
+                if (losing && !isContinue(buffer, read)) {
+                    return;
+                }
+                out.write(buffer, 0, read);
+            }
+        }
+
+        /** Only invites the client to send the body. */
+        private static boolean isContinue(byte[] buffer, int read) {
+            return new String(buffer, 0, read, ISO_8859_1).startsWith("HTTP/1.1 100");
+        }
+    }
+
+    private static byte[] print(Treatment.Answer answer) {
+        String body = "<?xml version=\"1.0\"?><Error><Code>%s</Code><Message>said the front</Message></Error>"
+                .formatted(answer.code());
+        return ("HTTP/1.1 %d Fault\r\nContent-Type: application/xml\r\nConnection: close\r\nContent-Length: %d"
+                        + END_OF_HEADERS + "%s")
+                .formatted(answer.status(), body.length(), body)
+                .getBytes(ISO_8859_1);
+    }
+
+    /** Null at the connection's end. */
+    private static @Nullable String readHead(InputStream in) throws IOException {
+        ByteArrayOutputStream head = new ByteArrayOutputStream();
+        int matched = 0;
+        while (matched < END_OF_HEADERS.length()) {
+            int next = in.read();
+            if (next < 0) {
+                return null;
+            }
+            head.write(next);
+            matched = next == END_OF_HEADERS.charAt(matched) ? matched + 1 : next == '\r' ? 1 : 0;
+        }
+        return head.toString(ISO_8859_1);
+    }
+
+    private static Request parse(String head) {
+        List<String> lines = head.lines().toList();
+        String[] first = lines.getFirst().split(" ", -1);
+        long length = 0;
+        for (String line : lines) {
+            String header = line.toLowerCase(Locale.ROOT);
+            if (header.startsWith("content-length:")) {
+                length = Long.parseLong(
+                        header.substring("content-length:".length()).strip());
+            } else if (header.startsWith("transfer-encoding:")) {
+                throw new IllegalStateException("bodies of unknown length are not understood here: " + head);
+            }
+        }
+        return new Request(first[0], first[1], length);
+    }
+}

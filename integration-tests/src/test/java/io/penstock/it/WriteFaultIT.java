@@ -1,0 +1,278 @@
+package io.penstock.it;
+
+import static java.nio.file.StandardOpenOption.CREATE;
+import static java.nio.file.StandardOpenOption.READ;
+import static java.nio.file.StandardOpenOption.WRITE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import eu.rekawek.toxiproxy.model.ToxicDirection;
+import io.penstock.it.S3Front.Treatment;
+import io.penstock.testing.TestData;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A server and a network that misbehave while files are written: what passes is waited for, what does not is told by
+ * close and fsync in time, and nothing of what was written is lost.
+ */
+@Timeout(240)
+final class WriteFaultIT {
+    private static final int MIB = 1 << 20;
+    private static final S3Server SERVER = S3Server.shared();
+    private static final String TIMEOUTS = "s3.connect-timeout=1s,s3.read-timeout=2s,write.retry-deadline=2m";
+
+    @TempDir
+    private Path scratch;
+
+    private TestBucket bucket;
+    private S3Front front;
+
+    @BeforeEach
+    void makeBucket() throws Exception {
+        bucket = new TestBucket(SERVER);
+        front = new S3Front(SERVER);
+    }
+
+    @AfterEach
+    void deleteBucket() throws Exception {
+        front.close();
+        bucket.close();
+    }
+
+    private MountedBucket mount(S3Server server, String options) throws Exception {
+        return MountedBucket.mount(server, bucket.name(), scratch, "-o", TIMEOUTS + options);
+    }
+
+    private static void write(MountedBucket mount, TestData data) throws IOException {
+        try (FileChannel channel = FileChannel.open(mount.path().resolve(data.name()), CREATE, READ, WRITE)) {
+            write(channel, data);
+        }
+    }
+
+    private static void write(FileChannel channel, TestData data) throws IOException {
+        for (long at = 0; at < data.size(); at += MIB) {
+            channel.write(ByteBuffer.wrap(data.bytes(at, (int) Math.min(MIB, data.size() - at))));
+        }
+    }
+
+    private void assertStored(TestData data) {
+        data.verify(0, ByteBuffer.wrap(bucket.get(data.name())));
+    }
+
+    /** The first of these requests are treated so. */
+    private AtomicInteger treatFirst(int count, Predicate<S3Front.Request> which, Treatment how) {
+        AtomicInteger left = new AtomicInteger(count);
+        front.treat(request ->
+                which.test(request) && left.getAndUpdate(n -> Math.max(0, n - 1)) > 0 ? how : Treatment.PASS);
+        return left;
+    }
+
+    // ---- what passes
+
+    @Test
+    void serverFaults_thatPass_areWaitedFor() throws Exception {
+        record Fault(String name, int times, Predicate<S3Front.Request> which, Treatment how) {}
+        List<Fault> faults = List.of(
+                new Fault("throttled", 12, S3Front.Request::isUpload, Treatment.answer(503, "SlowDown")),
+                new Fault("cut", 3, S3Front.Request::isPart, Treatment.CUT),
+                new Fault("part-answer-lost", 2, S3Front.Request::isPart, Treatment.LOSE_ANSWER),
+                new Fault("error-in-200", 2, S3Front.Request::isComplete, Treatment.answer(200, "InternalError")),
+                new Fault("commit-answer-lost", 1, S3Front.Request::isComplete, Treatment.LOSE_ANSWER));
+        try (MountedBucket mount = mount(front.fronted(), "")) {
+            for (Fault fault : faults) {
+                TestData data = TestData.of(fault.name(), 20L * MIB + 7);
+                AtomicInteger left = treatFirst(fault.times(), fault.which(), fault.how());
+
+                write(mount, data);
+
+                assertThat(left).as(fault.name()).hasValue(0);
+                assertStored(data);
+            }
+            front.passAll();
+            mount.terminate();
+        }
+        assertThat(bucket.unfinishedUploads()).isEmpty();
+    }
+
+    // ---- what does not
+
+    @Test
+    void refusals_byTheServer_areToldByCloseAndTheContentIsKept() throws Exception {
+        record Refusal(int status, String code, String told) {}
+        List<Refusal> refusals = List.of(
+                new Refusal(403, "AccessDenied", "Permission denied"),
+                new Refusal(400, "ExpiredToken", "Permission denied"),
+                new Refusal(507, "XMinioStorageFull", "No space left on device"),
+                new Refusal(400, "XMinioAdminBucketQuotaExceeded", "Disk quota exceeded"));
+        List<TestData> written = new ArrayList<>();
+        try (MountedBucket mount = mount(front.fronted(), "")) {
+            for (Refusal refusal : refusals) {
+                for (long size : new long[] {1000, 20L * MIB}) {
+                    TestData data = TestData.of(refusal.code() + "-" + size, size);
+                    written.add(data);
+                    AtomicInteger puts = new AtomicInteger();
+                    front.treat(request -> request.isUpload() && (size < MIB || puts.incrementAndGet() > 1)
+                            ? Treatment.answer(refusal.status(), refusal.code())
+                            : Treatment.PASS);
+
+                    assertThatThrownBy(() -> write(mount, data))
+                            .isInstanceOf(IOException.class)
+                            .hasMessageContaining(refusal.told());
+
+                    awaitLog(mount, "'" + data.name() + "' could not be committed");
+                    assertThat(mount.log()).contains(refusal.code(), "is kept in");
+                }
+            }
+            front.passAll();
+            mount.terminate();
+            assertThat(mount.log()).contains("could not be uploaded: " + written.size() + "; see penstock recover");
+        }
+        new Recover(front.fronted(), bucket.name(), scratch).run("--commit").orThrow();
+        written.forEach(this::assertStored);
+    }
+
+    @Test
+    void failure_thatMayPass_isToldByCloseAndGoesUpBehindOnceItHas() throws Exception {
+        TestData data = TestData.of("file", 1000);
+        try (MountedBucket mount = mount(front.fronted(), "")) {
+            front.treat(request -> request.isUpload() ? Treatment.answer(501, "NotImplemented") : Treatment.PASS);
+            assertThatThrownBy(() -> write(mount, data)).hasMessageContaining("Input/output error");
+            awaitLog(mount, "'file' cannot be committed now");
+            front.passAll();
+            Program.shell(scratch, "umount \"$1\"", mount.path()).orThrow();
+            assertThat(mount.awaitEnd()).as(mount.log()).isTrue();
+        }
+        assertStored(data);
+    }
+
+    private static void awaitLog(MountedBucket mount, String text) throws Exception {
+        long deadline = System.nanoTime() + 60_000_000_000L;
+        while (!mount.log().contains(text)) {
+            assertThat(System.nanoTime()).as(mount.log()).isLessThan(deadline);
+            Thread.sleep(20);
+        }
+    }
+
+    @Test
+    void fsync_waitsForVisibilityAndIsRefused_saysSoOnceAndSucceedsAfterwards() throws Exception {
+        TestData data = TestData.of("file", 3L * MIB);
+        try (MountedBucket mount = mount(front.fronted(), ",write.fsync=visible")) {
+            try (FileChannel channel = FileChannel.open(mount.path().resolve(data.name()), CREATE, WRITE)) {
+                write(channel, data);
+                front.treat(request -> request.isUpload() ? Treatment.answer(403, "AccessDenied") : Treatment.PASS);
+                assertThatThrownBy(() -> channel.force(true)).hasMessageContaining("Permission denied");
+                front.passAll();
+                channel.force(true);
+                assertStored(data);
+            }
+            mount.terminate();
+        }
+    }
+
+    @Test
+    void bucketDeleted_whileFilesAreWritten_isToldAndTheContentCanBeExported() throws Exception {
+        TestData data = TestData.of("file", 20L * MIB);
+        Recover recover = new Recover(SERVER, bucket.name(), scratch);
+        try (MountedBucket mount = mount(SERVER, "")) {
+            try (FileChannel channel = FileChannel.open(mount.path().resolve(data.name()), CREATE, WRITE)) {
+                bucket.close();
+                write(channel, data);
+                assertThatThrownBy(channel::close).hasMessageContaining("Stale file handle");
+            }
+            awaitLog(mount, "'file' could not be committed");
+            mount.terminate();
+        }
+        assertThat(recover.run("--list").orThrow()).contains("'file' (20MiB)", bucket.name(), "going on without it");
+        assertThat(recover.run("--commit").exit()).isEqualTo(1);
+        recover.run("--export", scratch.resolve("out").toString()).orThrow();
+        try (InputStream in = Files.newInputStream(scratch.resolve("out").resolve("file"))) {
+            TestBucket.verify(data, in);
+        }
+        bucket = new TestBucket(SERVER);
+    }
+
+    // ---- the wire
+
+    @Test
+    void wire_slowStalledOrReset_isWaitedFor() throws Exception {
+        try (ToxicWire wire = wire();
+                MountedBucket mount = mount(wire.server(), "")) {
+            wire.proxy().toxics().latency("slow", ToxicDirection.UPSTREAM, 100).setJitter(50);
+            writeAndVerify(mount, "latency", () -> {});
+            wire.heal();
+            wire.proxy().toxics().resetPeer("reset", ToxicDirection.UPSTREAM, 300);
+            writeAndVerify(mount, "reset", wire::heal);
+            wire.proxy().toxics().timeout("stall", ToxicDirection.UPSTREAM, 0);
+            writeAndVerify(mount, "stall", wire::heal);
+            mount.terminate();
+        }
+    }
+
+    private ToxicWire wire() throws Exception {
+        Optional<Path> binary = ToxicWire.binary();
+        assumeTrue(binary.isPresent(), "no toxiproxy-server: bin/test gets one where there is Go");
+        return ToxicWire.to(SERVER, binary.get(), scratch);
+    }
+
+    private interface Healing {
+        void run() throws Exception;
+    }
+
+    /** @param healing what ends the fault, after it has lasted longer than the timeouts */
+    private void writeAndVerify(MountedBucket mount, String name, Healing healing) throws Exception {
+        TestData data = TestData.of(name, 12L * MIB + 7);
+        try (ExecutorService threads = Executors.newSingleThreadExecutor()) {
+            Future<?> writer = threads.submit(() -> {
+                write(mount, data);
+                return null;
+            });
+            Thread.sleep(3_000);
+            healing.run();
+            writer.get();
+        }
+        assertStored(data);
+    }
+
+    @Test
+    void outage_longerThanTheTimeouts_leavesTheMountUsableAndIsWaitedFor() throws Exception {
+        TestData known = TestData.of("folder/known", 5L * MIB);
+        bucket.put(known);
+        try (ToxicWire wire = wire();
+                MountedBucket mount = mount(wire.server(), "")) {
+            try (InputStream in = Files.newInputStream(mount.path().resolve(known.name()))) {
+                TestBucket.verify(known, in);
+            }
+            Program.shell(mount.path(), "ls -l . folder").orThrow();
+            wire.proxy().disable();
+            writeAndVerify(mount, "folder/new", () -> {
+                assertThat(Program.shell(mount.path(), "timeout 60 ls -l folder")
+                                .orThrow())
+                        .contains("known", "new");
+                try (InputStream in = Files.newInputStream(mount.path().resolve(known.name()))) {
+                    TestBucket.verify(known, in);
+                }
+                wire.heal();
+            });
+            mount.terminate();
+        }
+    }
+}

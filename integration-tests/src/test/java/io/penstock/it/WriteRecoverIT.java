@@ -1,0 +1,279 @@
+package io.penstock.it;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.file.StandardOpenOption.CREATE;
+import static java.nio.file.StandardOpenOption.WRITE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.it.S3Front.Treatment;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What cannot be uploaded by itself, and the command that settles it; whose uploads are aborted and whose are not. */
+@Timeout(240)
+final class WriteRecoverIT {
+    private static final int MIB = 1 << 20;
+    private static final String ONCE = "the same whichever binding was mounted";
+    private static final S3Server SERVER = S3Server.shared();
+
+    @TempDir
+    private Path scratch;
+
+    private TestBucket bucket;
+
+    @BeforeEach
+    void makeBucket() {
+        bucket = new TestBucket(SERVER);
+    }
+
+    @AfterEach
+    void deleteBucket() {
+        bucket.close();
+    }
+
+    private Program.Result recover(String... arguments) {
+        return recover(SERVER, bucket.name(), arguments);
+    }
+
+    private Program.Result recover(S3Server server, String source, String... arguments) {
+        return new Recover(server, source, scratch).run(arguments);
+    }
+
+    private MountedBucket mount(String... options) throws Exception {
+        return MountedBucket.mount(SERVER, bucket.name(), scratch, options);
+    }
+
+    private static void write(Path file, String text) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, CREATE, WRITE)) {
+            channel.write(ByteBuffer.wrap(text.getBytes(UTF_8)));
+        }
+    }
+
+    private String stored(String key) {
+        return new String(bucket.get(key), UTF_8);
+    }
+
+    private void put(String key, String text) {
+        bucket.put(key, text.getBytes(UTF_8));
+    }
+
+    private static String contentOf(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void awaitLog(MountedBucket mount, String text) throws Exception {
+        long deadline = System.nanoTime() + 60_000_000_000L;
+        while (!mount.log().contains(text)) {
+            assertThat(System.nanoTime()).as(mount.log()).isLessThan(deadline);
+            Thread.sleep(20);
+        }
+    }
+
+    private static void await(String what, BooleanSupplier condition) throws InterruptedException {
+        long deadline = System.nanoTime() + 60_000_000_000L;
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as(what).isLessThan(deadline);
+            Thread.sleep(20);
+        }
+    }
+
+    private List<Path> staged() throws IOException {
+        try (Stream<Path> files = Files.list(scratch.resolve("cache").resolve("staging"))) {
+            return files.toList();
+        }
+    }
+
+    /** Leaves "mine" behind for each key, in whose place somebody else has put "theirs" meanwhile. */
+    private void makeConflicts(String... keys) throws Exception {
+        try (MountedBucket mount = mount()) {
+            for (String key : keys) {
+                put(key, "old");
+                Path file = mount.path().resolve(key);
+                assertThatThrownBy(() -> {
+                            try (FileChannel channel = FileChannel.open(file, WRITE)) {
+                                channel.write(ByteBuffer.wrap("mine".getBytes(UTF_8)));
+                                put(key, "theirs");
+                            }
+                        })
+                        .isInstanceOf(IOException.class)
+                        .hasMessageContaining("Stale file handle");
+                assertThat(stored(key)).isEqualTo("theirs");
+                awaitLog(mount, "'" + key + "' could not be committed");
+                assertThat(mount.log()).contains("penstock recover");
+                await("their content", () -> contentOf(file).equals("theirs"));
+            }
+            mount.terminate();
+        }
+    }
+
+    @Test
+    void conflict_settledByTheCommand_exportedCommittedOrDiscarded() throws Exception {
+        makeConflicts("d/one", "d/two");
+
+        Program.Result list = recover("--list");
+        assertThat(list.orThrow()).contains("'d/one' (4B)", "'d/two' (4B)", "somebody else", "staging");
+        assertThat(recover().orThrow()).isEqualTo(list.out());
+
+        Path folder = scratch.resolve("rescued");
+        assertThat(recover("--export", folder.toString()).orThrow())
+                .contains(folder.resolve("d/one").toString());
+        assertThat(folder.resolve("d/one")).hasContent("mine");
+        assertThat(folder.resolve("d/two")).hasContent("mine");
+        Program.Result again = recover("--export", folder.toString());
+        assertThat(again.exit()).isEqualTo(1);
+        assertThat(again.out()).contains("stays as it is", "already");
+
+        assertThat(recover("--commit", "d/one").orThrow())
+                .contains("'d/one' (4B): uploaded")
+                .doesNotContain("d/two");
+        assertThat(stored("d/one")).isEqualTo("mine");
+        assertThat(stored("d/two")).isEqualTo("theirs");
+
+        assertThat(recover("--discard", "d/two").orThrow()).contains("'d/two' (4B): removed");
+        assertThat(stored("d/two")).isEqualTo("theirs");
+        assertThat(recover().orThrow())
+                .contains("Everything that was written to s3://" + bucket.name() + " is uploaded.");
+        assertThat(staged()).isEmpty();
+    }
+
+    @Test
+    @DisabledIfSystemProperty(named = "penstock.test.binding", matches = "jnr", disabledReason = ONCE)
+    void recover_wrongArguments_isRefusedInWords() throws Exception {
+        makeConflicts("one");
+
+        assertThat(recover("--list", "--commit").exit()).isEqualTo(2);
+        assertThat(recover("--export").exit()).isEqualTo(2);
+        assertThat(recover("--undo").exit()).isEqualTo(2);
+        Program.Result unknownKey = recover("--commit", "two");
+        assertThat(unknownKey.exit()).isEqualTo(1);
+        assertThat(unknownKey.out()).contains("'two'");
+        assertThat(stored("one")).isEqualTo("theirs");
+        Path file = Files.createFile(scratch.resolve("file"));
+        Program.Result noFolder = recover("--export", file.toString());
+        assertThat(noFolder.exit()).isEqualTo(1);
+        assertThat(noFolder.out()).contains(file.toString());
+        try (MountedBucket mount = mount()) {
+            assertThat(mount.log()).contains("could not be uploaded: 1; see penstock recover");
+            Program.Result whileMounted = recover();
+            assertThat(whileMounted.exit()).isEqualTo(1);
+            assertThat(whileMounted.out())
+                    .contains(Long.toString(mount.process().pid()), "ended first");
+            mount.terminate();
+        }
+        Program.Result otherBucket = recover(SERVER, "it-no-such-bucket", "--commit");
+        assertThat(otherBucket.exit()).isEqualTo(1);
+        assertThat(otherBucket.out()).contains("it-no-such-bucket");
+    }
+
+    @Test
+    void close_conflictWhereTheLastWriterWins_isCommitted() throws Exception {
+        put("file", "old");
+        try (MountedBucket mount = mount("-o", "write.conflict=overwrite")) {
+            try (FileChannel channel = FileChannel.open(mount.path().resolve("file"), WRITE)) {
+                channel.write(ByteBuffer.wrap("mine".getBytes(UTF_8)));
+                put("file", "theirs");
+            }
+            assertThat(stored("file")).isEqualTo("mine");
+            mount.terminate();
+        }
+    }
+
+    @Test
+    @DisabledIfSystemProperty(named = "penstock.test.binding", matches = "jnr", disabledReason = ONCE)
+    void recover_afterACrash_showsExportsAndCommitsWhatWaits() throws Exception {
+        try (S3Front front = new S3Front(SERVER)) {
+            Recover recover = new Recover(front.fronted(), bucket.name(), scratch);
+            try (MountedBucket mount =
+                    MountedBucket.mount(front.fronted(), bucket.name(), scratch, "-o", "write.close=staged")) {
+                front.treat(request -> request.isUpload() ? Treatment.answer(503, "SlowDown") : Treatment.PASS);
+                write(mount.path().resolve("waits"), "mine");
+                mount.kill();
+            }
+            front.passAll();
+            assertThat(recover.run().orThrow()).contains("'waits' (4B)", "waits for the next mount");
+            assertThat(recover.run("--discard").orThrow()).contains("only if it is named");
+            assertThat(recover().orThrow())
+                    .contains("'waits' of " + front.fronted().endpoint());
+
+            Path folder = scratch.resolve("rescued");
+            assertThat(recover.run("--export", folder.toString()).orThrow()).contains("rescued/waits");
+            assertThat(folder.resolve("waits")).hasContent("mine");
+            assertThat(recover.run("--commit").orThrow()).contains("'waits' (4B): uploaded");
+            assertThat(stored("waits")).isEqualTo("mine");
+            assertThat(staged()).isEmpty();
+        }
+    }
+
+    @Test
+    void uploads_thatNothingWillResume_areAbortedAndOthersAreNot() throws Exception {
+        String theirs = bucket.beginUpload("file");
+        try (MountedBucket mount = mount()) {
+            FileChannel channel = FileChannel.open(mount.path().resolve("file"), CREATE, WRITE);
+            channel.write(ByteBuffer.wrap(new byte[20 * MIB]));
+            // A part is sent only once the journal has the upload's id.
+            await(
+                    "a part while the file is written",
+                    () -> uploadsOf("file").stream()
+                            .anyMatch(id -> bucket.parts("file", id).orElse(0) > 0));
+            mount.kill();
+            assertThatThrownBy(channel::close).isInstanceOf(IOException.class);
+        }
+        try (MountedBucket mount = mount()) {
+            await("the abort of what was not synced", () -> uploadsOf("file").size() == 1);
+            assertThat(uploadsOf("file")).containsExactly(theirs);
+            mount.terminate();
+        }
+        assertThat(staged()).isEmpty();
+        bucket.abort("file", theirs);
+    }
+
+    @Test
+    @DisabledIfSystemProperty(named = "penstock.test.binding", matches = "jnr", disabledReason = ONCE)
+    void mounts_ofOneBucketWithCachesOfTheirOwn_leaveEachOthersUploadsAlone() throws Exception {
+        Path other = Files.createDirectory(scratch.resolve("other"));
+        try (S3Front front = new S3Front(SERVER);
+                MountedBucket mount =
+                        MountedBucket.mount(front.fronted(), bucket.name(), scratch, "-o", "write.close=staged")) {
+            front.limit(MIB / 4);
+            Files.write(mount.path().resolve("file"), new byte[20 * MIB]);
+            await("an upload behind", () -> uploadsOf("file").size() == 1);
+            Set<String> before = uploadsOf("file");
+            for (int i = 0; i < 2; i++) {
+                try (MountedBucket second = MountedBucket.mount(SERVER, bucket.name(), other)) {
+                    write(second.path().resolve("theirs"), "theirs");
+                    second.kill();
+                }
+            }
+            assertThat(uploadsOf("file")).isEqualTo(before);
+            front.limit(0);
+            Program.shell(scratch, "umount \"$1\"", mount.path()).orThrow();
+            assertThat(mount.awaitEnd()).as(mount.log()).isTrue();
+        }
+        assertThat(bucket.get("file")).hasSize(20 * MIB);
+        assertThat(uploadsOf("file")).isEmpty();
+        assertThat(stored("theirs")).isEqualTo("theirs");
+    }
+
+    private Set<String> uploadsOf(String key) {
+        return bucket.unfinishedUploads(key).keySet();
+    }
+}
