@@ -3,6 +3,7 @@ package io.penstock.benchmarks;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -48,9 +49,10 @@ final class BridgeCommand implements Callable<Integer> {
                     "bridge", Machine.current(home, scratch.root()), server, "A file of " + (size >> 20) + " MiB");
             System.err.println(heading);
             Optional<Path> reference = compile(home, scratch);
+            FreeMemory freeMemory = resources.add(new FreeMemory(scratch.root()));
             for (int round = 1; round <= run.rounds(); round++) {
                 System.err.println("round " + round + " of " + run.rounds());
-                round(reference, scratch, resources, size);
+                round(round, reference, scratch, resources, freeMemory, size);
             }
             FirstListing listing = new FirstListing(home.resolve("bin/penstock"), servers.bucket(), server);
             heading += "\n\n" + allocations() + "\n" + listing.measure(scratch, resources, run.rounds());
@@ -92,31 +94,38 @@ final class BridgeCommand implements Callable<Integer> {
         }
     }
 
-    /** Each server in its turn, so that what else the machine does meets all of them. */
-    private void round(Optional<Path> reference, Scratch scratch, Resources resources, long size) throws Exception {
-        Fio fio = new Fio(scratch.folder("fio"));
+    /** Each server in its turn, another one first in each round: what else the machine does meets all of them alike. */
+    private void round(
+            int round, Optional<Path> reference, Scratch scratch, Resources resources, FreeMemory freeMemory, long size)
+            throws Exception {
+        List<String> names = new ArrayList<>(BINDINGS);
         if (reference.isPresent()) {
-            Path mountPoint = scratch.folder("reference");
-            shapes(
-                    REFERENCE,
-                    resources.add(BridgeServer.ofReference(reference.get(), mountPoint, size)),
-                    fio,
-                    resources,
-                    size);
+            names.add(REFERENCE);
         }
-        for (String binding : BINDINGS) {
-            Path mountPoint = scratch.folder(binding);
-            Path cache = scratch.emptyFolder("cache");
-            BridgeServer server = resources.add(BridgeServer.ofBinding(binding, mountPoint, cache, size));
-            shapes(name(binding), server, fio, resources, size);
+        Collections.rotate(names, round);
+        for (String name : names) {
+            if (name.equals(REFERENCE)) {
+                Path mountPoint = scratch.folder("reference");
+                BridgeServer server = BridgeServer.ofReference(reference.orElseThrow(), mountPoint, size);
+                shapes(REFERENCE, server, scratch, resources, freeMemory, size);
+            } else {
+                Path cache = scratch.emptyFolder("cache");
+                BridgeServer server = BridgeServer.ofBinding(name, scratch.folder(name), cache, size);
+                shapes(name(name), server, scratch, resources, freeMemory, size);
+            }
         }
     }
 
-    private void shapes(String name, BridgeServer server, Fio fio, Resources resources, long size) throws Exception {
+    private void shapes(
+            String name, BridgeServer server, Scratch scratch, Resources resources, FreeMemory freeMemory, long size)
+            throws Exception {
+        resources.add(server);
+        Fio fio = new Fio(scratch.folder("fio"));
         int seconds = run.quick() ? 1 : 5;
         for (BridgeShapes shape : BridgeShapes.values()) {
             shape.run(fio, server.file(), size, 1); // compiles what is measured
-            KernelCaches.drop();
+            KernelCaches.drop(server.file());
+            freeMemory.fill();
             BridgeServer.Counts before = server.counts();
             results.add(
                     shape.title(name),

@@ -55,10 +55,15 @@ record Machine(
     }
 
     static long memoryGib(String meminfo) {
+        return Math.round(bytes(meminfo, "MemTotal") / (double) (1 << 30));
+    }
+
+    /** A line of /proc/meminfo (proc_meminfo(5)). */
+    static long bytes(String meminfo, String name) {
         return meminfo.lines()
-                .filter(line -> line.startsWith("MemTotal:"))
+                .filter(line -> line.startsWith(name + ":"))
                 .map(line -> line.replaceAll("[^0-9]", ""))
-                .mapToLong(kib -> Math.round(Long.parseLong(kib) / (double) (1 << 20)))
+                .mapToLong(kib -> Long.parseLong(kib) << 10)
                 .findFirst()
                 .orElseThrow();
     }

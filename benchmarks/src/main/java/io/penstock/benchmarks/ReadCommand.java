@@ -118,9 +118,14 @@ final class ReadCommand implements Callable<Integer> {
         S3ObjectStore store =
                 resources.add(S3ObjectStore.connect(server.config(servers.bucket(), run.httpClient()), folder + "/"));
         Map<String, StoredObject> objects = new DataLoader(store, folder + "/").ensure(data, server);
-        ReadRig.MountSettings mount = new ReadRig.MountSettings(
-                home.resolve("bin/penstock"), servers.bucket() + "/" + folder, server, run.mountOptions());
-        return new ReadRig(mount, data, objects, store, scratch, resources, results);
+        FreshMounts mounts = new FreshMounts(
+                home.resolve("bin/penstock"),
+                servers.bucket() + "/" + folder,
+                server,
+                run.mountOptions(),
+                scratch,
+                resources);
+        return new ReadRig(mounts, data, objects, store, scratch, results);
     }
 
     private void measure(List<Scenario> scenarios, ReadRig rig) throws Exception {

@@ -27,41 +27,29 @@ final class ReadRig {
     static final Row FIRST_READ =
             new Row("cold sequential, 1 file, by a process just started", ColdSequential.rawCeiling(1, 16));
 
-    private final MountSettings settings;
+    private final FreshMounts mounts;
     private final DataSet data;
     private final Map<String, StoredObject> objects;
     private final RawGets raw;
     private final Fio fio;
     private final Scratch scratch;
-    private final Resources resources;
     private final Results results;
-
-    /**
-     * How to mount.
-     *
-     * @param penstock the launcher
-     * @param source BUCKET/PREFIX
-     * @param options of {@code penstock mount}, further ones
-     */
-    record MountSettings(Path penstock, String source, S3Server server, List<String> options) {}
 
     /** @param objects the data set's objects by name */
     ReadRig(
-            MountSettings settings,
+            FreshMounts mounts,
             DataSet data,
             Map<String, StoredObject> objects,
             ObjectStore store,
             Scratch scratch,
-            Resources resources,
             Results results)
             throws Exception {
-        this.settings = settings;
+        this.mounts = mounts;
         this.data = data;
         this.objects = objects;
         this.raw = new RawGets(store);
         this.fio = new Fio(scratch.folder("fio"));
         this.scratch = scratch;
-        this.resources = resources;
         this.results = results;
     }
 
@@ -87,7 +75,7 @@ final class ReadRig {
      */
     void warmServer() throws Exception {
         List<String> names = new ArrayList<>(List.of(data.warmUpShard()));
-        if (settings.server().own()) {
+        if (mounts.server().own()) {
             names.addAll(data.shards());
             names.addAll(data.small());
         }
@@ -95,17 +83,8 @@ final class ReadRig {
     }
 
     /** Mounts with an empty cache, and has the warm-up shard read through the mount. */
-    MountProcess mount() throws Exception {
-        List<String> options = new ArrayList<>(List.of("--cache=" + scratch.emptyFolder("cache")));
-        options.addAll(settings.options());
-        MountProcess mount = resources.add(MountProcess.start(
-                settings.penstock(),
-                settings.source(),
-                scratch.folder("mnt"),
-                settings.server(),
-                options,
-                scratch.root().resolve("mount.log")));
-        mount.awaitReady();
+    MountProcess mount(String... options) throws Exception {
+        MountProcess mount = mounts.mount(options);
         served(FIRST_READ.name(), mount, () -> readWarmUpShard(mount));
         return mount;
     }
@@ -117,10 +96,7 @@ final class ReadRig {
     }
 
     void unmount(MountProcess mount) throws Exception {
-        resources.close(mount);
-        if (Mounts.isMounted(mount.path())) {
-            throw new BenchException("penstock did not unmount " + mount.path());
-        }
+        mounts.unmount(mount);
     }
 
     /** Measures what a mount serves. */

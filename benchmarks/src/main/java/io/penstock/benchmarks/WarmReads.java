@@ -5,16 +5,22 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Files that the cache holds whole, against the same reads of bare files on the same disk. Three places that bytes can
- * come from: the disk; Penstock's side of the mount (its memory, or its files in the kernel's page cache) with the
- * mount's own pages dropped, so that every byte passes through FUSE; and the mount's pages in the kernel.
+ * Files that the cache holds whole, against the same reads of bare files on the same disk. Through FUSE there are three
+ * places that bytes can come from: the disk; Penstock's side of the mount (its memory, or its files in the kernel's page
+ * cache) with the mount's own pages dropped; and the mount's pages in the kernel. Passed through, which is root's alone,
+ * the kernel reads the cache's files by itself.
  */
 final class WarmReads implements Scenario {
     private static final List<Integer> FILES = List.of(1, DataSet.SHARDS);
     private static final List<Integer> BLOCKS = List.of(4 << 10, 256 << 10);
 
+    private static final String THROUGH_FUSE = "warm";
+    private static final String PASSED_THROUGH = "passed through,";
+
     /** Of random reads: enough for tens of thousands, too little for most pages to be read twice. */
     private final int randomSeconds;
+
+    private final boolean passesThrough = KernelCaches.canBeDropped();
 
     WarmReads(int randomSeconds) {
         this.randomSeconds = randomSeconds;
@@ -25,25 +31,37 @@ final class WarmReads implements Scenario {
         List<Row> rows = new ArrayList<>();
         for (int files : FILES) {
             rows.add(new Row(
-                    sequential(files, "NVMe"),
+                    sequential(THROUGH_FUSE, files, "NVMe"),
                     bareCeiling("disk", files, ReadRig.FUSE_REQUEST),
                     bareCeiling("disk", files, ReadRig.CALL)));
             rows.add(new Row(
-                    sequential(files, "memory through FUSE"), bareCeiling("page cache", files, ReadRig.FUSE_REQUEST)));
-            rows.add(new Row(sequential(files, "the page cache"), bareCeiling("page cache", files, ReadRig.CALL)));
+                    sequential(THROUGH_FUSE, files, "memory"), bareCeiling("page cache", files, ReadRig.FUSE_REQUEST)));
+            rows.add(new Row(
+                    sequential(THROUGH_FUSE, files, "the page cache"), bareCeiling("page cache", files, ReadRig.CALL)));
         }
         for (int block : BLOCKS) {
-            rows.add(new Row(random(block), new Row.Ceiling(bareRandom(block))));
+            rows.add(new Row(random(THROUGH_FUSE, block), new Row.Ceiling(bareRandom(block))));
+        }
+        if (passesThrough) {
+            for (int files : FILES) {
+                rows.add(new Row(sequential(PASSED_THROUGH, files, "NVMe"), bareCeiling("disk", files, ReadRig.CALL)));
+                rows.add(new Row(
+                        sequential(PASSED_THROUGH, files, "the page cache"),
+                        bareCeiling("page cache", files, ReadRig.CALL)));
+            }
+            for (int block : BLOCKS) {
+                rows.add(new Row(random(PASSED_THROUGH, block), new Row.Ceiling(bareRandom(block))));
+            }
         }
         return rows;
     }
 
-    private static String sequential(int files, String from) {
-        return "warm sequential, " + ColdSequential.files(files) + ", from " + from;
+    private static String sequential(String way, int files, String from) {
+        return way + " sequential, " + ColdSequential.files(files) + ", from " + from;
     }
 
-    private static String random(int block) {
-        return "warm random " + (block >> 10) + " KiB, " + ReadRig.THREADS + " threads, from NVMe";
+    private static String random(String way, int block) {
+        return way + " random " + (block >> 10) + " KiB, " + ReadRig.THREADS + " threads, from NVMe";
     }
 
     private static Row.Ceiling bareCeiling(String place, int files, int call) {
@@ -61,17 +79,34 @@ final class WarmReads implements Scenario {
     @Override
     public void round(ReadRig rig) throws Exception {
         rig.bareFiles();
-        MountProcess mount = rig.mount();
-        rig.fio().run(Fio.Shape.sequential(ReadRig.CALL), rig.data().wholeShards(mount.path(), DataSet.SHARDS));
+        MountProcess mount = mount(rig, "fuse.passthrough=off");
         for (int files : FILES) {
             bareSequential(rig, files, ReadRig.FUSE_REQUEST);
-            mountSequential(rig, mount, files);
+            sequential(rig, mount, files);
             bareSequential(rig, files, ReadRig.CALL);
         }
         for (int block : BLOCKS) {
-            random(rig, mount, block);
+            bareRandom(rig, block);
+            random(THROUGH_FUSE, rig, mount, block);
         }
         rig.unmount(mount);
+        if (passesThrough) {
+            mount = mount(rig, "fuse.passthrough=verified");
+            for (int files : FILES) {
+                passedThrough(rig, mount, files);
+            }
+            for (int block : BLOCKS) {
+                random(PASSED_THROUGH, rig, mount, block);
+            }
+            rig.unmount(mount);
+        }
+    }
+
+    /** With all shards in its cache. */
+    private static MountProcess mount(ReadRig rig, String option) throws Exception {
+        MountProcess mount = rig.mount("-o", option);
+        rig.fio().run(Fio.Shape.sequential(ReadRig.CALL), rig.data().wholeShards(mount.path(), DataSet.SHARDS));
+        return mount;
     }
 
     private static void bareSequential(ReadRig rig, int files, int call) throws Exception {
@@ -82,24 +117,49 @@ final class WarmReads implements Scenario {
         rig.bare(bare("page cache", files, call), () -> rig.fio().run(shape.withKernelPages(), jobs));
     }
 
-    private static void mountSequential(ReadRig rig, MountProcess mount, int files) throws Exception {
+    private static void sequential(ReadRig rig, MountProcess mount, int files) throws Exception {
         Fio.Shape shape = Fio.Shape.sequential(ReadRig.CALL);
         List<Fio.Job> jobs = rig.data().wholeShards(mount.path(), files);
         rig.readWarmUpShard(mount);
         KernelCaches.drop();
-        rig.served(sequential(files, "NVMe"), mount, () -> rig.fio().run(shape, jobs));
         rig.served(
-                sequential(files, "memory through FUSE"), mount, () -> rig.fio().run(shape, jobs));
-        rig.served(sequential(files, "the page cache"), mount, () -> rig.fio().run(shape.withKernelPages(), jobs));
+                sequential(THROUGH_FUSE, files, "NVMe"), mount, () -> rig.fio().run(shape, jobs));
+        rig.served(
+                sequential(THROUGH_FUSE, files, "memory"),
+                mount,
+                () -> rig.fio().run(shape, jobs));
+        rig.served(
+                sequential(THROUGH_FUSE, files, "the page cache"),
+                mount,
+                () -> rig.fio().run(shape.withKernelPages(), jobs));
     }
 
-    private void random(ReadRig rig, MountProcess mount, int block) throws Exception {
+    private static void passedThrough(ReadRig rig, MountProcess mount, int files) throws Exception {
+        Fio.Shape shape = Fio.Shape.sequential(ReadRig.CALL).withKernelPages();
+        List<Fio.Job> jobs = rig.data().wholeShards(mount.path(), files);
+        KernelCaches.drop();
+        rig.served(
+                sequential(PASSED_THROUGH, files, "NVMe"),
+                mount,
+                () -> rig.fio().run(shape, jobs));
+        rig.served(
+                sequential(PASSED_THROUGH, files, "the page cache"),
+                mount,
+                () -> rig.fio().run(shape, jobs));
+    }
+
+    private void bareRandom(ReadRig rig, int block) throws Exception {
         Fio.Shape shape = Fio.Shape.random(block, randomSeconds);
         Path bare = rig.bareFiles();
         KernelCaches.drop();
         rig.bare(bareRandom(block), () -> rig.fio().run(shape, rig.data().parts(bare, ReadRig.THREADS)));
+    }
+
+    private void random(String way, ReadRig rig, MountProcess mount, int block) throws Exception {
+        Fio.Shape shape = Fio.Shape.random(block, randomSeconds);
         rig.readWarmUpShard(mount);
         KernelCaches.drop();
-        rig.served(random(block), mount, () -> rig.fio().run(shape, rig.data().parts(mount.path(), ReadRig.THREADS)));
+        rig.served(
+                random(way, block), mount, () -> rig.fio().run(shape, rig.data().parts(mount.path(), ReadRig.THREADS)));
     }
 }

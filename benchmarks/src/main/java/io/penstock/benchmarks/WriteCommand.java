@@ -114,9 +114,14 @@ final class WriteCommand implements Callable<Integer> {
         String folder = prefix.replaceAll("^/+|/+$", "");
         S3ObjectStore store =
                 resources.add(S3ObjectStore.connect(server.config(servers.bucket(), run.httpClient()), folder + "/"));
-        ReadRig.MountSettings mount = new ReadRig.MountSettings(
-                home.resolve("bin/penstock"), servers.bucket() + "/" + folder, server, run.mountOptions());
-        return new WriteRig(mount, sizes, folder + "/", store, scratch, resources, results);
+        FreshMounts mounts = new FreshMounts(
+                home.resolve("bin/penstock"),
+                servers.bucket() + "/" + folder,
+                server,
+                run.mountOptions(),
+                scratch,
+                resources);
+        return new WriteRig(mounts, sizes, folder + "/", store, scratch, results);
     }
 
     private void measure(List<WriteScenario> scenarios, WriteRig rig) throws Exception {

@@ -5,7 +5,6 @@ import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.StoredObject;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -20,13 +19,12 @@ final class WriteRig {
     static final Row FIRST_WRITE = new Row(
             "write 1 file, by a process just started", new Row.Ceiling(StreamWrites.rawName(1, StreamWrites.PER_FILE)));
 
-    private final ReadRig.MountSettings settings;
+    private final FreshMounts mounts;
     private final Sizes sizes;
     private final String prefix;
     private final ObjectStore store;
     private final RawPuts raw;
     private final Scratch scratch;
-    private final Resources resources;
     private final Results results;
 
     /**
@@ -39,21 +37,13 @@ final class WriteRig {
     record Sizes(long file, int smallFiles, int randomWrites) {}
 
     /** @param prefix of the keys that the ceilings write, with its slash; what is mounted */
-    WriteRig(
-            ReadRig.MountSettings settings,
-            Sizes sizes,
-            String prefix,
-            ObjectStore store,
-            Scratch scratch,
-            Resources resources,
-            Results results) {
-        this.settings = settings;
+    WriteRig(FreshMounts mounts, Sizes sizes, String prefix, ObjectStore store, Scratch scratch, Results results) {
+        this.mounts = mounts;
         this.sizes = sizes;
         this.prefix = prefix;
         this.store = store;
         this.raw = new RawPuts(store);
         this.scratch = scratch;
-        this.resources = resources;
         this.results = results;
     }
 
@@ -63,17 +53,7 @@ final class WriteRig {
 
     /** Mounts with an empty cache, and has a file written through the mount, so that its code is compiled. */
     MountProcess mount(String... options) throws Exception {
-        List<String> all = new ArrayList<>(List.of("--cache=" + scratch.emptyFolder("cache")));
-        all.addAll(settings.options());
-        all.addAll(List.of(options));
-        MountProcess mount = resources.add(MountProcess.start(
-                settings.penstock(),
-                settings.source(),
-                scratch.folder("mnt"),
-                settings.server(),
-                all,
-                scratch.root().resolve("mount.log")));
-        mount.awaitReady();
+        MountProcess mount = mounts.mount(options);
         Path warmUp = mount.path().resolve("warm-up");
         served(
                 FIRST_WRITE.name(),
@@ -83,10 +63,7 @@ final class WriteRig {
     }
 
     void unmount(MountProcess mount) throws Exception {
-        resources.close(mount);
-        if (Mounts.isMounted(mount.path())) {
-            throw new BenchException("penstock did not unmount " + mount.path());
-        }
+        mounts.unmount(mount);
     }
 
     /** Measures what a mount serves. */

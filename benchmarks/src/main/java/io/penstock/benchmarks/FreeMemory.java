@@ -1,0 +1,60 @@
+package io.penstock.benchmarks;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * The machine's memory that holds nothing. On a machine in use there is next to none: the page cache has it. A virtual
+ * machine gives it back to its host, and whoever touches it next waits until the host has found some: seconds for each
+ * GiB, which the first reads of a benchmark would pay and its ceilings would not. One thread.
+ */
+final class FreeMemory implements AutoCloseable {
+    /** The kernel frees some by itself when less is left. */
+    private static final long LEFT = 256L << 20;
+
+    private static final int CALL = 1 << 20;
+
+    /** Longer than memory can be. Takes no space: nothing is ever written to it. */
+    private static final long EMPTY_FILE = 1L << 40;
+
+    private final FileChannel file;
+    private final ByteBuffer buffer = ByteBuffer.allocateDirect(CALL);
+    private long position;
+
+    /** @param folder where an empty file may lie; who removes the folder removes it */
+    FreeMemory(Path folder) throws IOException {
+        Path empty = folder.resolve("empty");
+        try (RandomAccessFile made = new RandomAccessFile(empty.toFile(), "rw")) {
+            made.setLength(EMPTY_FILE);
+        }
+        file = FileChannel.open(empty);
+    }
+
+    /** Fills it with the page cache of an empty file, which gives way as soon as somebody needs memory. */
+    void fill() throws IOException {
+        long free = bytes();
+        while (free > LEFT) {
+            for (long end = position + (free - LEFT); position < end; position += CALL) {
+                file.read(buffer.clear(), position % EMPTY_FILE);
+            }
+            long now = bytes();
+            if (now >= free) {
+                return; // something takes it away from the page cache as fast
+            }
+            free = now;
+        }
+    }
+
+    private static long bytes() throws IOException {
+        return Machine.bytes(Files.readString(Path.of("/proc/meminfo")), "MemFree");
+    }
+
+    @Override
+    public void close() throws IOException {
+        file.close();
+    }
+}
