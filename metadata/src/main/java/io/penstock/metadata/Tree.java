@@ -170,18 +170,18 @@ public final class Tree implements AutoCloseable {
         Listing old = former.get(directory);
         if (old == null) {
             listed = listing.find(name, now, ttlNanos, 2 * negativeTtlNanos);
-            if (listed != null && isAskedOften(directory) && listing.size() <= MAX_LISTED_UNASKED) {
+            AtomicInteger asked = askedOneByOne.getIfPresent(directory);
+            if (listed != null
+                    && asked != null
+                    && asked.get() >= ASKED_BEFORE_LISTING
+                    && listing.size() <= MAX_LISTED_UNASKED) {
+                askedOneByOne.put(directory, asked); // who goes on making files is not to be counted from the start
                 relist(directory, listing);
                 return listed;
             }
             return null;
         }
         return old.find(name, now, ttlNanos, 2 * negativeTtlNanos);
-    }
-
-    private boolean isAskedOften(Directory directory) {
-        AtomicInteger asked = askedOneByOne.getIfPresent(directory);
-        return asked != null && asked.get() >= ASKED_BEFORE_LISTING;
     }
 
     private void relist(Directory directory, Listing old) {

@@ -397,6 +397,23 @@ class TreeTest {
     }
 
     @Test
+    void lookup_manyAbsentNames_forLongerThanTheTtl_areNotAskedForOneByOneAgain() throws Exception {
+        putMany("a/", 10);
+        Directory directory = new Directory("a/");
+        askForManyAbsentNames(directory);
+        for (Duration passed = Duration.ZERO; passed.compareTo(TTL) <= 0; passed = passed.plus(NEGATIVE_TTL)) {
+            clock.advance(NEGATIVE_TTL);
+            String theirs = "theirs" + passed.toSeconds();
+            bucket.put("a/" + theirs, "");
+            assertThat(tree.lookup(directory, "new")).isEqualTo(Absent.ABSENT);
+            while (!(tree.lookupNow(directory, theirs) instanceof FileEntry)) {
+                Thread.onSpinWait(); // the test's time limit ends it
+            }
+        }
+        assertThat(store.lists()).allMatch(list -> list.request().prefix().equals("a/"));
+    }
+
+    @Test
     void lookup_absentForTwiceTheNegativeTtl_isAskedForAgain() throws Exception {
         putMany("a/", 10);
         Directory directory = new Directory("a/");
