@@ -86,14 +86,14 @@ final class Commit implements Runnable {
     private ObjectVersion commit() throws ObjectStoreException, IOException, InterruptedException {
         for (long pause = FIRST_PAUSE_SECONDS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_SECONDS)) {
             try {
-                return upload.commit(content.size(), condition, this::decide);
+                ObjectVersion earlier = earlierCommit();
+                return earlier == null ? upload.commit(content.size(), condition, this::decide) : earlier;
             } catch (ObjectStoreException.PreconditionFailed e) {
-                ObjectVersion there = file.isRecovered() ? file.shared().sameAs(content) : null;
-                if (there == null) {
+                ObjectVersion earlier = earlierCommit(); // whose request was still on its way then
+                if (earlier == null) {
                     throw e;
                 }
-                log.info("'{}' was committed already, just before the crash", content.key());
-                return there;
+                return earlier;
             } catch (ObjectStoreException.Throttled | ObjectStoreException.Unavailable e) {
                 if (!behind) {
                     throw e;
@@ -103,6 +103,16 @@ final class Commit implements Runnable {
                 TimeUnit.SECONDS.sleep(pause);
             }
         }
+    }
+
+    /** What a commit of an earlier run has made of the object unnoticed, so that there is nothing left to do: else null. */
+    private @Nullable ObjectVersion earlierCommit() throws ObjectStoreException, IOException, InterruptedException {
+        ObjectVersion there = file.isRecovered() ? file.shared().earlierCommit(content) : null;
+        if (there != null) {
+            log.info("'{}' was committed already, just before the crash", content.key());
+            upload.abandon();
+        }
+        return there;
     }
 
     private synchronized void begin() throws InterruptedException {

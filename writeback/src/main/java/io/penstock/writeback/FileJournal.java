@@ -23,8 +23,8 @@ final class FileJournal implements UploadJournal {
 
     @Override
     public void created(MultipartUpload upload, PartLayout layout) {
-        file.uploadBegan();
-        note(new JournalRecord.UploadCreated(upload.id(), layout));
+        file.uploadBegan(upload);
+        note(new JournalRecord.UploadCreated(upload, layout));
     }
 
     @Override
@@ -33,9 +33,9 @@ final class FileJournal implements UploadJournal {
     }
 
     @Override
-    public void ended() {
-        if (file.uploadEnded()) {
-            note(new JournalRecord.UploadAbandoned());
+    public void ended(MultipartUpload upload) {
+        if (file.uploadEnded(upload)) {
+            note(new JournalRecord.UploadEnded(upload.id()));
         }
     }
 

@@ -2,6 +2,7 @@ package io.penstock.writeback;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.UploadedPart;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
@@ -38,16 +39,16 @@ sealed interface JournalRecord {
     /** The program has closed the file: it is to be committed. */
     record Closed() implements JournalRecord {}
 
-    /** A multipart upload of it has begun. */
-    record UploadCreated(String id, PartLayout layout) implements JournalRecord {}
+    /** A multipart upload of it has begun, maybe under a name that it had before. */
+    record UploadCreated(MultipartUpload upload, PartLayout layout) implements JournalRecord {}
 
-    /** The upload has this part, of bytes with this CRC32C. */
+    /** The upload that was created last has this part, of bytes with this CRC32C. */
     record PartUploaded(UploadedPart part, int crc32c) implements JournalRecord {}
 
-    /** The upload is no more. */
-    record UploadAbandoned() implements JournalRecord {}
+    /** Nothing is left at the store of the upload with this id. */
+    record UploadEnded(String id) implements JournalRecord {}
 
-    /** The content does not count any more: the journal is only there until the upload is aborted. */
+    /** The content does not count any more: the journal is only there until its uploads are aborted. */
     record Dropped() implements JournalRecord {}
 
     /** It cannot be committed by itself. */
@@ -78,9 +79,10 @@ sealed interface JournalRecord {
                 encode(data, to);
             }
             case Closed() -> to.writeByte(3);
-            case UploadCreated(String id, PartLayout layout) -> {
+            case UploadCreated(MultipartUpload upload, PartLayout layout) -> {
                 to.writeByte(4);
-                to.writeUTF(id);
+                to.writeUTF(upload.key());
+                to.writeUTF(upload.id());
                 to.writeLong(layout.baseEnd());
                 to.writeInt(layout.baseParts());
                 to.writeLong(layout.partBytes());
@@ -93,7 +95,10 @@ sealed interface JournalRecord {
                 to.writeLong(part.size());
                 to.writeInt(crc32c);
             }
-            case UploadAbandoned() -> to.writeByte(6);
+            case UploadEnded(String id) -> {
+                to.writeByte(6);
+                to.writeUTF(id);
+            }
             case Kept(String reason) -> {
                 to.writeByte(7);
                 to.writeUTF(reason.substring(0, Math.min(reason.length(), 4096)));
@@ -118,11 +123,11 @@ sealed interface JournalRecord {
             case 3 -> new Closed();
             case 4 ->
                 new UploadCreated(
-                        from.readUTF(),
+                        new MultipartUpload(from.readUTF(), from.readUTF()),
                         new PartLayout(from.readLong(), from.readInt(), from.readLong(), from.readInt()));
             case 5 ->
                 new PartUploaded(new UploadedPart(from.readInt(), from.readUTF(), from.readLong()), from.readInt());
-            case 6 -> new UploadAbandoned();
+            case 6 -> new UploadEnded(from.readUTF());
             case 7 -> new Kept(from.readUTF());
             case 8 -> new Dropped();
             default -> throw new IOException("no such record: " + type);

@@ -8,10 +8,13 @@ import io.penstock.writeback.JournalRecord.Dropped;
 import io.penstock.writeback.JournalRecord.Kept;
 import io.penstock.writeback.JournalRecord.Opened;
 import io.penstock.writeback.JournalRecord.PartUploaded;
-import io.penstock.writeback.JournalRecord.UploadAbandoned;
 import io.penstock.writeback.JournalRecord.UploadCreated;
+import io.penstock.writeback.JournalRecord.UploadEnded;
 import io.penstock.writeback.JournalRecord.Written;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -22,8 +25,13 @@ final class JournalState implements Consumer<JournalRecord> {
     private @Nullable Written written;
     private final Ranges data = new Ranges();
     private final Ranges zeros = new Ranges();
-    private @Nullable UploadCreated upload;
+
+    /** Those that have not ended, the last created first: more than one if an earlier one was still being aborted. */
+    private final Deque<UploadCreated> uploads = new ArrayDeque<>();
+
+    /** Of the upload that was created last. */
     private final Map<Integer, JournalledUpload.Part> parts = new HashMap<>();
+
     private boolean closed;
     private @Nullable String keptFor;
 
@@ -34,15 +42,23 @@ final class JournalState implements Consumer<JournalRecord> {
             case Written entry -> replay(entry);
             case Closed() -> closed = true;
             case UploadCreated entry -> {
-                upload = entry;
+                uploads.push(entry);
                 parts.clear();
             }
             case PartUploaded(var part, int crc32c) ->
                 parts.put(part.number(), new JournalledUpload.Part(part, crc32c));
-            case UploadAbandoned() -> upload = null;
+            case UploadEnded(String id) -> end(id);
             case Kept(String reason) -> keptFor = reason;
             case Dropped() -> written = null;
         }
+    }
+
+    private void end(String id) {
+        UploadCreated last = uploads.peek();
+        if (last != null && last.upload().id().equals(id)) {
+            parts.clear();
+        }
+        uploads.removeIf(upload -> upload.upload().id().equals(id));
     }
 
     private void replay(Written entry) {
@@ -90,13 +106,18 @@ final class JournalState implements Consumer<JournalRecord> {
         return keptFor;
     }
 
-    /** The upload that was under way; null if there was none. */
+    /** The upload that a commit can go on with; null if there is none. */
     @Nullable
     JournalledUpload upload() {
-        if (upload == null || opened == null) {
-            return null;
-        }
-        return new JournalledUpload(new MultipartUpload(opened.key(), upload.id()), upload.layout(), parts);
+        UploadCreated last = uploads.peek();
+        return last == null || opened == null || !last.upload().key().equals(opened.key())
+                ? null
+                : new JournalledUpload(last.upload(), last.layout(), parts);
+    }
+
+    /** Uploads of which something may be at the store; that of {@link #upload} among them. */
+    List<MultipartUpload> uploads() {
+        return uploads.stream().map(UploadCreated::upload).toList();
     }
 
     /** The version that a commit must find. */

@@ -257,6 +257,25 @@ final class LiveContent {
         }
     }
 
+    /** The bytes of what is held still that are not those of the version beneath. */
+    List<ByteRange> written(StillContent still) {
+        List<ByteRange> written = new ArrayList<>();
+        lock.lock();
+        try {
+            long size = still.size();
+            for (long from = 0; from < size; ) {
+                Segment segment = still.content().at(from, size);
+                if (segment.source() != Segment.Source.BASE) {
+                    written.add(new ByteRange(from, segment.end() - from));
+                }
+                from = segment.end();
+            }
+            return written;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Nobody needs what was held still any more. */
     void letGo(StillContent still) {
         lock.lock();

@@ -266,7 +266,7 @@ final class PartSender {
             }
             parts.begin(PartLayout.planned(size, parts.layout().partBytes()));
             if (begun) {
-                abortBehind(remote, () -> {}); // the journal tells of the next one by then
+                abortBehind(remote);
                 remote = new RemoteUpload(uploads.store(), key, journal, null);
             }
             return parts.layout();
@@ -335,11 +335,13 @@ final class PartSender {
      * @return false if there was none
      */
     boolean beginAnew() {
+        RemoteUpload vanished;
         lock.lock();
         try {
             if (!begun) {
                 return false;
             }
+            vanished = remote;
             committing = ++commits;
             failure = null;
             remote = new RemoteUpload(uploads.store(), key, journal, null);
@@ -347,7 +349,7 @@ final class PartSender {
         } finally {
             lock.unlock();
         }
-        journal.ended();
+        vanished.vanished();
         return true;
     }
 
@@ -361,7 +363,7 @@ final class PartSender {
             senders.forEach(Thread::interrupt);
             progress.signalAll();
             if (abort) {
-                abortBehind(remote, journal::ended);
+                abortBehind(remote);
             }
         } finally {
             lock.unlock();
@@ -369,7 +371,7 @@ final class PartSender {
     }
 
     /** A part that arrives after the abort would stay for ever: so it waits for those on their way. */
-    private void abortBehind(RemoteUpload upload, Runnable then) {
+    private void abortBehind(RemoteUpload upload) {
         if (sending == 0 && !upload.isThere()) {
             return;
         }
@@ -381,7 +383,7 @@ final class PartSender {
                 return null;
             });
             try {
-                upload.abort(then);
+                upload.abort();
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }

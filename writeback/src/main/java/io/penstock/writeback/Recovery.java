@@ -1,6 +1,7 @@
 package io.penstock.writeback;
 
 import io.penstock.cache.DataFile;
+import io.penstock.objectstore.MultipartUpload;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
@@ -19,7 +20,7 @@ final class Recovery {
     private final Staging staging;
     private final List<Found> found = new ArrayList<>();
     private final List<Found> kept = new ArrayList<>();
-    private final List<Orphan> orphans = new ArrayList<>();
+    private final List<Orphans> orphans = new ArrayList<>();
 
     /**
      * A file that was closed or fsynced.
@@ -37,11 +38,11 @@ final class Recovery {
             @Nullable String keptFor) {}
 
     /**
-     * An upload of this folder's that nothing will resume.
+     * Uploads of one file that nothing will resume.
      *
-     * @param aborted to be run once it is: until then a further run finds it too
+     * @param aborted to be run once they are: until then a further run finds them too
      */
-    record Orphan(JournalledUpload upload, Runnable aborted) {}
+    record Orphans(List<MultipartUpload> uploads, Runnable aborted) {}
 
     private Recovery(Staging staging) {
         this.staging = staging;
@@ -63,7 +64,7 @@ final class Recovery {
         return kept;
     }
 
-    List<Orphan> orphans() {
+    List<Orphans> orphans() {
         return orphans;
     }
 
@@ -107,13 +108,12 @@ final class Recovery {
         JournalRecord.Written written = state.written();
         boolean lost = written != null && !state.data().isEmpty() && !names.contains(name + StagedFile.DATA);
         if (opened == null || written == null || lost) {
-            JournalledUpload upload = state.upload();
             journal.close();
             remove(name + StagedFile.DATA);
-            if (upload == null) {
+            if (state.uploads().isEmpty()) {
                 remove(name + StagedFile.JOURNAL);
             } else {
-                orphans.add(new Orphan(upload, () -> remove(name + StagedFile.JOURNAL)));
+                orphans.add(new Orphans(state.uploads(), () -> remove(name + StagedFile.JOURNAL)));
             }
             return;
         }
@@ -127,13 +127,21 @@ final class Recovery {
             JournalState state,
             Journal journal)
             throws IOException {
+        JournalledUpload upload = state.upload();
+        StagedFile staged = StagedFile.found(staging, name, journal, state.data(), state.uploads());
+        List<MultipartUpload> others = state.uploads().stream()
+                .filter(other -> upload == null || !other.equals(upload.upload()))
+                .toList();
+        if (!others.isEmpty()) {
+            orphans.add(new Orphans(others, () -> others.forEach(staged::uploadEnded)));
+        }
         Found file = new Found(
                 opened,
                 written,
                 Content.found(written.baseEnd(), written.size(), state.zeros(), state.data()),
-                StagedFile.found(staging, name, journal, state.data(), state.upload() != null),
+                staged,
                 state.isClosed(),
-                state.upload(),
+                upload,
                 state.keptFor());
         (file.keptFor() == null ? found : kept).add(file);
     }

@@ -80,7 +80,7 @@ final class RemoteUpload {
                 return earlier.upload();
             } catch (ObjectStoreException.NotFound e) {
                 LOG.info("The upload of '{}' that an earlier run began is gone: it begins anew", key);
-                journal.ended();
+                journal.ended(earlier.upload());
             }
         }
         MultipartUpload created = store.createUpload(key);
@@ -134,8 +134,16 @@ final class RemoteUpload {
     ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, WriteCondition condition)
             throws ObjectStoreException, InterruptedException {
         ObjectVersion version = store.complete(upload, parts, condition);
-        journal.ended();
+        journal.ended(upload);
         return version;
+    }
+
+    /** The store has nothing of it any more. */
+    void vanished() {
+        MultipartUpload upload = opened;
+        if (upload != null) {
+            journal.ended(upload);
+        }
     }
 
     /** Whether there is, as far as is known, something at the store that has to be completed or aborted. */
@@ -146,18 +154,15 @@ final class RemoteUpload {
     /**
      * Gives up what is at the store. To be called once nothing is on its way there any more: a part that arrives later
      * stays.
-     *
-     * @param then run if nothing is left of it
      */
-    void abort(Runnable then) throws InterruptedException {
+    void abort() throws InterruptedException {
         MultipartUpload upload = opened;
         if (upload == null) {
-            then.run();
             return;
         }
         try {
             store.abort(upload);
-            then.run();
+            journal.ended(upload);
         } catch (ObjectStoreException e) {
             LOG.warn(
                     "The incomplete upload {} of '{}' is in the bucket until the next mount: {}",

@@ -1,6 +1,7 @@
 package io.penstock.writeback;
 
 import io.penstock.cache.PageCache;
+import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
@@ -142,32 +143,46 @@ final class Shared {
         listener = told;
     }
 
-    /** The object, if it has this content; null if it has another, or there is none. */
+    /**
+     * The object, if it is another version than the content was written over, of the same size and with all bytes that
+     * were written here: null if not. Bytes of the version beneath do not count, for that is gone: whoever has made the
+     * object, nothing that was written here is missing in it.
+     */
     @Nullable
-    ObjectVersion sameAs(StillContent content) throws ObjectStoreException, IOException, InterruptedException {
+    ObjectVersion earlierCommit(StillContent content) throws ObjectStoreException, IOException, InterruptedException {
         ObjectVersion there;
         try {
             there = store.head(content.key()).version();
         } catch (ObjectStoreException.NotFound e) {
             return null;
         }
-        long size = content.size();
-        if (there.size() != size) {
+        ObjectVersion beneath = content.ground().version();
+        if (there.size() != content.size() || (beneath != null && beneath.etag().equals(there.etag()))) {
             return null;
         }
         try (BaseContent.Reader reader = base.open(there)) {
-            ByteBuffer ours = ByteBuffer.allocate(PageCache.PAGE_SIZE);
-            ByteBuffer theirs = ByteBuffer.allocate(PageCache.PAGE_SIZE);
-            for (long position = 0; position < size; position += ours.limit()) {
-                int length = (int) Math.min(ours.capacity(), size - position);
-                content.read(position, ours.clear().limit(length));
-                reader.read(position, theirs.clear().limit(length));
-                if (!ours.flip().equals(theirs.flip())) {
+            for (ByteRange written : content.written()) {
+                if (!isSame(content, reader, written)) {
                     return null;
                 }
             }
         }
         return there;
+    }
+
+    private static boolean isSame(StillContent content, BaseContent.Reader there, ByteRange range)
+            throws ObjectStoreException, IOException, InterruptedException {
+        ByteBuffer ours = ByteBuffer.allocate(PageCache.PAGE_SIZE);
+        ByteBuffer theirs = ByteBuffer.allocate(PageCache.PAGE_SIZE);
+        for (long position = range.offset(); position < range.end(); position += ours.limit()) {
+            int length = (int) Math.min(ours.capacity(), range.end() - position);
+            content.read(position, ours.clear().limit(length));
+            there.read(position, theirs.clear().limit(length));
+            if (!ours.flip().equals(theirs.flip())) {
+                return false;
+            }
+        }
+        return true;
     }
 
     void committed(WrittenFile file, ObjectVersion version) {

@@ -4,12 +4,16 @@ import io.penstock.cache.DataFile;
 import io.penstock.cache.PageCache;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.MultipartUpload;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.BitSet;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,10 +36,10 @@ final class StagedFile implements AutoCloseable {
     private @Nullable Journal journal;
     private boolean gone;
 
-    /** Whether the journal names an upload at the store that has neither been completed nor aborted. */
-    private boolean uploading;
+    /** Uploads that the journal names and that have neither been completed nor aborted. */
+    private final Set<MultipartUpload> uploads = new HashSet<>();
 
-    /** The journal is only there until the upload is aborted. */
+    /** The journal is only there until they are aborted. */
     private boolean dropped;
 
     /** Whether the names would survive a crash of the machine. */
@@ -57,15 +61,16 @@ final class StagedFile implements AutoCloseable {
     /**
      * What an earlier run left.
      *
-     * @param uploading whether the journal names an upload
+     * @param uploads that the journal names
      */
-    static StagedFile found(Staging staging, String name, Journal journal, Ranges data, boolean uploading)
+    static StagedFile found(
+            Staging staging, String name, Journal journal, Ranges data, Collection<MultipartUpload> uploads)
             throws IOException {
         StagedFile file = new StagedFile(staging, name);
         file.journal = journal;
         file.namesDurable = true;
         file.journalDurable = true;
-        file.uploading = uploading;
+        file.uploads.addAll(uploads);
         if (!data.isEmpty()) {
             file.data = staging.files().open(name + DATA);
         }
@@ -217,19 +222,19 @@ final class StagedFile implements AutoCloseable {
     }
 
     /** The journal tells of an upload now. */
-    synchronized void uploadBegan() {
-        uploading = true;
+    synchronized void uploadBegan(MultipartUpload upload) {
+        uploads.add(upload);
     }
 
-    /** There is nothing left of it at the store. False if the journal stood for that alone: it is gone. */
-    synchronized boolean uploadEnded() {
-        uploading = false;
-        if (dropped) {
+    /** There is nothing left of it at the store. False if no journal is to say so. */
+    synchronized boolean uploadEnded(MultipartUpload upload) {
+        uploads.remove(upload);
+        if (dropped && uploads.isEmpty()) {
             dropped = false;
             removeJournal();
             return false;
         }
-        return true;
+        return journal != null;
     }
 
     /**
@@ -242,7 +247,7 @@ final class StagedFile implements AutoCloseable {
             return;
         }
         journal = null;
-        dropped = uploading;
+        dropped = !uploads.isEmpty();
         try (old) {
             if (dropped) {
                 old.append(new JournalRecord.Dropped());

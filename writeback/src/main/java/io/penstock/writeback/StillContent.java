@@ -9,6 +9,7 @@ import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.util.BitSet;
+import java.util.List;
 import java.util.OptionalInt;
 
 /** A range of a file, from the start of a page, held as it was. */
@@ -57,6 +58,11 @@ final class StillContent implements FileContent.StillBody {
         }
         crc32c = OptionalInt.of(sum);
         return this;
+    }
+
+    /** The bytes of the whole file that were written here. */
+    List<ByteRange> written() {
+        return file.written(this);
     }
 
     /** The pages that were written as a whole. */

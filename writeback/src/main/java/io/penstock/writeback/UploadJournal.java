@@ -10,6 +10,6 @@ interface UploadJournal {
     /** @param crc32c of the part's bytes, by which a later run knows whether they are still the same */
     void uploaded(UploadedPart part, int crc32c);
 
-    /** There is nothing left of the upload at the store: it was completed, or aborted, or has vanished. */
-    void ended();
+    /** There is nothing left of it at the store: it was completed, or aborted, or has vanished. */
+    void ended(MultipartUpload upload);
 }

@@ -1,6 +1,7 @@
 package io.penstock.writeback;
 
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.WriteCondition;
@@ -88,11 +89,13 @@ final class Uploads implements Upload.Factory, AutoCloseable {
     }
 
     /** Aborts what nothing will resume, behind. */
-    void abort(Recovery.Orphan orphan) {
+    void abort(Recovery.Orphans orphans) {
         run(() -> {
             try {
-                store.abort(orphan.upload().upload());
-                orphan.aborted().run();
+                for (MultipartUpload upload : orphans.uploads()) {
+                    store.abort(upload);
+                }
+                orphans.aborted().run();
             } catch (ObjectStoreException e) {
                 LOG.warn("An upload that nobody needs is in the bucket until the next mount: {}", e.getMessage());
             } catch (InterruptedException e) {

@@ -23,7 +23,7 @@ public final class Writeback implements AutoCloseable {
     private final List<WrittenFile> recovered;
     private final List<KeptFile> pending;
     private final List<KeptFile> kept;
-    private final List<Recovery.Orphan> orphans;
+    private final List<Recovery.Orphans> orphans;
 
     /** @param left by earlier runs; null if that is not known */
     Writeback(Shared shared, Uploads uploads, @Nullable Recovery left) {

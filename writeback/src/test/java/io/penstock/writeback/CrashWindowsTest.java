@@ -103,6 +103,51 @@ final class CrashWindowsTest {
     }
 
     @Test
+    void commit_ofAPartOfAFile_isRecognisedAlthoughTheVersionBeneathIsGone() throws Exception {
+        AtomicReference<CrashingFiles> left = new AtomicReference<>(files);
+        byte[] base = new byte[3 * BLOCK_SIZE];
+        Seeded.random(5).nextBytes(base);
+        try (TestMount first = mount(files, (_, _) -> left.set(files.crash(Seeded.random(5))))) {
+            WrittenFile file = first.writeback.open(bucket.put("a", base));
+            file.write(10, text("changed"));
+            file.fsync();
+            file.commit();
+            file.release();
+        }
+        ObjectVersion committed = store.head("a").version();
+        assertThat(left.get().names()).isNotEmpty();
+        store.drain();
+        try (TestMount second = mount(left.get())) {
+            second.assertNothingLeaks();
+            assertThat(second.told).containsExactly("committed a " + base.length);
+            assertThat(second.writeback.kept()).isEmpty();
+            assertThat(store.head("a").version()).isEqualTo(committed);
+            assertThat(store.uploadedBytes()).isZero();
+        }
+        assertThat(bucket.openUploads()).isEmpty();
+        assertThat(left.get().names()).isEmpty();
+    }
+
+    @Test
+    void commit_overAnotherVersionOfTheSameSize_isAConflictIfThatLacksWhatWasWrittenHere() throws Exception {
+        CrashingFiles left;
+        byte[] base = new byte[3 * BLOCK_SIZE];
+        try (TestMount first = mount(files)) {
+            WrittenFile file = first.writeback.open(bucket.put("a", base));
+            file.write(10, text("mine"));
+            file.fsync();
+            left = files.crash(Seeded.random(6));
+            file.release();
+        }
+        base[10] = 'm';
+        bucket.put("a", base);
+        try (TestMount second = mount(left)) {
+            second.writeback.drain();
+            assertThat(second.told).containsExactly("given up a");
+        }
+    }
+
+    @Test
     void withdraw_beforeTheNameIsRemoved_isStillFoundAfterACrash() throws Exception {
         CrashingFiles left;
         try (TestMount first = mount(files)) {

@@ -123,8 +123,10 @@ final class FakeFile implements FileContent, UploadJournal {
     }
 
     @Override
-    public synchronized void ended() {
-        upload = null;
+    public synchronized void ended(MultipartUpload of) {
+        if (of.equals(upload)) {
+            upload = null;
+        }
     }
 
     /** What a later run finds; null if there is nothing to go on with. */

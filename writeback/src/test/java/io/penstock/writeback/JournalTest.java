@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import io.penstock.cache.DataFile;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.testing.Seeded;
 import io.penstock.writeback.CrashingFiles.Fault;
@@ -22,7 +23,8 @@ final class JournalTest {
 
     private static final List<JournalRecord> RECORDS = List.of(
             new JournalRecord.Opened("ns", "a/ü", BASE, null),
-            new JournalRecord.UploadCreated("id", new PartLayout(8 << 20, 3, 8 << 20, 1000)),
+            new JournalRecord.UploadCreated(
+                    new MultipartUpload("key", "id"), new PartLayout(8 << 20, 3, 8 << 20, 1000)),
             new JournalRecord.PartUploaded(new UploadedPart(4, "\"p\"", 8 << 20), -5),
             new JournalRecord.Written(
                     100,
@@ -32,9 +34,12 @@ final class JournalTest {
                     List.of(new ByteRange(1, 2)),
                     List.of(new ByteRange(3, 4), new ByteRange(1L << 40, 9))),
             new JournalRecord.Closed(),
-            new JournalRecord.UploadAbandoned(),
+            new JournalRecord.UploadEnded("id"),
             new JournalRecord.Opened("ns", "b", null, BASE),
             new JournalRecord.Kept("because"));
+
+    private static final PartLayout LAYOUT = new PartLayout(0, 0, 8 << 20, 1000);
+    private static final UploadedPart PART = new UploadedPart(1, "\"p\"", 8 << 20);
 
     private final CrashingFiles files = new CrashingFiles();
 
@@ -107,7 +112,41 @@ final class JournalTest {
         assertThat(catchThrowable(() -> again.append(new JournalRecord.Closed())))
                 .isInstanceOf(IOException.class);
         files.set(Fault.NONE);
-        again.append(new JournalRecord.UploadAbandoned());
-        assertThat(replay(file)).hasSize(RECORDS.size() + 1).endsWith(new JournalRecord.UploadAbandoned());
+        again.append(new JournalRecord.UploadEnded("id"));
+        assertThat(replay(file)).hasSize(RECORDS.size() + 1).endsWith(new JournalRecord.UploadEnded("id"));
+    }
+
+    private static JournalState state(JournalRecord... records) {
+        JournalState state = new JournalState();
+        state.accept(new JournalRecord.Opened("ns", "a", null, null));
+        List.of(records).forEach(state);
+        return state;
+    }
+
+    @Test
+    void uploads_beganBeforeTheLastHasEnded_areAllKnown() {
+        MultipartUpload first = new MultipartUpload("a", "1");
+        MultipartUpload second = new MultipartUpload("a", "2");
+        JournalState both =
+                state(new JournalRecord.UploadCreated(first, LAYOUT), new JournalRecord.UploadCreated(second, LAYOUT));
+        assertThat(both.uploads()).containsExactlyInAnyOrder(first, second);
+        JournalledUpload last = both.upload();
+        assertThat(last).isNotNull();
+        assertThat(last.upload()).isEqualTo(second);
+        both.accept(new JournalRecord.PartUploaded(PART, 7));
+        both.accept(new JournalRecord.UploadEnded("1"));
+        assertThat(both.uploads()).containsExactly(second);
+        JournalledUpload left = both.upload();
+        assertThat(left).isNotNull();
+        assertThat(left.parts()).containsOnlyKeys(1);
+    }
+
+    @Test
+    void upload_ofANameThatTheFileHadBefore_isToBeAbortedUnderThatName() {
+        MultipartUpload upload = new MultipartUpload("a", "1");
+        JournalState moved =
+                state(new JournalRecord.UploadCreated(upload, LAYOUT), new JournalRecord.Opened("ns", "b", null, null));
+        assertThat(moved.upload()).isNull();
+        assertThat(moved.uploads()).containsExactly(upload);
     }
 }

@@ -14,5 +14,5 @@ enum NoJournal implements UploadJournal {
     public void uploaded(UploadedPart part, int crc32c) {}
 
     @Override
-    public void ended() {}
+    public void ended(MultipartUpload upload) {}
 }
