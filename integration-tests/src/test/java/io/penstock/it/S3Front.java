@@ -6,6 +6,7 @@ import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -142,7 +143,10 @@ final class S3Front implements AutoCloseable {
         return drained;
     }
 
-    /** Waits until what clients have sent that are gone by now has reached the server. */
+    /**
+     * Waits until the server has answered whatever clients have asked for that are gone by now: what it is in the midst
+     * of may show. MinIO lists a key that is being made or deleted as a folder for some milliseconds.
+     */
     void awaitEndOfConnections() throws InterruptedException {
         while (!sockets.isEmpty()) {
             Thread.sleep(1);
@@ -190,6 +194,9 @@ final class S3Front implements AutoCloseable {
         private final Socket upstream;
         private volatile boolean losing;
 
+        /** Whether the server has been sent a request that it has not begun to answer. Guarded by this. */
+        private boolean owed;
+
         Connection(Socket client, Socket upstream) throws IOException {
             this.client = client;
             this.upstream = upstream;
@@ -215,6 +222,7 @@ final class S3Front implements AutoCloseable {
             } catch (IOException closed) {
                 // One of the sides went away, or the test is over.
             } finally {
+                setOwed(false);
                 sockets.remove(client);
                 sockets.remove(upstream);
             }
@@ -239,11 +247,28 @@ final class S3Front implements AutoCloseable {
                         return;
                     }
                 }
+                setOwed(true);
                 out.write(head.getBytes(ISO_8859_1));
                 forward(in, out, length);
                 if (length < request.length()) {
                     return;
                 }
+            }
+            awaitAnswer();
+        }
+
+        private synchronized void setOwed(boolean now) {
+            owed = now;
+            notifyAll();
+        }
+
+        private synchronized void awaitAnswer() throws IOException {
+            try {
+                while (owed) {
+                    wait();
+                }
+            } catch (InterruptedException e) {
+                throw new InterruptedIOException("the test is over");
             }
         }
 
@@ -265,8 +290,11 @@ final class S3Front implements AutoCloseable {
             OutputStream out = client.getOutputStream();
             byte[] buffer = new byte[BUFFER];
             for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
-                if (losing && !isContinue(buffer, read)) {
-                    return;
+                if (!isContinue(buffer, read)) {
+                    setOwed(false);
+                    if (losing) {
+                        return;
+                    }
                 }
                 out.write(buffer, 0, read);
             }
@@ -287,12 +315,12 @@ final class S3Front implements AutoCloseable {
                 .getBytes(ISO_8859_1);
     }
 
-    /** Null at the connection's end. */
-    private static @Nullable String readHead(InputStream in) throws IOException {
+    /** Null at the connection's end, in whatever way the client has gone. */
+    private static @Nullable String readHead(InputStream in) {
         ByteArrayOutputStream head = new ByteArrayOutputStream();
         int matched = 0;
         while (matched < END_OF_HEADERS.length()) {
-            int next = in.read();
+            int next = readByte(in);
             if (next < 0) {
                 return null;
             }
@@ -300,6 +328,14 @@ final class S3Front implements AutoCloseable {
             matched = next == END_OF_HEADERS.charAt(matched) ? matched + 1 : next == '\r' ? 1 : 0;
         }
         return head.toString(ISO_8859_1);
+    }
+
+    private static int readByte(InputStream in) {
+        try {
+            return in.read();
+        } catch (IOException reset) {
+            return -1;
+        }
     }
 
     private static Request parse(String head) {
