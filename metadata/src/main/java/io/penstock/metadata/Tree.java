@@ -167,21 +167,18 @@ public final class Tree implements AutoCloseable {
         if (listed != null) {
             return listed;
         }
-        Listing old = former.get(directory);
-        if (old == null) {
-            listed = listing.find(name, now, ttlNanos, 2 * negativeTtlNanos);
-            AtomicInteger asked = askedOneByOne.getIfPresent(directory);
-            if (listed != null
-                    && asked != null
-                    && asked.get() >= ASKED_BEFORE_LISTING
-                    && listing.size() <= MAX_LISTED_UNASKED) {
-                askedOneByOne.put(directory, asked); // who goes on making files is not to be counted from the start
-                relist(directory, listing);
-                return listed;
-            }
+        Believed believedOn = listing.find(name, now, ttlNanos, 2 * negativeTtlNanos);
+        if (believedOn == null) {
+            Listing old = former.get(directory);
+            return old == null ? null : old.find(name, now, ttlNanos, 2 * negativeTtlNanos);
+        }
+        AtomicInteger asked = askedOneByOne.getIfPresent(directory);
+        if (asked == null || asked.get() < ASKED_BEFORE_LISTING || listing.size() > MAX_LISTED_UNASKED) {
             return null;
         }
-        return old.find(name, now, ttlNanos, 2 * negativeTtlNanos);
+        askedOneByOne.put(directory, asked); // who goes on making files is not to be counted from the start
+        relist(directory, listing);
+        return believedOn;
     }
 
     private void relist(Directory directory, Listing old) {
