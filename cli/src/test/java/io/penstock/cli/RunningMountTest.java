@@ -73,8 +73,10 @@ class RunningMountTest {
 
     @Test
     void isAlive_zombie_false() throws Exception {
-        // The shell's child ends, and sleep, which the shell has become, never asks for it.
-        Process parent = new ProcessBuilder("/bin/sh", "-c", "true & echo $!; exec sleep 60").start();
+        // The child ends once the shell has become sleep, which never asks for it; the shell itself might.
+        String child = "while read -r comm </proc/$PPID/comm && [ \"$comm\" != sleep ]; do :; done";
+        Process parent =
+                new ProcessBuilder("/bin/sh", "-c", "/bin/sh -c '" + child + "' & echo $!; exec sleep 60").start();
         try (var out = parent.inputReader()) {
             long zombie = Long.parseLong(out.readLine());
             RunningMount running = mount("/mnt", zombie, Instant.now().plusSeconds(1));
