@@ -134,6 +134,11 @@ public final class PageCache implements AutoCloseable {
                 .snapshot(shared.memory().usedBytes(), shared.store().diskBytes());
     }
 
+    /** Bytes of memory that pages may take: some are read, some are on their way in or to the disk. */
+    public long memoryBytes() {
+        return shared.memory().budgetBytes();
+    }
+
     /** For tests: waits until all that was to be written or freed by now is. */
     void awaitWritten() throws InterruptedException {
         shared.store().awaitIdle();

@@ -117,8 +117,12 @@ final class PageMemory {
         }
     }
 
+    long budgetBytes() {
+        return (long) maxSlabs * PageCache.PAGE_SIZE;
+    }
+
     private long limit(Urgency urgency) {
-        long budget = (long) maxSlabs * PageCache.PAGE_SIZE;
+        long budget = budgetBytes();
         return switch (urgency) {
             case DEMAND -> budget;
             case READAHEAD -> readaheadLimit(budget);

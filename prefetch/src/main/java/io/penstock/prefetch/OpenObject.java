@@ -70,6 +70,7 @@ final class OpenObject {
     /** The last reader has closed. */
     void close() {
         closing = true;
+        streams.close();
         fetches.forEach(RangeFetch::cancelUnlessAwaited);
         release();
     }

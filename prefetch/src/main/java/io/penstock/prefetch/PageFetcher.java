@@ -29,6 +29,7 @@ public final class PageFetcher implements AutoCloseable {
     private final ReadaheadConfig config;
     private final FetchGate<Readahead> gate;
     private final FetchCounters counters = new FetchCounters();
+    private final RunningStreams running;
 
     /** A thread for each fetch, so that interrupting it cancels that fetch. */
     private final ExecutorService fetchThreads = Executors.newThreadPerTaskExecutor(
@@ -50,6 +51,8 @@ public final class PageFetcher implements AutoCloseable {
         this.namespace = namespace;
         this.config = config;
         this.gate = new FetchGate<>(config.concurrency());
+        // The other half is for what is being read, and on its way to the disk.
+        this.running = new RunningStreams(cache.memoryBytes() / 2, System::nanoTime);
     }
 
     /**
@@ -58,7 +61,7 @@ public final class PageFetcher implements AutoCloseable {
      */
     public ObjectReader open(ObjectVersion version) {
         CachedObject cached = cache.open(namespace, version);
-        OpenObject mine = new OpenObject(cached, new Streams(config, version.size(), counters.readaheadUsed));
+        OpenObject mine = new OpenObject(cached, new Streams(config, version.size(), counters.readaheadUsed, running));
         OpenObject shared;
         synchronized (objects) {
             shared = objects.computeIfAbsent(version, absent -> mine);

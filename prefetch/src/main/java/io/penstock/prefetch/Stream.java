@@ -103,8 +103,16 @@ final class Stream {
     /** Memory was short: no more readahead until the end has come here. */
     private long pausedUntil;
 
+    /** Bytes that its window may take of what all streams share. */
+    private long share = Long.MAX_VALUE;
+
     /** When it was last read from, in reads of this file. */
     long lastUse;
+
+    /** The same in nanoseconds. Written by {@link RunningStreams}, as is whether the stream has a share there. */
+    volatile long readAt;
+
+    volatile boolean shares;
 
     /** Someone holds it in order to start its readahead, and no one else may. */
     boolean queued;
@@ -207,7 +215,16 @@ final class Stream {
         if (!isRunning()) {
             return 0;
         }
-        return Math.min((fromStart ? RAMP_FROM_START : RAMP) * consumed, reach);
+        return Math.min((fromStart ? RAMP_FROM_START : RAMP) * consumed, Math.min(reach, share));
+    }
+
+    /** Whether more of the file can be asked for. */
+    boolean isAtEnd() {
+        return end >= size;
+    }
+
+    void setShare(long bytes) {
+        share = bytes;
     }
 
     /**

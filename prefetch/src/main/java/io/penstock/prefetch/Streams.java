@@ -28,6 +28,7 @@ final class Streams {
     private final ReadaheadConfig config;
     private final long size;
     private final LongAdder readaheadUsed;
+    private final RunningStreams running;
 
     /** By start; disjoint, not touching. Guarded by this. */
     private final Stream[] runs = new Stream[CAPACITY];
@@ -41,11 +42,13 @@ final class Streams {
     /**
      * @param size bytes in the file
      * @param readaheadUsed counts bytes read that had been read ahead
+     * @param running of the mount
      */
-    Streams(ReadaheadConfig config, long size, LongAdder readaheadUsed) {
+    Streams(ReadaheadConfig config, long size, LongAdder readaheadUsed, RunningStreams running) {
         this.config = config;
         this.size = size;
         this.readaheadUsed = readaheadUsed;
+        this.running = running;
     }
 
     /**
@@ -72,12 +75,28 @@ final class Streams {
             remove(index + 1);
         }
         stream.lastUse = now;
+        share(stream);
         readaheadUsed.add(stream.use(stream.consumed() - consumedBefore));
         if (!movedOn || stream.queued || !stream.wantsReadahead()) {
             return null;
         }
         stream.queued = true;
         return stream;
+    }
+
+    private void share(Stream stream) {
+        if (stream.isAtEnd()) {
+            running.ended(stream);
+        } else if (stream.isRunning()) {
+            stream.setShare(running.readFrom(stream));
+        }
+    }
+
+    /** The file is closed: none of its streams runs any more. */
+    synchronized void close() {
+        while (count > 0) {
+            remove(count - 1);
+        }
     }
 
     /** The next range that this stream, which the caller got from {@link #observe}, wants; null: not the caller's any more. */
@@ -131,6 +150,7 @@ final class Streams {
     }
 
     private void remove(int index) {
+        running.ended(runs[index]);
         System.arraycopy(runs, index + 1, runs, index, --count - index);
     }
 

@@ -20,8 +20,12 @@ final class StreamsModel {
     private final long size;
 
     StreamsModel(ReadaheadConfig config, long size) {
+        this(config, size, new RunningStreams(Long.MAX_VALUE, () -> 0));
+    }
+
+    StreamsModel(ReadaheadConfig config, long size, RunningStreams running) {
         this.size = size;
-        this.streams = new Streams(config, size, used);
+        this.streams = new Streams(config, size, used, running);
     }
 
     void read(long from, long length) {

@@ -159,7 +159,8 @@ public final class Settings {
     public static final Setting<Long> MAX_WINDOW = Setting.of(
                     "readahead.max-window",
                     mebibytes(0, 64 * GIB),
-                    "How far ahead of a sequential reader data is fetched at most; 0 turns it off.")
+                    "How far ahead of a sequential reader data is fetched at most; 0 turns it off. All such readers"
+                            + " together take at most half of memory.")
             .withDefault("128MiB");
 
     public static final Setting<Long> RANGE_SIZE = Setting.of(
