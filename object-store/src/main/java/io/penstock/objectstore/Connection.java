@@ -13,7 +13,8 @@ import java.nio.channels.SocketChannel;
 import java.time.Duration;
 
 /**
- * One HTTP/1.1 connection for requests, one after another. Bytes of answers go from the socket straight into the target. An interrupt closes it at once. Used by one thread at a time; any may {@link #close} it.
+ * One HTTP/1.1 connection for requests, one after another. Bytes of answers go from the socket straight into the target.
+ * An interrupt closes it at once. Used by one thread at a time; any may {@link #close} it.
  */
 final class Connection implements AutoCloseable {
     private static final int LONGEST_HEAD = 16 << 10;

@@ -218,7 +218,7 @@ final class Stream {
         return Math.min((fromStart ? RAMP_FROM_START : RAMP) * consumed, Math.min(reach, share));
     }
 
-    /** Whether more of the file can be asked for. */
+    /** Whether nothing of the file is left behind it. */
     boolean isAtEnd() {
         return end >= size;
     }

@@ -48,7 +48,7 @@ record CachedPages(PageCache cache, String namespace) implements CommittedPages 
         }
         content.retire();
         StagedFile staged = content.ground().staged();
-        staged.forgetJournal(); // first: it speaks of all that is about to be freed
+        staged.forgetJournal(); // first: it speaks of all that is about to be freed, and of a file that is about to go
         staged.freeAllBut(whole);
         return staged.giveTo(cache, version, whole, checksums);
     }

@@ -192,12 +192,14 @@ final class StagedFile implements AutoCloseable {
         }
     }
 
-    /** Gives the data file to the cache as that of the committed version. False if it does not take it. */
+    /**
+     * Gives the data file to the cache as that of the committed version. False if it does not take it. No journal may
+     * speak of the file any more.
+     */
     boolean giveTo(PageCache cache, ObjectVersion version, BitSet pages, int[] checksums) {
         try {
             DataFile file = dataForWriting();
             file.setLength(version.size());
-            forgetJournal(); // first: it speaks of a file that is about to go
             return cache.adopt(staging.namespace(), version, staging.files().path(name + DATA), pages, checksums);
         } catch (IOException e) {
             log.debug("What was written of {} is not cached", version, e);
