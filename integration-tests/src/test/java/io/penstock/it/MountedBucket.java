@@ -20,6 +20,7 @@ final class MountedBucket implements AutoCloseable {
     static final String BINDING = System.getProperty("penstock.test.binding", "auto");
 
     private static final int READY_SECONDS = 90;
+    private static final int LOGGED_SECONDS = 60;
     private static final int END_SECONDS = 30;
 
     private final Path mountPoint;
@@ -104,6 +105,15 @@ final class MountedBucket implements AutoCloseable {
             if (!process.isAlive() || System.nanoTime() > deadline) {
                 throw new AssertionError("not mounted; alive: " + process.isAlive() + "\n" + log());
             }
+            Thread.sleep(20);
+        }
+    }
+
+    /** Waits until the mount has logged that, and fails if it does not within a minute. */
+    void awaitLog(String text) throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + SECONDS.toNanos(LOGGED_SECONDS);
+        while (!log().contains(text)) {
+            assertThat(System.nanoTime()).as(log()).isLessThan(deadline);
             Thread.sleep(20);
         }
     }

@@ -138,7 +138,7 @@ final class WriteFaultIT {
                             .isInstanceOf(IOException.class)
                             .hasMessageContaining(refusal.told());
 
-                    awaitLog(mount, "'" + data.name() + "' could not be committed");
+                    mount.awaitLog("'" + data.name() + "' could not be committed");
                     assertThat(mount.log()).contains(refusal.code(), "is kept in");
                 }
             }
@@ -156,20 +156,12 @@ final class WriteFaultIT {
         try (MountedBucket mount = mount(front.fronted(), "")) {
             front.treat(request -> request.isUpload() ? Treatment.answer(501, "NotImplemented") : Treatment.PASS);
             assertThatThrownBy(() -> write(mount, data)).hasMessageContaining("Input/output error");
-            awaitLog(mount, "'file' cannot be committed now");
+            mount.awaitLog("'file' cannot be committed now");
             front.passAll();
             Program.shell(scratch, "umount \"$1\"", mount.path()).orThrow();
             assertThat(mount.awaitEnd()).as(mount.log()).isTrue();
         }
         assertStored(data);
-    }
-
-    private static void awaitLog(MountedBucket mount, String text) throws Exception {
-        long deadline = System.nanoTime() + 60_000_000_000L;
-        while (!mount.log().contains(text)) {
-            assertThat(System.nanoTime()).as(mount.log()).isLessThan(deadline);
-            Thread.sleep(20);
-        }
     }
 
     @Test
@@ -198,7 +190,7 @@ final class WriteFaultIT {
                 write(channel, data);
                 assertThatThrownBy(channel::close).hasMessageContaining("Stale file handle");
             }
-            awaitLog(mount, "'file' could not be committed");
+            mount.awaitLog("'file' could not be committed");
             mount.terminate();
         }
         assertThat(recover.run("--list").orThrow()).contains("'file' (20MiB)", bucket.name(), "going on without it");

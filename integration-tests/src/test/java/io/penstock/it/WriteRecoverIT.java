@@ -80,14 +80,6 @@ final class WriteRecoverIT {
         }
     }
 
-    private static void awaitLog(MountedBucket mount, String text) throws Exception {
-        long deadline = System.nanoTime() + 60_000_000_000L;
-        while (!mount.log().contains(text)) {
-            assertThat(System.nanoTime()).as(mount.log()).isLessThan(deadline);
-            Thread.sleep(20);
-        }
-    }
-
     private static void await(String what, BooleanSupplier condition) throws InterruptedException {
         long deadline = System.nanoTime() + 60_000_000_000L;
         while (!condition.getAsBoolean()) {
@@ -117,7 +109,7 @@ final class WriteRecoverIT {
                         .isInstanceOf(IOException.class)
                         .hasMessageContaining("Stale file handle");
                 assertThat(stored(key)).isEqualTo("theirs");
-                awaitLog(mount, "'" + key + "' could not be committed");
+                mount.awaitLog("'" + key + "' could not be committed");
                 assertThat(mount.log()).contains("penstock recover");
                 await("their content", () -> contentOf(file).equals("theirs"));
             }
