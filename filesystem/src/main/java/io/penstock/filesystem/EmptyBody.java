@@ -1,7 +1,7 @@
 package io.penstock.filesystem;
 
 import io.penstock.objectstore.UploadBody;
-import java.io.InputStream;
+import java.nio.ByteBuffer;
 import java.util.OptionalInt;
 
 /** No bytes: what marks a directory. */
@@ -19,7 +19,5 @@ enum EmptyBody implements UploadBody {
     }
 
     @Override
-    public InputStream open() {
-        return InputStream.nullInputStream();
-    }
+    public void read(long offset, ByteBuffer target) {}
 }

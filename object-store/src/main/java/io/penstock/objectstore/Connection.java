@@ -2,7 +2,6 @@ package io.penstock.objectstore;
 
 import java.io.EOFException;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
@@ -11,6 +10,7 @@ import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One HTTP/1.1 connection for requests, one after another. Bytes of answers go from the socket straight into the target.
@@ -19,7 +19,7 @@ import java.time.Duration;
 final class Connection implements AutoCloseable {
     private static final int LONGEST_HEAD = 16 << 10;
 
-    /** Of a body that is sent: what the processor's cache holds between reading and sending it. */
+    /** Bytes of a body that are read and then sent at once: what the processor's cache holds in between. */
     private static final int CHUNK = 128 << 10;
 
     private final SocketChannel channel;
@@ -27,6 +27,9 @@ final class Connection implements AutoCloseable {
 
     /** What has been received of the answer's first lines, and what came with them. */
     private final ByteBuffer received = ByteBuffer.allocateDirect(LONGEST_HEAD).limit(0);
+
+    /** Of a body that is sent. Outside the heap: what is sent from the heap is copied once more. */
+    private @Nullable ByteBuffer chunk;
 
     /** {@link System#nanoTime} after which who waits for bytes has waited too long. Written by the user, read by any. */
     private volatile long deadline;
@@ -50,32 +53,35 @@ final class Connection implements AutoCloseable {
 
     /** Sends a request and returns the first lines of its answer; {@link #read} reads the body. */
     ResponseHead ask(byte[] request) throws IOException {
-        return send(request, InputStream.nullInputStream(), 0);
+        return send(request, BodyReader.NOTHING, 0);
     }
 
     /**
      * The same with a body.
      *
-     * @param body all of it is sent; not closed
+     * @param body all of it is sent
      * @param length of the body in bytes
      */
-    ResponseHead send(byte[] request, InputStream body, long length) throws IOException {
+    ResponseHead send(byte[] request, BodyReader body, long length) throws IOException {
         touch();
         try {
             write(ByteBuffer.wrap(request));
-            byte[] chunk = new byte[(int) Math.min(length, CHUNK)];
-            for (long left = length; left > 0; ) {
-                int n = body.read(chunk, 0, (int) Math.min(left, CHUNK));
-                if (n < 0) {
-                    throw new EOFException("the body ended " + left + " bytes early");
-                }
-                write(ByteBuffer.wrap(chunk, 0, n));
-                left -= n;
+            for (long sent = 0; sent < length; sent += CHUNK) {
+                ByteBuffer part = chunk().clear().limit((int) Math.min(CHUNK, length - sent));
+                body.read(sent, part);
+                write(part.flip());
             }
             return receiveAnswer();
         } catch (AsynchronousCloseException e) {
             throw explain(e);
         }
+    }
+
+    private ByteBuffer chunk() {
+        if (chunk == null) {
+            chunk = ByteBuffer.allocateDirect(CHUNK);
+        }
+        return chunk;
     }
 
     private void write(ByteBuffer bytes) throws IOException {

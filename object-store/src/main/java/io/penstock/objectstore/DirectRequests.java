@@ -5,11 +5,9 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Map;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AwsCredentials;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
@@ -94,14 +92,13 @@ final class DirectRequests implements AutoCloseable {
      *
      * @param query what follows the key in the address, by name
      * @param headers beside those that every request has
-     * @param body opened once at most, and not closed
+     * @param body read from its start, once at most
      * @param length of the body in bytes
      * @return the head of an answer that tells success; null if the SDK is to make the request
-     * @throws RuntimeException what opening or reading the body threw
+     * @throws RuntimeException what reading the body threw
      */
     @Nullable
-    ResponseHead put(
-            String key, Map<String, String> query, Map<String, String> headers, Supplier<InputStream> body, long length)
+    ResponseHead put(String key, Map<String, String> query, Map<String, String> headers, BodyReader body, long length)
             throws InterruptedException {
         if (config.signedPayloads() || System.nanoTime() - restUntil < 0) {
             return null;
@@ -115,7 +112,7 @@ final class DirectRequests implements AutoCloseable {
         try {
             byte[] head = text(sign(request.build()));
             connection = connections.take();
-            ResponseHead answer = connection.send(head, body.get(), length);
+            ResponseHead answer = connection.send(head, body, length);
             if (answer.status() != OK || answer.header("ETag") == null) {
                 unusual(answer.status());
                 return null;

@@ -1,10 +1,8 @@
 package io.penstock.objectstore;
 
 import io.penstock.objectstore.S3Config.UploadChecksums;
-import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
@@ -13,6 +11,8 @@ import java.util.Base64;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.concurrent.CancellationException;
+import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.sync.RequestBody;
@@ -29,8 +29,7 @@ final class SentBody {
     private final UploadBody body;
     private final OptionalInt crc32c;
     private final @Nullable String md5;
-    private @Nullable InputStream stream;
-    private @Nullable IOException failure;
+    private @Nullable Exception failure;
 
     SentBody(UploadBody body, UploadChecksums checksums) throws IOException, InterruptedException {
         this.body = body;
@@ -62,14 +61,12 @@ final class SentBody {
      */
     <T> T send(Requests requests, String subject, Attempt<T> attempt)
             throws ObjectStoreException, IOException, InterruptedException {
-        RequestBody request = RequestBody.fromContentProvider(this::open, body.length(), CONTENT_TYPE);
+        RequestBody request = RequestBody.fromContentProvider(Bytes::new, body.length(), CONTENT_TYPE);
         try {
             return requests.change(subject, () -> attempt.send(request));
         } catch (RuntimeException | ObjectStoreException e) {
             throwIfUnreadable();
             throw e;
-        } finally {
-            closeStream();
         }
     }
 
@@ -97,22 +94,19 @@ final class SentBody {
             all.put("Content-MD5", md5);
         }
         try {
-            return direct.put(key, query, all, this::open, body.length());
+            return direct.put(key, query, all, this::read, body.length());
         } catch (RuntimeException e) {
             throwIfUnreadable();
             throw e;
-        } finally {
-            closeStream();
         }
     }
 
     private void throwIfUnreadable() throws IOException, InterruptedException {
-        IOException unreadable = failure;
-        if (unreadable instanceof InterruptedIOException) {
-            throw interrupted(unreadable);
-        }
-        if (unreadable != null) {
-            throw unreadable;
+        switch (failure) {
+            case null -> {}
+            case InterruptedException e -> throw e;
+            case IOException e -> throw e;
+            default -> throw new IllegalStateException(failure);
         }
     }
 
@@ -122,37 +116,17 @@ final class SentBody {
         T send(RequestBody body);
     }
 
-    private InputStream open() {
-        closeStream();
+    /** What fails is unchecked, because the SDK takes an IOException for the network's and tries again. */
+    private void read(long offset, ByteBuffer target) {
         try {
-            stream = new Watched(body.open());
-            return stream;
+            body.read(offset, target);
         } catch (IOException e) {
-            throw failed(e);
+            failure = e;
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            failure = e;
+            throw new CancellationException("interrupted while the body was read");
         }
-    }
-
-    private void closeStream() {
-        InputStream open = stream;
-        stream = null;
-        if (open != null) {
-            try {
-                open.close();
-            } catch (IOException _) {
-                // All that was wanted of it has been read.
-            }
-        }
-    }
-
-    /** Unchecked, because the SDK takes a checked one for the network's and tries again. */
-    private UncheckedIOException failed(IOException e) {
-        failure = e;
-        return new UncheckedIOException(e);
-    }
-
-    private static InterruptedException interrupted(IOException cause) {
-        Thread.interrupted();
-        return (InterruptedException) new InterruptedException().initCause(cause);
     }
 
     /** The body's bytes in S3's form. */
@@ -194,43 +168,34 @@ final class SentBody {
         }
     }
 
-    private static void readAll(UploadBody body, Consumer consumer) throws IOException, InterruptedException {
-        byte[] chunk = new byte[Math.clamp(body.length(), 1, CHUNK)];
-        try (InputStream in = body.open()) {
-            for (int n = in.read(chunk); n >= 0; n = in.read(chunk)) {
-                consumer.take(chunk, 0, n);
-            }
-        } catch (InterruptedIOException e) {
-            throw interrupted(e);
+    private static void readAll(UploadBody body, Consumer<ByteBuffer> consumer)
+            throws IOException, InterruptedException {
+        ByteBuffer chunk = ByteBuffer.allocate(Math.clamp(body.length(), 1, CHUNK));
+        for (long read = 0; read < body.length(); read += CHUNK) {
+            body.read(read, chunk.clear().limit((int) Math.min(CHUNK, body.length() - read)));
+            consumer.accept(chunk.flip());
         }
     }
 
-    private interface Consumer {
-        void take(byte[] bytes, int offset, int length);
-    }
-
-    /** Tells failures to read the body from failures to send it. */
-    private final class Watched extends FilterInputStream {
-        Watched(InputStream in) {
-            super(in);
-        }
+    /** The bytes from the first on, for the SDK. */
+    private final class Bytes extends InputStream {
+        private long position;
 
         @Override
         public int read() {
-            try {
-                return super.read();
-            } catch (IOException e) {
-                throw failed(e);
-            }
+            byte[] one = new byte[1];
+            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
         }
 
         @Override
         public int read(byte[] target, int offset, int length) {
-            try {
-                return super.read(target, offset, length);
-            } catch (IOException e) {
-                throw failed(e);
+            int count = (int) Math.min(length, body.length() - position);
+            if (count == 0) {
+                return length == 0 ? 0 : -1;
             }
+            SentBody.this.read(position, ByteBuffer.wrap(target, offset, count));
+            position += count;
+            return count;
         }
     }
 }

@@ -1,10 +1,10 @@
 package io.penstock.objectstore;
 
 import java.io.IOException;
-import java.io.InputStream;
+import java.nio.ByteBuffer;
 import java.util.OptionalInt;
 
-/** Bytes to send, as often as it takes: every attempt opens them anew and must find the same ones. */
+/** Bytes to send, as often as it takes: every attempt must find the same ones. Read by one thread at a time. */
 public interface UploadBody {
     /** Bytes; 0 or more. */
     long length();
@@ -12,6 +12,11 @@ public interface UploadBody {
     /** The CRC32C of all bytes, where it is known before they are sent: the store is asked to check it. */
     OptionalInt crc32c();
 
-    /** The bytes from the first on. Closed after each attempt. */
-    InputStream open() throws IOException;
+    /**
+     * Fills all that remains of {@code target}.
+     *
+     * @param offset of the first byte to read; so many bytes must follow it
+     * @throws IOException if they cannot be read; nothing is sent then
+     */
+    void read(long offset, ByteBuffer target) throws IOException, InterruptedException;
 }

@@ -1,7 +1,6 @@
 package io.penstock.objectstore;
 
-import java.io.ByteArrayInputStream;
-import java.io.InputStream;
+import java.nio.ByteBuffer;
 import java.util.OptionalInt;
 import java.util.Random;
 import java.util.zip.CRC32C;
@@ -53,7 +52,7 @@ final class BytesBody implements UploadBody {
     }
 
     @Override
-    public InputStream open() {
-        return new ByteArrayInputStream(bytes);
+    public void read(long offset, ByteBuffer target) {
+        target.put(bytes, Math.toIntExact(offset), target.remaining());
     }
 }

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.objectstore.S3Config.UploadChecksums;
 import java.io.IOException;
-import java.io.InputStream;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Map;
 import java.util.OptionalInt;
@@ -122,7 +122,7 @@ final class DirectPutsTest {
             }
 
             @Override
-            public InputStream open() throws IOException {
+            public void read(long offset, ByteBuffer target) throws IOException {
                 throw new IOException("the disk is broken");
             }
         };

@@ -1,10 +1,7 @@
 package io.penstock.testing;
 
 import io.penstock.objectstore.UploadBody;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.util.OptionalInt;
 import java.util.zip.CRC32C;
@@ -14,24 +11,26 @@ public final class Bodies {
     /** No bytes. */
     public static final UploadBody EMPTY = of(new byte[0]);
 
+    private static final int CHUNK = 64 << 10;
+
     private Bodies() {}
 
     /** These bytes, with their checksum. */
     public static UploadBody of(byte[] bytes) {
         return new Body(bytes.length, OptionalInt.of(crc32c(bytes))) {
             @Override
-            public InputStream open() {
-                return new ByteArrayInputStream(bytes);
+            public void read(long offset, ByteBuffer target) {
+                target.put(bytes, Math.toIntExact(offset), target.remaining());
             }
         };
     }
 
     /** A range of a content, made up or held, without a checksum. */
-    public static UploadBody of(Content content, long offset, long length) {
+    public static UploadBody of(Content content, long start, long length) {
         return new Body(length, OptionalInt.empty()) {
             @Override
-            public InputStream open() {
-                return new ContentStream(content, offset, offset + length);
+            public void read(long offset, ByteBuffer target) {
+                content.read(start + offset, target);
             }
         };
     }
@@ -43,39 +42,22 @@ public final class Bodies {
         return (int) crc.getValue();
     }
 
-    /** All that the body gives, which must be as much as it says. */
+    /** All of the body. */
     static byte[] read(UploadBody body) throws IOException, InterruptedException {
-        try (InputStream in = body.open()) {
-            byte[] bytes = in.readNBytes(Math.toIntExact(body.length()));
-            checkLength(body, bytes.length, in);
-            return bytes;
-        } catch (InterruptedIOException e) {
-            throw (InterruptedException) new InterruptedException().initCause(e);
-        }
+        byte[] bytes = new byte[Math.toIntExact(body.length())];
+        body.read(0, ByteBuffer.wrap(bytes));
+        return bytes;
     }
 
-    /** The checksum of all that the body gives, which must be as much as it says. */
+    /** The checksum of all of the body. */
     static int crc32c(UploadBody body) throws IOException, InterruptedException {
         CRC32C crc = new CRC32C();
-        byte[] buffer = new byte[64 << 10];
-        try (InputStream in = body.open()) {
-            long length = 0;
-            for (int n = 0; n >= 0 && length < body.length(); n = in.read(buffer)) {
-                crc.update(buffer, 0, n);
-                length += n;
-            }
-            checkLength(body, length, in);
-            return (int) crc.getValue();
-        } catch (InterruptedIOException e) {
-            throw (InterruptedException) new InterruptedException().initCause(e);
+        ByteBuffer buffer = ByteBuffer.allocate(CHUNK);
+        for (long read = 0; read < body.length(); read += CHUNK) {
+            body.read(read, buffer.clear().limit((int) Math.min(CHUNK, body.length() - read)));
+            crc.update(buffer.flip());
         }
-    }
-
-    private static void checkLength(UploadBody body, long length, InputStream rest) throws IOException {
-        if (length != body.length() || rest.read() >= 0) {
-            throw new IllegalStateException("a body of " + body.length() + " bytes gave "
-                    + (length < body.length() ? "only " + length : "more"));
-        }
+        return (int) crc.getValue();
     }
 
     private abstract static class Body implements UploadBody {
@@ -95,36 +77,6 @@ public final class Bodies {
         @Override
         public OptionalInt crc32c() {
             return crc32c;
-        }
-    }
-
-    /** Confined to one thread. */
-    private static final class ContentStream extends InputStream {
-        private final Content content;
-        private final long end;
-        private long position;
-
-        ContentStream(Content content, long position, long end) {
-            this.content = content;
-            this.position = position;
-            this.end = end;
-        }
-
-        @Override
-        public int read() {
-            byte[] one = new byte[1];
-            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
-        }
-
-        @Override
-        public int read(byte[] target, int offset, int length) {
-            if (position == end && length > 0) {
-                return -1;
-            }
-            int given = (int) Math.min(length, end - position);
-            content.read(position, ByteBuffer.wrap(target, offset, given));
-            position += given;
-            return given;
         }
     }
 }

@@ -6,10 +6,7 @@ import io.penstock.objectstore.BodySink;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.UploadBody;
-import java.io.FilterInputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
@@ -143,36 +140,12 @@ public final class DelayingObjectStore extends ForwardingObjectStore {
         }
 
         @Override
-        public InputStream open() throws IOException {
-            return new GatedStream(body.open(), gates);
-        }
-    }
-
-    /** Confined to one thread. */
-    private static final class GatedStream extends FilterInputStream {
-        private final List<Gate> gates;
-        private long sent;
-
-        GatedStream(InputStream in, List<Gate> gates) {
-            super(in);
-            this.gates = gates;
-        }
-
-        @Override
-        public int read() throws IOException {
-            byte[] one = new byte[1];
-            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
-        }
-
-        @Override
-        public int read(byte[] target, int offset, int length) throws IOException {
-            try {
-                int read = super.read(target, offset, (int) Math.min(length, passAll(gates, sent)));
-                sent += Math.max(0, read);
-                return read;
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw (InterruptedIOException) new InterruptedIOException().initCause(e);
+        public void read(long offset, ByteBuffer target) throws IOException, InterruptedException {
+            int limit = target.limit();
+            for (long at = offset; target.position() < limit; ) {
+                int allowed = (int) Math.min(passAll(gates, at), limit - target.position());
+                body.read(at, target.limit(target.position() + allowed));
+                at += allowed;
             }
         }
     }

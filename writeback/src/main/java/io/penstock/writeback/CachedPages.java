@@ -72,7 +72,7 @@ record CachedPages(PageCache cache, String namespace) implements CommittedPages 
             while (at < fill.range().end()) {
                 ByteBuffer buffer = fill.buffer();
                 int length = buffer.remaining();
-                content.read(at, buffer);
+                content.readAt(at, buffer);
                 fill.filled(length);
                 at += length;
             }

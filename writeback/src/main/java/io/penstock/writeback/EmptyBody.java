@@ -1,6 +1,6 @@
 package io.penstock.writeback;
 
-import java.io.InputStream;
+import java.nio.ByteBuffer;
 import java.util.OptionalInt;
 
 /** The body of an empty object. */
@@ -16,9 +16,7 @@ final class EmptyBody implements FileContent.StillBody {
     }
 
     @Override
-    public InputStream open() {
-        return InputStream.nullInputStream();
-    }
+    public void read(long offset, ByteBuffer target) {}
 
     @Override
     public void close() {}

@@ -176,7 +176,7 @@ final class Shared {
         ByteBuffer theirs = ByteBuffer.allocate(PageCache.PAGE_SIZE);
         for (long position = range.offset(); position < range.end(); position += ours.limit()) {
             int length = (int) Math.min(ours.capacity(), range.end() - position);
-            content.read(position, ours.clear().limit(length));
+            content.readAt(position, ours.clear().limit(length));
             there.read(position, theirs.clear().limit(length));
             if (!ours.flip().equals(theirs.flip())) {
                 return false;

@@ -5,8 +5,6 @@ import static io.penstock.cache.PageCache.PAGE_SIZE;
 import io.penstock.core.ByteRange;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.util.BitSet;
 import java.util.List;
@@ -76,7 +74,8 @@ final class StillContent implements FileContent.StillBody {
         return file.sums().checksum(this, start, (int) Math.min(PAGE_SIZE, range.end() - start));
     }
 
-    void read(long position, ByteBuffer to) throws ObjectStoreException, IOException, InterruptedException {
+    /** @param position in the file */
+    void readAt(long position, ByteBuffer to) throws ObjectStoreException, IOException, InterruptedException {
         file.reads().read(this, position, to);
     }
 
@@ -101,41 +100,16 @@ final class StillContent implements FileContent.StillBody {
     }
 
     @Override
-    public InputStream open() {
-        return new Bytes();
+    public void read(long offset, ByteBuffer target) throws IOException, InterruptedException {
+        try {
+            readAt(range.offset() + offset, target);
+        } catch (ObjectStoreException e) {
+            throw new IOException("what is below the written bytes cannot be read: " + e.getMessage(), e);
+        }
     }
 
     @Override
     public void close() {
         file.letGo(this);
-    }
-
-    /** Confined to one thread at a time. */
-    private final class Bytes extends InputStream {
-        private long position = range.offset();
-
-        @Override
-        public int read() throws IOException {
-            byte[] one = new byte[1];
-            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
-        }
-
-        @Override
-        public int read(byte[] target, int offset, int length) throws IOException {
-            int count = (int) Math.min(length, range.end() - position);
-            if (count == 0) {
-                return length == 0 ? 0 : -1;
-            }
-            try {
-                file.reads().read(StillContent.this, position, ByteBuffer.wrap(target, offset, count));
-            } catch (ObjectStoreException e) {
-                throw new IOException("what is below the written bytes cannot be read: " + e.getMessage(), e);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new InterruptedIOException("interrupted while reading what is below the written bytes");
-            }
-            position += count;
-            return count;
-        }
     }
 }

@@ -8,9 +8,8 @@ import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.UploadBody;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.testing.Bodies;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -152,8 +151,8 @@ final class FakeFile implements FileContent, UploadJournal {
         }
 
         @Override
-        public InputStream open() throws IOException {
-            return new ByteArrayInputStream(held.open().readAllBytes());
+        public void read(long offset, ByteBuffer target) throws IOException, InterruptedException {
+            held.read(offset, target);
         }
 
         @Override

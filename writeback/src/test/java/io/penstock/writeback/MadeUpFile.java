@@ -5,7 +5,7 @@ import static io.penstock.writeback.Writeback.BLOCK_SIZE;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.testing.Bodies;
-import java.io.InputStream;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
@@ -58,7 +58,7 @@ record MadeUpFile(@Nullable ObjectVersion base, long keptEnd) implements FileCon
             }
 
             @Override
-            public InputStream open() {
+            public void read(long offset, ByteBuffer target) {
                 throw new UnsupportedOperationException("there are no bytes, only a checksum");
             }
 

@@ -221,7 +221,9 @@ final class WrittenFileTest {
             file.write(100, bytes("new"));
             file.zero(0, 10);
             file.truncate(200);
-            assertThat(body.open().readAllBytes()).isEqualTo(new byte[BLOCK_SIZE]);
+            ByteBuffer read = ByteBuffer.allocate(BLOCK_SIZE);
+            body.read(0, read);
+            assertThat(read.array()).isEqualTo(new byte[BLOCK_SIZE]);
             assertThat(body.summed().crc32c()).hasValue(sum);
             assertThat(text(file)).startsWith("\0\0").contains("new").hasSize(200);
             assertThat(shared.memory().usedBytes() - others).isEqualTo(2L * BLOCK_SIZE);
