@@ -364,7 +364,9 @@ abstract class MountContract {
         while (servingThreads() > threads && System.nanoTime() < deadline) {
             Thread.onSpinWait(); // the last thread tells that it ends before it does
         }
-        assertThat(servingThreads()).isEqualTo(threads);
+        assertThat(servingThreads())
+                .as("the first mount's last may have been counted")
+                .isLessThanOrEqualTo(threads);
     }
 
     private void mountReadUnmount() throws Exception {
