@@ -187,6 +187,20 @@ final class TestBucket implements AutoCloseable {
                 .toList();
     }
 
+    /** Lets everybody read and write, with or without credentials; on servers that have policies. */
+    void open() {
+        String arns = "[\"arn:aws:s3:::%1$s\", \"arn:aws:s3:::%1$s/*\"]".formatted(name);
+        s3.putBucketPolicy(request -> request.bucket(name).policy("""
+            {"Version": "2012-10-17", "Statement": [
+              {"Effect": "Allow", "Principal": "*", "Action": "s3:*", "Resource": %s}]}
+            """.formatted(arns)));
+    }
+
+    /** Withdraws what {@link #open} has granted. */
+    void shut() {
+        s3.deleteBucketPolicy(request -> request.bucket(name));
+    }
+
     void delete(String key) {
         s3.deleteObject(request -> request.bucket(name).key(key));
     }

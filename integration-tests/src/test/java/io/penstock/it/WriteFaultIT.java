@@ -69,8 +69,12 @@ final class WriteFaultIT {
     }
 
     private static void write(FileChannel channel, TestData data) throws IOException {
-        for (long at = 0; at < data.size(); at += MIB) {
-            channel.write(ByteBuffer.wrap(data.bytes(at, (int) Math.min(MIB, data.size() - at))));
+        write(channel, data, 0, data.size());
+    }
+
+    private static void write(FileChannel channel, TestData data, long from, long to) throws IOException {
+        for (long at = from; at < to; at += MIB) {
+            channel.write(ByteBuffer.wrap(data.bytes(at, (int) Math.min(MIB, to - at))));
         }
     }
 
@@ -148,6 +152,29 @@ final class WriteFaultIT {
         }
         new Recover(front.fronted(), bucket.name(), scratch).run("--commit").orThrow();
         written.forEach(this::assertStored);
+    }
+
+    @Test
+    void access_withdrawnWhileFilesAreWritten_isToldByCloseAndTheContentIsKept() throws Exception {
+        assumeTrue(SERVER.hasPolicies(), SERVER + " minds no bucket policies");
+        TestData before = TestData.of("before", 20L * MIB);
+        TestData data = TestData.of("file", 40L * MIB);
+        bucket.open();
+        try (MountedBucket mount = mount(SERVER, ",s3.anonymous=true")) {
+            write(mount, before);
+            assertStored(before);
+            try (FileChannel channel = FileChannel.open(mount.path().resolve(data.name()), CREATE, WRITE)) {
+                write(channel, data, 0, 20L * MIB);
+                bucket.shut();
+                write(channel, data, 20L * MIB, data.size());
+                assertThatThrownBy(channel::close).hasMessageContaining("Permission denied");
+            }
+            mount.awaitLog("'file' could not be committed");
+            assertThat(mount.log()).contains("AccessDenied", "is kept in");
+            mount.terminate();
+        }
+        new Recover(SERVER, bucket.name(), scratch).run("--commit").orThrow();
+        assertStored(data);
     }
 
     @Test
