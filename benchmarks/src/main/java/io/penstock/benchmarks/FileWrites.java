@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** Writes by plain threads and plain calls; what counts is when the last close has returned. */
 final class FileWrites {
-    /** Bytes of a write call of a sequential writer. */
+    /** Bytes of a write call of a sequential writer, unless it is another's. */
     static final int CALL = 1 << 20;
 
     /** Longer than a part, so that no two parts of a file are alike. */
@@ -32,8 +32,13 @@ final class FileWrites {
 
     /** Writes each file from front to back, by a thread of its own; an operation is a call, a close being one too. */
     static Measurement sequential(List<Path> files, long size, End end) throws Exception {
+        return sequential(files, size, CALL, end);
+    }
+
+    /** @param length bytes of each call, of which the size is a multiple */
+    static Measurement sequential(List<Path> files, long size, int length, End end) throws Exception {
         ByteBuffer pattern = ByteBuffer.allocateDirect(PATTERN).put(RandomBytes.of("pattern", 0, PATTERN));
-        int calls = (int) (size / CALL) + 1;
+        int calls = (int) (size / length) + 1;
         long[] nanos = new long[files.size() * calls];
         AtomicInteger next = new AtomicInteger();
         return inThreads(files.size(), size * files.size(), nanos, () -> {
@@ -47,9 +52,9 @@ final class FileWrites {
             long begun = System.nanoTime();
             int call = file * calls;
             try (channel) {
-                for (long position = 0; position < size; position += CALL) {
-                    int from = (int) (position % (PATTERN - CALL)) + file;
-                    writeAll(channel, source.limit(from + CALL).position(from));
+                for (long position = 0; position < size; position += length) {
+                    int from = (int) (position % (PATTERN - length)) + file;
+                    writeAll(channel, source.limit(from + length).position(from));
                     nanos[call++] = -begun + (begun = System.nanoTime());
                 }
                 if (end == End.FDATASYNC) {

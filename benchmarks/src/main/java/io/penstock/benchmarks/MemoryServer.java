@@ -46,7 +46,7 @@ final class MemoryServer {
                 FileSystem files = new FileSystem(
                         tree,
                         fetcher,
-                        new FileSystemConfig(0, 0, 0644, 0755, Passthrough.OFF, 0),
+                        new FileSystemConfig(0, 0, 0644, 0755, Passthrough.OFF, 0, false),
                         Instant.now(),
                         null)) {
             readAll(files);

@@ -42,7 +42,7 @@ final class WriteCommand implements Callable<Integer> {
             names = "--only",
             split = ",",
             paramLabel = "<group>",
-            description = "Groups of rows: streams, staged, small, random, reads. Default: all.")
+            description = "Groups of rows: streams, staged, calls, small, random, reads. Default: all.")
     private List<Group> only = List.of(Group.values());
 
     @Mixin
@@ -52,6 +52,7 @@ final class WriteCommand implements Callable<Integer> {
     private enum Group {
         STREAMS,
         STAGED,
+        CALLS,
         SMALL,
         RANDOM,
         READS
@@ -61,6 +62,7 @@ final class WriteCommand implements Callable<Integer> {
         return switch (group) {
             case STREAMS -> new StreamWrites();
             case STAGED -> new StagedWrites();
+            case CALLS -> new CallSizes();
             case SMALL -> new SmallWrites();
             case RANDOM -> new RandomWrites();
             case READS -> new ReadsDuringWrites();

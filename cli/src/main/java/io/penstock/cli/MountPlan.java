@@ -34,6 +34,10 @@ record MountPlan(
 
     /** With credentials other than the configured ones. */
     static MountPlan of(Target target, Path mountPoint, Configuration configuration, Credentials credentials) {
+        // What nobody writes needs no cache for it, and is passed through.
+        boolean writebackCache =
+                configuration.get(WriteSettings.WRITEBACK_CACHE) && !configuration.get(Settings.READ_ONLY);
+        boolean passesThrough = configuration.get(Settings.PASSTHROUGH) != Passthrough.OFF && !writebackCache;
         return new MountPlan(
                 target,
                 s3(target.bucket(), credentials, configuration),
@@ -55,7 +59,8 @@ record MountPlan(
                         configuration.get(Settings.FILE_MODE),
                         configuration.get(Settings.DIR_MODE),
                         configuration.get(Settings.PASSTHROUGH),
-                        configuration.get(Settings.PASSTHROUGH_FROM)),
+                        configuration.get(Settings.PASSTHROUGH_FROM),
+                        writebackCache),
                 new MountOptions(
                         mountPoint,
                         target.source(),
@@ -64,9 +69,8 @@ record MountPlan(
                         configuration.get(Settings.METADATA_TTL),
                         configuration.get(Settings.KERNEL_READAHEAD),
                         configuration.get(Settings.THREADS),
-                        configuration.get(Settings.PASSTHROUGH) == Passthrough.OFF
-                                ? null
-                                : configuration.get(Settings.CACHE_DIR)),
+                        passesThrough ? configuration.get(Settings.CACHE_DIR) : null,
+                        writebackCache),
                 configuration.get(Settings.BINDING));
     }
 

@@ -51,6 +51,21 @@ class MountPlanTest {
         assertThat(plan.namespace()).isEqualTo("http://127.0.0.1:9000/data");
     }
 
+    @Test
+    void of_writebackCache_excludesPassthroughUnlessNothingIsWritten() throws Exception {
+        assertThat(plan("").mount().backingFolder()).isNotNull();
+        assertThat(plan("").files().kernelKeepsSizes()).isFalse();
+
+        MountPlan collecting = plan("fuse.writeback-cache");
+        assertThat(collecting.mount().writebackCache()).isTrue();
+        assertThat(collecting.mount().backingFolder()).isNull();
+        assertThat(collecting.files().kernelKeepsSizes()).isTrue();
+
+        MountPlan readOnly = plan("fuse.writeback-cache,ro");
+        assertThat(readOnly.mount().writebackCache()).isFalse();
+        assertThat(readOnly.mount().backingFolder()).isNotNull();
+    }
+
     private static MountPlan plan(String mountOptions) throws ConfigurationException, RefusedException {
         Configuration configuration = Configuration.of(
                 HOST,

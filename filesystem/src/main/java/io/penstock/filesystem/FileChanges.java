@@ -63,7 +63,7 @@ final class FileChanges {
             if (mustBeNew) {
                 throw new ErrnoException(Errno.EEXIST, "there is a '" + directory.key(name) + "' already");
             }
-            Inode inode = inodes.acquire(directory, name, node);
+            Inode inode = open.acquire(directory, name, node);
             try {
                 return open(inode.number(), flags);
             } catch (ErrnoException e) {

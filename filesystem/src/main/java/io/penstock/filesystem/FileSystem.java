@@ -56,11 +56,11 @@ public final class FileSystem implements AutoCloseable {
             Tree tree, PageFetcher fetcher, FileSystemConfig config, Instant mountTime, @Nullable Writing writing) {
         this.inodes = new InodeTable(tree.root());
         this.shared = new SharedFiles(tree, inodes, fetcher);
-        this.news = new KernelNews(inodes, shared.kernelPages());
+        this.news = new KernelNews(inodes, shared.kernelPages(), config.kernelKeepsSizes());
         AttributeView view = new AttributeView(config, mountTime, shared.times(), writing == null);
         Places places = new Places(tree, inodes, shared);
         this.files = new OpenFiles(places, shared, inodes, handles, news, config);
-        this.lookups = new Lookups(places, inodes, files, view);
+        this.lookups = new Lookups(places, inodes, files, view, config.kernelKeepsSizes());
         KernelPages kernelListings = new KernelPages();
         DirectoryReader reader = new DirectoryReader(tree, inodes, files, view, kernelListings);
         this.directories = new OpenDirectories(places, inodes, handles, reader, kernelListings);

@@ -10,9 +10,17 @@ package io.penstock.filesystem;
  * @param passthrough whether the kernel may read files of the cache itself, where the binding can hand them over
  * @param passthroughFrom bytes of the smallest file that it may: handing over one of a single request takes longer than
  *     answering that
+ * @param kernelKeepsSizes whether the kernel collects what is written (its writeback cache): then it alone knows a file's
+ *     size, and takes none from us for an inode that it has. Another version of an object gets another inode
  */
 public record FileSystemConfig(
-        int uid, int gid, int fileMode, int dirMode, Passthrough passthrough, long passthroughFrom) {
+        int uid,
+        int gid,
+        int fileMode,
+        int dirMode,
+        Passthrough passthrough,
+        long passthroughFrom,
+        boolean kernelKeepsSizes) {
     private static final int PERMISSIONS = 0777;
 
     public FileSystemConfig {

@@ -20,11 +20,14 @@ import java.util.concurrent.CopyOnWriteArrayList;
 final class KernelNews {
     private final InodeTable inodes;
     private final KernelPages pages;
+    private final boolean kernelKeepsSizes;
     private final List<KernelCache> kernels = new CopyOnWriteArrayList<>();
 
-    KernelNews(InodeTable inodes, KernelPages pages) {
+    /** @param kernelKeepsSizes as {@link FileSystemConfig} has it */
+    KernelNews(InodeTable inodes, KernelPages pages, boolean kernelKeepsSizes) {
         this.inodes = inodes;
         this.pages = pages;
+        this.kernelKeepsSizes = kernelKeepsSizes;
     }
 
     /** @return what ends it */
@@ -55,8 +58,9 @@ final class KernelNews {
     private void drop(Inode inode, boolean nameStands) {
         // Those who have it open read their version's pages for as long as they are there.
         boolean dropPages = !pages.isOpen(inode.number());
-        // What is passed through stands for its version alone: the name gets another inode.
-        boolean dropName = !nameStands || pages.backingFile(inode.number()) != null;
+        // What stands for its version alone is followed by another inode.
+        boolean isOneVersion = pages.backingFile(inode.number()) != null || (kernelKeepsSizes && !inode.isDirectory());
+        boolean dropName = !nameStands || isOneVersion;
         Place place = inode.place();
         Inode parent = place == null ? null : inodes.find(place.parent());
         for (KernelCache kernel : kernels) {
@@ -83,7 +87,8 @@ final class KernelNews {
         };
     }
 
-    private static boolean isVersion(Node shown, ObjectVersion version) {
+    /** Whether this was shown of that version. */
+    static boolean isVersion(Node shown, ObjectVersion version) {
         ObjectVersion known = switch (shown) {
             case FileEntry(var object) -> object.version();
             case SharedFile file -> file.version();

@@ -132,6 +132,12 @@ final class KernelPages {
         return inodes.asMap().get(inode) instanceof PassedThrough(BackingFile file, int _) ? file : null;
     }
 
+    /** The version that the inode's pages are of, or what {@link #open} was told instead of one: null if nobody knows. */
+    @Nullable
+    String version(long inode) {
+        return inodes.asMap().get(inode) instanceof Cached pages ? pages.etag : null;
+    }
+
     /** What was this version, or is written and has this name, is that one now, with the pages that it has. */
     void becomes(long inode, String etag, String next) {
         inodes.asMap()

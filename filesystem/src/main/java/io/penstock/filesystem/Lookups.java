@@ -17,12 +17,15 @@ final class Lookups {
     private final InodeTable inodes;
     private final OpenFiles files;
     private final AttributeView view;
+    private final boolean kernelKeepsSizes;
 
-    Lookups(Places places, InodeTable inodes, OpenFiles files, AttributeView view) {
+    /** @param kernelKeepsSizes as {@link FileSystemConfig} has it */
+    Lookups(Places places, InodeTable inodes, OpenFiles files, AttributeView view, boolean kernelKeepsSizes) {
         this.places = places;
         this.inodes = inodes;
         this.files = files;
         this.view = view;
+        this.kernelKeepsSizes = kernelKeepsSizes;
     }
 
     Attributes lookup(long parent, String name) throws ErrnoException {
@@ -65,7 +68,9 @@ final class Lookups {
     }
 
     private Attributes show(long inode, Standing standing) {
-        inodes.show(inode, standing.node());
+        if (!kernelKeepsSizes) { // else it does not believe this, but what its lookup showed
+            inodes.show(inode, standing.node());
+        }
         return view.of(inode, standing.node(), standing.validNanos());
     }
 

@@ -26,7 +26,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Opens files, and reads and closes them by handle; and sees to it that an inode which is passed through stands for that
  * version alone: its size is that of the kernel's backing file, and another version, or what is being written, gets
- * another inode. Safe for use by any number of threads.
+ * another inode. Where the kernel keeps sizes, each inode stands for one version, or for what is made of it here. Safe
+ * for use by any number of threads.
  */
 final class OpenFiles {
     private static final Logger log = LoggerFactory.getLogger(OpenFiles.class);
@@ -42,6 +43,7 @@ final class OpenFiles {
     private final KernelNews news;
     private final Passthrough passthrough;
     private final long passthroughFrom;
+    private final boolean kernelKeepsSizes;
 
     OpenFiles(
             Places places,
@@ -57,6 +59,7 @@ final class OpenFiles {
         this.news = news;
         this.passthrough = config.passthrough();
         this.passthroughFrom = config.passthroughFrom();
+        this.kernelKeepsSizes = config.kernelKeepsSizes();
     }
 
     /** What the handles of the inode's current content share, with one more, which must leave. */
@@ -199,14 +202,27 @@ final class OpenFiles {
         return files.kernelPages().backingFiles();
     }
 
-    /** {@link InodeTable#acquire}, but another inode if the one there is passed through in another version. */
+    /** {@link InodeTable#acquire}, but another inode if the one there stands for another version. */
     Inode acquire(Directory parent, String name, Node node) {
         Inode known = inodes.find(parent, name);
-        BackingFile file = known == null ? null : files.kernelPages().backingFile(known.number());
-        if (known != null && file != null && !isOf(node, file.object())) {
+        if (known != null && isOfAnother(known, node)) {
             inodes.retire(known);
         }
         return inodes.acquire(parent, name, node);
+    }
+
+    private boolean isOfAnother(Inode known, Node node) {
+        BackingFile file = files.kernelPages().backingFile(known.number());
+        if (file != null) {
+            return !isOf(node, file.object());
+        }
+        if (!kernelKeepsSizes || known.isDirectory() || !(node instanceof FileEntry(StoredObject object))) {
+            return false;
+        }
+        String pages = files.kernelPages().version(known.number());
+        return pages == null
+                ? !inodes.isShown(known, shown -> KernelNews.isVersion(shown, object.version()))
+                : !pages.equals(object.version().etag());
     }
 
     private static boolean isOf(Node node, StoredObject passed) {

@@ -85,7 +85,7 @@ final class Mounted implements AutoCloseable {
      * @param cache may be shared: each has a namespace of its own in it
      */
     Mounted(PageCache cache) {
-        this(cache, new ManualClock(), null, null);
+        this(cache, new ManualClock(), null, null, false);
     }
 
     /**
@@ -93,12 +93,14 @@ final class Mounted implements AutoCloseable {
      *
      * @param bucket what is mounted; null for a new one
      * @param config null if it is read-only
+     * @param kernelKeepsSizes as {@link FileSystemConfig} has it
      */
     private Mounted(
             PageCache cache,
             ManualClock clock,
             @Nullable InMemoryObjectStore bucket,
-            @Nullable WritebackConfig config) {
+            @Nullable WritebackConfig config,
+            boolean kernelKeepsSizes) {
         this.clock = clock;
         this.bucket =
                 bucket == null ? new InMemoryObjectStore("bucket", clock, InMemoryObjectStore.Order.UTF8) : bucket;
@@ -110,7 +112,8 @@ final class Mounted implements AutoCloseable {
         tree = new Tree(store, "", new MetadataConfig(TTL, NEGATIVE_TTL), clock::nanoTime);
         writeback = config == null ? null : open(cache, namespace, config);
         Writing writing = writeback == null ? null : new Writing(store, writeback, clock);
-        FileSystemConfig files = new FileSystemConfig(UID, GID, 0640, 0751, Passthrough.VERIFIED, PASSTHROUGH_FROM);
+        FileSystemConfig files =
+                new FileSystemConfig(UID, GID, 0640, 0751, Passthrough.VERIFIED, PASSTHROUGH_FROM, kernelKeepsSizes);
         fs = new FileSystem(tree, fetcher, files, MOUNT_TIME, writing);
     }
 
@@ -124,12 +127,17 @@ final class Mounted implements AutoCloseable {
 
     /** One that can be written. */
     static Mounted writable(PageCache cache, Path staging) {
-        return new Mounted(cache, new ManualClock(), null, config(staging, Close.VISIBLE));
+        return new Mounted(cache, new ManualClock(), null, config(staging, Close.VISIBLE), false);
+    }
+
+    /** One that can be written, whose kernel collects what is written. */
+    static Mounted writtenBack(PageCache cache, Path staging) {
+        return new Mounted(cache, new ManualClock(), null, config(staging, Close.VISIBLE), true);
     }
 
     /** One that can be written, over a bucket that another has mounted before. */
     static Mounted writable(PageCache cache, InMemoryObjectStore bucket, WritebackConfig config) {
-        return new Mounted(cache, new ManualClock(), bucket, config);
+        return new Mounted(cache, new ManualClock(), bucket, config, false);
     }
 
     static WritebackConfig config(Path staging, Close close) {

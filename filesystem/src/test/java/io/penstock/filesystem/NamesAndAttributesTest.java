@@ -270,7 +270,7 @@ class NamesAndAttributesTest {
 
     @Test
     void config_impossibleMode_isRefused() {
-        assertThatThrownBy(() -> new FileSystemConfig(0, 0, 01644, 0755, Passthrough.OFF, 0))
+        assertThatThrownBy(() -> new FileSystemConfig(0, 0, 01644, 0755, Passthrough.OFF, 0, false))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("file-mode must be three octal digits, 000 to 777, not 1644");
     }

@@ -65,7 +65,7 @@ final class MountedBucket implements AutoCloseable {
         cache = PageCache.open(new CacheConfig(cacheFolder, 64 * MIB, 0, 16 * MIB));
         fetcher = new PageFetcher(store, cache, "test", new ReadaheadConfig(8 * MIB, 2 * MIB, 8, MIB));
         Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL), clock::nanoTime);
-        FileSystemConfig config = new FileSystemConfig(0, 0, 0644, 0755, passthrough, 0);
+        FileSystemConfig config = new FileSystemConfig(0, 0, 0644, 0755, passthrough, 0, false);
         fileSystem = new FileSystem(tree, fetcher, config, Instant.EPOCH, null);
         Path mountPoint = Files.createDirectories(folder.resolve("mount"));
         boolean mounted = false;
@@ -93,7 +93,7 @@ final class MountedBucket implements AutoCloseable {
     }
 
     private static MountOptions options(Path mountPoint, Duration believed, @Nullable Path backingFolder) {
-        return new MountOptions(mountPoint, SOURCE, false, false, believed, MIB, THREADS, backingFolder);
+        return new MountOptions(mountPoint, SOURCE, false, false, believed, MIB, THREADS, backingFolder, false);
     }
 
     Mount mount() {

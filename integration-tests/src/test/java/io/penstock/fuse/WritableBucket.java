@@ -49,12 +49,11 @@ final class WritableBucket implements AutoCloseable {
     private final FileSystem fileSystem;
     private final Mount mount;
 
-    WritableBucket(Binding binding, Path folder) throws IOException, MountException, InterruptedException {
-        this(binding, folder, new InMemoryObjectStore());
-    }
-
-    /** One over a bucket that another had mounted, which is closed. */
-    WritableBucket(Binding binding, Path folder, InMemoryObjectStore bucket)
+    /**
+     * @param bucket which another may have mounted, that is closed now
+     * @param writebackCache whether the kernel collects what is written
+     */
+    WritableBucket(Binding binding, Path folder, InMemoryObjectStore bucket, boolean writebackCache)
             throws IOException, MountException, InterruptedException {
         this.bucket = bucket;
         assumeTrue(
@@ -75,12 +74,20 @@ final class WritableBucket implements AutoCloseable {
         fileSystem = new FileSystem(
                 tree,
                 fetcher,
-                new FileSystemConfig(0, 0, 0644, 0755, Passthrough.VERIFIED, 0),
+                new FileSystemConfig(0, 0, 0644, 0755, Passthrough.VERIFIED, 0, writebackCache),
                 Instant.EPOCH,
                 new Writing(bucket, writeback, InstantSource.system()));
-        mount = binding.mount(
-                fileSystem,
-                new MountOptions(mountPoint, "s3://bucket", false, false, Duration.ofSeconds(60), MIB, 4, cacheFolder));
+        MountOptions options = new MountOptions(
+                mountPoint,
+                "s3://bucket",
+                false,
+                false,
+                Duration.ofSeconds(60),
+                MIB,
+                4,
+                writebackCache ? null : cacheFolder,
+                writebackCache);
+        mount = binding.mount(fileSystem, options);
     }
 
     /** The object's content; null if there is none. */

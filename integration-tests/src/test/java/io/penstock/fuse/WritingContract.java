@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.filesystem.FileSystem;
+import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.TestData;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -39,9 +40,14 @@ abstract class WritingContract {
 
     abstract Mount mount(FileSystem fileSystem, MountOptions options) throws MountException, InterruptedException;
 
+    /** Whether the kernel collects what is written. */
+    boolean writebackCache() {
+        return false;
+    }
+
     @BeforeEach
     void mount() throws Exception {
-        b = new WritableBucket(this::mount, folder);
+        b = new WritableBucket(this::mount, folder, new InMemoryObjectStore(), writebackCache());
     }
 
     @AfterEach
@@ -57,7 +63,7 @@ abstract class WritingContract {
 
     void remount() throws Exception {
         b.close();
-        b = new WritableBucket(this::mount, folder, b.bucket);
+        b = new WritableBucket(this::mount, folder, b.bucket, writebackCache());
     }
 
     Path path(String name) {

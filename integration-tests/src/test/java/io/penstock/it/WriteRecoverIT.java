@@ -8,14 +8,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.it.S3Front.Treatment;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -72,22 +70,6 @@ final class WriteRecoverIT {
         bucket.put(key, text.getBytes(UTF_8));
     }
 
-    private static String contentOf(Path file) {
-        try {
-            return Files.readString(file);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    private static void await(String what, BooleanSupplier condition) throws InterruptedException {
-        long deadline = System.nanoTime() + 60_000_000_000L;
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as(what).isLessThan(deadline);
-            Thread.sleep(20);
-        }
-    }
-
     private List<Path> staged() throws IOException {
         try (Stream<Path> files = Files.list(scratch.resolve("cache").resolve("staging"))) {
             return files.toList();
@@ -111,7 +93,7 @@ final class WriteRecoverIT {
                 assertThat(stored(key)).isEqualTo("theirs");
                 mount.awaitLog("'" + key + "' could not be committed");
                 assertThat(mount.log()).contains("penstock recover");
-                await("their content", () -> contentOf(file).equals("theirs"));
+                Await.until("their content", () -> Files.readString(file).equals("theirs"));
             }
             mount.terminate();
         }
@@ -222,7 +204,7 @@ final class WriteRecoverIT {
             FileChannel channel = FileChannel.open(mount.path().resolve("file"), CREATE, WRITE);
             channel.write(ByteBuffer.wrap(new byte[20 * MIB]));
             // A part is sent only once the journal has the upload's id.
-            await(
+            Await.until(
                     "a part while the file is written",
                     () -> uploadsOf("file").stream()
                             .anyMatch(id -> bucket.parts("file", id).orElse(0) > 0));
@@ -230,7 +212,8 @@ final class WriteRecoverIT {
             assertThatThrownBy(channel::close).isInstanceOf(IOException.class);
         }
         try (MountedBucket mount = mount()) {
-            await("the abort of what was not synced", () -> uploadsOf("file").size() == 1);
+            Await.until(
+                    "the abort of what was not synced", () -> uploadsOf("file").size() == 1);
             assertThat(uploadsOf("file")).containsExactly(theirs);
             mount.terminate();
         }
@@ -247,7 +230,7 @@ final class WriteRecoverIT {
                         MountedBucket.mount(front.fronted(), bucket.name(), scratch, "-o", "write.close=staged")) {
             front.limit(MIB / 4);
             Files.write(mount.path().resolve("file"), new byte[20 * MIB]);
-            await("an upload behind", () -> uploadsOf("file").size() == 1);
+            Await.until("an upload behind", () -> uploadsOf("file").size() == 1);
             Set<String> before = uploadsOf("file");
             for (int i = 0; i < 2; i++) {
                 try (MountedBucket second = MountedBucket.mount(SERVER, bucket.name(), other)) {

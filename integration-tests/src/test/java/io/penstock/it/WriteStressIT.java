@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * memory for what is written is as small as it may be, so that most of it is staged, and read back from there.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-final class WriteStressIT {
+class WriteStressIT {
     /** 200,000 operations take minutes: {@code -Dpenstock.test.full=true}. */
     private static final boolean FULL = Boolean.getBoolean("penstock.test.full");
 
@@ -38,7 +38,14 @@ final class WriteStressIT {
 
     @BeforeAll
     void mount() throws Exception {
-        bucket = new WrittenBucket(scratch, "-o", "write.memory=8MiB,memory=64MiB");
+        List<String> options = new ArrayList<>(List.of("-o", "write.memory=8MiB,memory=64MiB"));
+        options.addAll(options());
+        bucket = new WrittenBucket(scratch, options.toArray(String[]::new));
+    }
+
+    /** Further options of the mount. */
+    List<String> options() {
+        return List.of();
     }
 
     @AfterAll

@@ -129,6 +129,13 @@ public final class InodeTable {
         }
     }
 
+    /** Whether what was last shown of an inode, and not taken back, is like that. */
+    public boolean isShown(Inode inode, Predicate<Node> like) {
+        Held held = byNumber.get(inode.number());
+        Node shown = held == null ? null : held.shown;
+        return shown != null && like.test(shown);
+    }
+
     /**
      * Takes back what was shown of an inode if it is wrong.
      *

@@ -111,8 +111,16 @@ public final class WriteSettings {
                             + " reached.")
             .withDefault("5TiB");
 
-    static final Settings.Group WRITING =
-            new Settings.Group("Writing", List.of(CLOSE, FSYNC, CONFLICT, MEMORY, STAGING, STAGING_SIZE));
+    public static final Setting<Boolean> WRITEBACK_CACHE = Setting.of(
+                    "fuse.writeback-cache",
+                    flag(),
+                    "Let the kernel collect what programs write and send it in large pieces: writing a few KiB at a"
+                        + " time is several times as fast, large writes are a little slower. Switches fuse.passthrough"
+                        + " off; needs the kernel binding.")
+            .withDefault("false");
+
+    static final Settings.Group WRITING = new Settings.Group(
+            "Writing", List.of(CLOSE, FSYNC, CONFLICT, MEMORY, STAGING, STAGING_SIZE, WRITEBACK_CACHE));
 
     static final Settings.Group UPLOADS = new Settings.Group(
             "Uploads",

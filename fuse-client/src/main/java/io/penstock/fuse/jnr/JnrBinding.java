@@ -27,6 +27,10 @@ public final class JnrBinding {
             throw new MountException(options.mountPoint() + ": a device that is open already is served by the kernel"
                     + " binding only. Mount with: --binding kernel");
         }
+        if (options.writebackCache()) {
+            throw new MountException("libfuse 2 cannot switch the kernel's writeback cache on. Mount with: --binding"
+                    + " kernel, or without fuse.writeback-cache");
+        }
         Path mountPoint = Preflight.check(options);
         LibFuse2 libfuse = LibFuse2.load(); // first: jnr-fuse loads it too, and says less when it is missing
         Upcalls upcalls = new Upcalls(fileSystem);

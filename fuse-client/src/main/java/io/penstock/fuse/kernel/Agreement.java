@@ -16,6 +16,11 @@ record Agreement(int minor, int maxRequest, long flags) {
         return minor >= DIRECT_WRITES_DROP_PAGES;
     }
 
+    /** Whether the kernel collects what is written before it sends it. */
+    boolean writesBack() {
+        return (flags & Handshake.WRITEBACK_CACHE) != 0;
+    }
+
     /** Whether the kernel may be given files to read by itself. */
     boolean passesThrough() {
         return (flags & Handshake.PASSTHROUGH) != 0;

@@ -37,12 +37,16 @@ final class FileSystemOperations implements Operations {
     private final Answers answers;
     private final ChangeOperations changes;
 
+    /** Whether it is known here where a file has data: what the kernel has not sent yet is not. */
+    private final boolean seeks;
+
     /** @param longestValid how long the kernel may believe names and attributes at most */
     FileSystemOperations(FileSystem fileSystem, Duration longestValid, Connection connection) {
         this.fileSystem = fileSystem;
         this.backingFiles = connection.backingFiles();
         this.answers = new Answers(longestValid, connection.agreement().dropsPagesOfDirectWrites());
         this.changes = new ChangeOperations(fileSystem, answers);
+        this.seeks = !connection.agreement().writesBack();
     }
 
     @Override
@@ -122,11 +126,8 @@ final class FileSystemOperations implements Operations {
                         .collect(Collectors.joining());
                 yield answers.value(reply, names.getBytes(UTF_8), request.size(GetxattrIn.SIZE_FIELD));
             }
-            case LSEEK -> {
-                long found = fileSystem.lseek(
-                        request.u64(LseekIn.FH), request.u64(LseekIn.OFFSET), request.u32(LseekIn.WHENCE));
-                yield answers.position(reply, found);
-            }
+            // After ENOSYS the kernel takes all up to the file's end for data, and does not ask again.
+            case LSEEK -> seeks ? seek(request, reply) : -Errno.ENOSYS.number();
             case READLINK -> answers.link(reply, fileSystem.readlink(request.node()));
             case DESTROY -> 0; // unmounted: the session ends with the device
             case null, default -> changes.answer(request, reply);
@@ -170,6 +171,12 @@ final class FileSystemOperations implements Operations {
             return answers.noEntry(reply, absent.validNanos());
         }
         throw e;
+    }
+
+    private int seek(Request request, Reply reply) throws ErrnoException {
+        long found =
+                fileSystem.lseek(request.u64(LseekIn.FH), request.u64(LseekIn.OFFSET), request.u32(LseekIn.WHENCE));
+        return answers.position(reply, found);
     }
 
     private int batchForget(Request request) throws ErrnoException {

@@ -25,6 +25,7 @@ final class Handshake {
     private static final long DO_READDIRPLUS = 1 << 13;
     private static final long READDIRPLUS_AUTO = 1 << 14;
     private static final long ASYNC_DIO = 1 << 15;
+    static final long WRITEBACK_CACHE = 1 << 16;
     private static final long PARALLEL_DIROPS = 1 << 18;
     private static final long ABORT_ERROR = 1 << 21;
     static final long MAX_PAGES = 1 << 22;
@@ -68,15 +69,19 @@ final class Handshake {
     private final Device device;
     private final int maxRequest;
     private final int stackDepth;
+    private final boolean writebackCache;
 
     /**
      * @param maxRequest bytes that one request may read or write, whole pages; the kernel's own limit may be lower
      * @param stackDepth as {@link PassthroughProbe#stackDepth} has it; 0 for no passthrough
+     * @param writebackCache whether the kernel is to collect what is written; not with passthrough (process_init_reply in
+     *     fs/fuse/inode.c)
      */
-    Handshake(Device device, int maxRequest, int stackDepth) {
+    Handshake(Device device, int maxRequest, int stackDepth, boolean writebackCache) {
         this.device = device;
         this.maxRequest = maxRequest;
         this.stackDepth = stackDepth;
+        this.writebackCache = writebackCache;
     }
 
     /** Waits for INIT and answers it. From then on every call on the mount is served. */
@@ -119,7 +124,8 @@ final class Handshake {
         if ((offered & INIT_EXT) != 0) {
             offered |= Integer.toUnsignedLong(request.u32(InitIn.FLAGS2)) << Integer.SIZE;
         }
-        long flags = (stackDepth > 0 ? WANTED | PASSTHROUGH : WANTED) & offered;
+        long wanted = WANTED | (stackDepth > 0 ? PASSTHROUGH : 0) | (writebackCache ? WRITEBACK_CACHE : 0);
+        long flags = wanted & offered;
         int pages = (flags & MAX_PAGES) == 0 ? DEFAULT_PAGES : KernelLimits.maxPages();
         return new Agreement(Math.min(minor, NEWEST_MINOR), Math.min(maxRequest, pages * PAGE), flags);
     }

@@ -60,13 +60,14 @@ public final class KernelBinding {
         boolean answers = false;
         try {
             Path backingFolder = options.backingFolder();
-            Agreement agreement =
-                    new Handshake(device, MAX_REQUEST, PassthroughProbe.stackDepth(backingFolder)).agree();
+            int stackDepth = PassthroughProbe.stackDepth(backingFolder);
+            Agreement agreement = new Handshake(device, MAX_REQUEST, stackDepth, options.writebackCache()).agree();
             PassthroughProbe passthrough = PassthroughProbe.of(device, agreement, backingFolder);
             long readahead = kernel.readahead(options.readaheadBytes());
             String description = "the kernel's protocol " + Handshake.MAJOR + "." + agreement.minor()
                     + " over /dev/fuse, requests up to " + agreement.maxRequest() / BYTES_PER_KIB
                     + " KiB, kernel readahead " + readahead / BYTES_PER_KIB + " KiB, " + READERS + " readers, "
+                    + (agreement.writesBack() ? "writeback cache, " : "")
                     + passthrough.description();
             Operations answering = operations.on(new Connection(device, agreement, passthrough.backingFiles()));
             Session session = Session.start(device, answering, agreement.maxRequest(), READERS, kernel::detach);

@@ -37,6 +37,9 @@ record PassthroughProbe(@Nullable BackingFiles backingFiles, String description)
 
     /** Tries it with a file of this folder. */
     static PassthroughProbe of(Device device, Agreement agreement, @Nullable Path folder) {
+        if (agreement.writesBack()) {
+            return none("not with the kernel's writeback cache");
+        }
         if (folder == null) {
             return none("switched off");
         }

@@ -20,7 +20,7 @@ class HandshakeTest {
     private static final long ALL = 0xffff_ffffL;
 
     private final FakeKernel kernel = new FakeKernel();
-    private final Handshake handshake = new Handshake(kernel.device(), 1 << 20, 1);
+    private final Handshake handshake = new Handshake(kernel.device(), 1 << 20, 1, false);
 
     @AfterEach
     void close() {
@@ -86,6 +86,19 @@ class HandshakeTest {
         assertThat(answer.getInt(InitOut.FLAGS) & (int) Handshake.MAX_PAGES).isNotZero();
         assertThat(answer.getInt(InitOut.MAX_WRITE)).isEqualTo(agreement.maxRequest());
         assertThat(answer.getShort(InitOut.MAX_PAGES) * 4096).isEqualTo(agreement.maxRequest());
+    }
+
+    @Test
+    void agree_writebackCache_isAskedForOnlyIfItIsWanted() throws MountException {
+        greet(InitIn.SIZE, 7, 45, ALL);
+        assertThat(handshake.agree().writesBack()).isFalse();
+        kernel.receive();
+
+        greet(InitIn.SIZE, 7, 45, ALL);
+        assertThat(new Handshake(kernel.device(), 1 << 20, 0, true).agree().writesBack())
+                .isTrue();
+        assertThat(kernel.receive().body().getInt(InitOut.FLAGS) & (int) Handshake.WRITEBACK_CACHE)
+                .isNotZero();
     }
 
     @Test

@@ -1,0 +1,44 @@
+package io.penstock.benchmarks;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** A file written by small and by large calls, each with and without the kernel's writeback cache. */
+final class CallSizes implements WriteScenario {
+    private static final List<Integer> KIB = List.of(4, 1024);
+
+    /** Of a large file's size: small calls take their time. */
+    private static final int PART = 4;
+
+    @Override
+    public List<Row> rows() {
+        List<Row> rows = new ArrayList<>();
+        for (int kib : KIB) {
+            rows.add(new Row(name(kib, false)));
+            rows.add(new Row(name(kib, true), new Row.Ceiling(name(kib, false))));
+        }
+        return rows;
+    }
+
+    private static String name(int kib, boolean cached) {
+        return "write 1 file by calls of " + kib + " KiB, until closed" + (cached ? ", fuse.writeback-cache" : "");
+    }
+
+    @Override
+    public void round(WriteRig rig) throws Exception {
+        for (int kib : KIB) {
+            for (boolean cached : List.of(false, true)) {
+                MountProcess mount = rig.mount("-o", "fuse.writeback-cache=" + cached);
+                rig.served(
+                        name(kib, cached),
+                        mount,
+                        () -> FileWrites.sequential(
+                                WriteRig.files(mount, "calls", 1),
+                                rig.sizes().file() / PART,
+                                kib << 10,
+                                FileWrites.End.CLOSE));
+                rig.unmount(mount);
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+package io.penstock.filesystem;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cache.PageCache;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Where the kernel keeps the sizes of its inodes, another version of an object must come as another inode. */
+class KernelSizesTest {
+    private static PageCache cache;
+
+    @TempDir
+    private Path staging;
+
+    private Mounted m;
+
+    @BeforeAll
+    static void openCache(@TempDir Path folder) throws Exception {
+        cache = Mounted.cache(folder);
+    }
+
+    @AfterAll
+    static void closeCache() {
+        cache.close();
+    }
+
+    @BeforeEach
+    void mount() {
+        m = Mounted.writtenBack(cache, staging);
+    }
+
+    @AfterEach
+    void unmount() {
+        m.close();
+    }
+
+    private void change(String key, String content) {
+        m.bucket.put(key, content);
+        m.clock.advance(Mounted.TTL);
+    }
+
+    @Test
+    void lookup_theSameVersion_isTheSameInode() throws Exception {
+        change("a", "old");
+        long inode = m.lookup("a").inode();
+        m.clock.advance(Mounted.TTL);
+
+        assertThat(m.lookup("a").inode()).isEqualTo(inode);
+        assertThat(m.cat("a")).isEqualTo("old");
+        m.clock.advance(Mounted.TTL);
+        assertThat(m.lookup("a").inode()).isEqualTo(inode);
+    }
+
+    @Test
+    void lookup_anotherVersion_isAnotherInode() throws Exception {
+        change("a", "old");
+        long inode = m.lookup("a").inode();
+        change("a", "newer");
+
+        Attributes found = m.lookup("a");
+
+        assertThat(found.inode()).isNotEqualTo(inode);
+        assertThat(found.size()).isEqualTo(5);
+    }
+
+    @Test
+    void lookup_anotherVersionThatGetattrHasSeen_isAnotherInode() throws Exception {
+        change("a", "old");
+        long inode = m.lookup("a").inode();
+        change("a", "newer");
+
+        assertThat(m.fs.getattr(inode).size()).as("which the kernel ignores").isEqualTo(5);
+
+        assertThat(m.lookup("a").inode()).isNotEqualTo(inode);
+    }
+
+    @Test
+    void lookup_whatWasWrittenHere_isTheSameInodeUntilSomebodyElseWritesIt() throws Exception {
+        m.save("a", "written here");
+        long inode = m.lookup("a").inode();
+        OpenFile open = m.open("a", Mounted.O_WRONLY);
+        m.write(open, 0, "WRITTEN");
+        assertThat(m.lookup("a").inode()).as("while it is written").isEqualTo(inode);
+        m.close(open);
+        m.clock.advance(Mounted.TTL);
+        assertThat(m.lookup("a").inode()).as("committed").isEqualTo(inode);
+
+        change("a", "theirs");
+
+        assertThat(m.lookup("a").inode()).isNotEqualTo(inode);
+        assertThat(m.cat("a")).isEqualTo("theirs");
+    }
+
+    @Test
+    void create_whereSomebodyElseHasAnotherVersion_isAnotherInode() throws Exception {
+        change("a", "old");
+        long inode = m.lookup("a").inode();
+        change("a", "newer");
+
+        CreatedFile created = m.fs.create(FileSystem.ROOT, "a", 0644, Mounted.O_WRONLY);
+
+        assertThat(created.attributes().inode()).isNotEqualTo(inode);
+        m.close(created.open());
+        m.fs.forget(created.attributes().inode(), 1);
+    }
+
+    @Test
+    void listing_ofAnotherVersion_dropsInodeAndName() throws Exception {
+        List<String> told = new ArrayList<>();
+        m.fs.tell(new KernelCache() {
+            @Override
+            public void dropInode(long inode, boolean pages) {
+                told.add("inode " + inode);
+            }
+
+            @Override
+            public void dropName(long parent, String name) {
+                told.add("name " + parent + "/" + name);
+            }
+        });
+        m.bucket.put("a", "1");
+        long a = m.lookup("a").inode();
+        m.bucket.put("a", "22");
+
+        m.ls(FileSystem.ROOT, 10);
+
+        assertThat(told).containsExactly("inode " + a, "name 1/a");
+    }
+}

@@ -1,0 +1,22 @@
+package io.penstock.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.concurrent.Callable;
+
+/** Waits for what happens by itself. */
+final class Await {
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+
+    private Await() {}
+
+    /** Fails if it is not so within a minute. */
+    static void until(String what, Callable<Boolean> condition) throws Exception {
+        long deadline = System.nanoTime() + LIMIT.toNanos();
+        while (!condition.call()) {
+            assertThat(System.nanoTime()).as(what).isLessThan(deadline);
+            Thread.sleep(20);
+        }
+    }
+}
