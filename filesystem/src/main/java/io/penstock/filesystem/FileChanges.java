@@ -72,6 +72,7 @@ final class FileChanges {
             }
         }
         names.vacate(directory, name);
+        open.makeRoom(directory, name);
         WrittenFile content = writeback.create(directory.key(name), null);
         return files.create(directory, name, content);
     }

@@ -138,6 +138,11 @@ final class KernelPages {
         return inodes.asMap().get(inode) instanceof Cached pages ? pages.etag : null;
     }
 
+    /** The kernel has nothing of an inode that is not open. */
+    void forget(long inode) {
+        inodes.asMap().computeIfPresent(inode, (number, state) -> state.opens() == 0 ? null : state);
+    }
+
     /** What was this version, or is written and has this name, is that one now, with the pages that it has. */
     void becomes(long inode, String etag, String next) {
         inodes.asMap()

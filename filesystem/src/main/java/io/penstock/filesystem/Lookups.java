@@ -6,6 +6,7 @@ import io.penstock.metadata.Absent;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.InodeTable;
+import io.penstock.metadata.LiveFile;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree.Believed;
 import java.util.List;
@@ -68,7 +69,7 @@ final class Lookups {
     }
 
     private Attributes show(long inode, Standing standing) {
-        if (!kernelKeepsSizes) { // else it does not believe this, but what its lookup showed
+        if (!kernelKeepsSizes || standing.node() instanceof LiveFile) { // else it believes what its lookup showed
             inodes.show(inode, standing.node());
         }
         return view.of(inode, standing.node(), standing.validNanos());

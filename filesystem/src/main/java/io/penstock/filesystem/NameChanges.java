@@ -200,6 +200,9 @@ final class NameChanges {
     private void move(Inode inode, ObjectVersion before, Directory to, String newName, ObjectVersion after) {
         inodes.move(inode, to, newName);
         files.kernelPages().becomes(inode.number(), before.etag(), after.etag());
+        if (tree.lookupNow(to, newName) instanceof Node now) {
+            inodes.showIf(inode, shown -> KernelNews.isVersion(shown, before), now);
+        }
         for (SharedFile file : files.of(inode.number())) {
             if (file.isOf(before)) {
                 file.moved(after);

@@ -75,6 +75,9 @@ final class OpenFiles {
 
     /** The same of what stands at the inode's place: null if that is something else by now. */
     private @Nullable SharedFile join(Inode inode, Node node, boolean write) throws ErrnoException {
+        if (kernelKeepsSizes && (isOfAnother(inode, node) || isOfAnotherInode(inode, node))) {
+            throw stale(inode);
+        }
         SharedFile file = switch (node) {
             case Directory _ -> throw new ErrnoException(Errno.EISDIR, inode + " is a directory");
             case FileEntry(StoredObject object) -> files.join(inode, object.version(), write);
@@ -195,7 +198,7 @@ final class OpenFiles {
 
     private ErrnoException stale(Inode inode) {
         inodes.retire(inode);
-        return new ErrnoException(Errno.ESTALE, "another version of " + inode + " is passed through");
+        return new ErrnoException(Errno.ESTALE, inode + " stands for another version to the kernel");
     }
 
     int backingFiles() {
@@ -208,7 +211,24 @@ final class OpenFiles {
         if (known != null && isOfAnother(known, node)) {
             inodes.retire(known);
         }
-        return inodes.acquire(parent, name, node);
+        Inode acquired = inodes.acquire(parent, name, node);
+        if (kernelKeepsSizes && known == null) { // the kernel had forgotten it, and has no pages of it
+            files.kernelPages().forget(acquired.number());
+        }
+        return acquired;
+    }
+
+    /** Something new is about to have this name: an inode that the kernel has of it would keep its size. */
+    void makeRoom(Directory parent, String name) {
+        Inode known = kernelKeepsSizes ? inodes.find(parent, name) : null;
+        if (known != null) {
+            inodes.retire(known);
+        }
+    }
+
+    /** What is written has an inode already: this one came about while that began. */
+    private static boolean isOfAnotherInode(Inode inode, Node node) {
+        return node instanceof SharedFile file && file.inode().number() != inode.number();
     }
 
     private boolean isOfAnother(Inode known, Node node) {

@@ -1,8 +1,10 @@
 package io.penstock.filesystem;
 
+import static io.penstock.filesystem.Mounted.assertErrno;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.cache.PageCache;
+import io.penstock.core.Errno;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -97,6 +99,60 @@ class KernelSizesTest {
 
         assertThat(m.lookup("a").inode()).isNotEqualTo(inode);
         assertThat(m.cat("a")).isEqualTo("theirs");
+    }
+
+    @Test
+    void open_anInodeOfAnotherVersion_isEstaleSoThatTheKernelLooksItUpAgain() throws Exception {
+        change("a", "old");
+        long inode = m.lookup("a").inode();
+        change("a", "newer");
+
+        assertErrno(Errno.ESTALE, () -> m.fs.open(inode, 0));
+        assertErrno(Errno.ESTALE, () -> m.fs.open(inode, Mounted.O_WRONLY));
+
+        assertThat(m.lookup("a").inode()).isNotEqualTo(inode);
+        assertThat(m.cat("a")).isEqualTo("newer");
+    }
+
+    @Test
+    void create_whereSomebodyElseHasDeletedWhatWasOpen_isAnotherInode() throws Exception {
+        change("a", "old");
+        OpenFile old = m.open("a");
+        long inode = m.fs.inodeOf(old.handle());
+        m.bucket.delete("a");
+        m.clock.advance(Mounted.TTL);
+
+        CreatedFile created = m.fs.create(FileSystem.ROOT, "a", 0644, Mounted.O_WRONLY);
+
+        assertThat(created.attributes().inode()).isNotEqualTo(inode);
+        m.close(created.open());
+        m.fs.forget(created.attributes().inode(), 1);
+        m.fs.release(old.handle());
+    }
+
+    @Test
+    void lookup_aVersionThatIsThereAgain_isWhatTheKernelWasShownLast() throws Exception {
+        change("a", "old");
+        long inode = m.fs.lookup(FileSystem.ROOT, "a").inode();
+        OpenFile open = m.fs.open(inode, 0);
+        m.fs.release(open.handle());
+        m.fs.forget(inode, 1);
+        change("a", "newer");
+        long revived = m.lookup("a").inode();
+        change("a", "old");
+
+        assertThat(m.lookup("a").inode()).isNotEqualTo(revived);
+    }
+
+    @Test
+    void rename_ofWhatWasOnlyLookedUp_keepsItsInode() throws Exception {
+        change("a", "content");
+        long inode = m.lookup("a").inode();
+
+        m.fs.rename(FileSystem.ROOT, "a", FileSystem.ROOT, "b", 0);
+
+        assertThat(m.lookup("b").inode()).isEqualTo(inode);
+        assertThat(m.cat("b")).isEqualTo("content");
     }
 
     @Test

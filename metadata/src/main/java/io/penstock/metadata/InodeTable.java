@@ -129,6 +129,13 @@ public final class InodeTable {
         }
     }
 
+    /** What was shown of an inode, if it is like that, is something else now that it stands for. */
+    public void showIf(Inode inode, Predicate<Node> like, Node node) {
+        if (isShown(inode, like)) {
+            show(inode.number(), node);
+        }
+    }
+
     /** Whether what was last shown of an inode, and not taken back, is like that. */
     public boolean isShown(Inode inode, Predicate<Node> like) {
         Held held = byNumber.get(inode.number());

@@ -376,7 +376,7 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
     private record BrokenBody(IOException failure) implements UploadBody {
         @Override
         public long length() {
-            return 100_000;
+            return 400_000;
         }
 
         @Override
@@ -386,7 +386,7 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
 
         @Override
         public void read(long offset, ByteBuffer target) throws IOException {
-            if (offset >= 50_000 || offset + target.remaining() > 50_000) {
+            if (offset + target.remaining() > 200_000) {
                 throw failure;
             }
             target.position(target.limit());

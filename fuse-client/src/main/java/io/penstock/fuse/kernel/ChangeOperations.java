@@ -30,10 +30,13 @@ final class ChangeOperations {
 
     private final FileSystem fileSystem;
     private final Answers answers;
+    private final boolean writesBack;
 
-    ChangeOperations(FileSystem fileSystem, Answers answers) {
+    /** @param writesBack whether the kernel alone knows where a file ends */
+    ChangeOperations(FileSystem fileSystem, Answers answers, boolean writesBack) {
         this.fileSystem = fileSystem;
         this.answers = answers;
+        this.writesBack = writesBack;
     }
 
     /** As {@link Operations#answer}. */
@@ -132,9 +135,12 @@ final class ChangeOperations {
         return request.bytes(WriteIn.SIZE, request.size(WriteIn.SIZE_FIELD));
     }
 
-    /** Pages that were changed in mapped memory come through any handle of the file, whatever its flags. */
-    private static boolean isPages(Request request) throws ErrnoException {
-        return (request.u32(WriteIn.FLAGS) & WriteIn.FUSE_WRITE_CACHE) != 0;
+    /**
+     * Pages that were changed in mapped memory come through any handle of the file, whatever its flags; and so does all
+     * where the kernel writes back.
+     */
+    private boolean isPages(Request request) throws ErrnoException {
+        return writesBack || (request.u32(WriteIn.FLAGS) & WriteIn.FUSE_WRITE_CACHE) != 0;
     }
 
     private int rename(Request request, int names, long newParent, int flags) throws ErrnoException {

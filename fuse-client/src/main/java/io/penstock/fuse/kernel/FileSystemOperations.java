@@ -44,9 +44,12 @@ final class FileSystemOperations implements Operations {
     FileSystemOperations(FileSystem fileSystem, Duration longestValid, Connection connection) {
         this.fileSystem = fileSystem;
         this.backingFiles = connection.backingFiles();
-        this.answers = new Answers(longestValid, connection.agreement().dropsPagesOfDirectWrites());
-        this.changes = new ChangeOperations(fileSystem, answers);
-        this.seeks = !connection.agreement().writesBack();
+        boolean writesBack = connection.agreement().writesBack();
+        // Reads past the kernel's pages (FOPEN_DIRECT_IO) would miss what it has not sent.
+        boolean directWrites = connection.agreement().dropsPagesOfDirectWrites() && !writesBack;
+        this.answers = new Answers(longestValid, directWrites);
+        this.changes = new ChangeOperations(fileSystem, answers, writesBack);
+        this.seeks = !writesBack;
     }
 
     @Override
