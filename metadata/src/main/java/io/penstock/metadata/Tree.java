@@ -163,11 +163,12 @@ public final class Tree implements AutoCloseable {
      */
     private @Nullable Believed listed(Directory directory, Listing listing, String name) {
         long now = nanoClock.getAsLong();
+        // In this order: one that is completed in between is not too old.
+        Believed believedOn = listing.find(name, now, ttlNanos, 2 * negativeTtlNanos);
         Believed listed = listing.find(name, now, ttlNanos, negativeTtlNanos);
         if (listed != null) {
             return listed;
         }
-        Believed believedOn = listing.find(name, now, ttlNanos, 2 * negativeTtlNanos);
         if (believedOn == null) {
             Listing old = former.get(directory);
             return old == null ? null : old.find(name, now, ttlNanos, 2 * negativeTtlNanos);
