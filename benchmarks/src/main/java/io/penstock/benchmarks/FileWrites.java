@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** Writes by plain threads and plain calls; what counts is when the last close has returned. */
 final class FileWrites {
-    /** Bytes of a write call of a sequential writer, unless it is another's. */
+    /** Bytes of a write call of a sequential writer, unless told otherwise. */
     static final int CALL = 1 << 20;
 
     /** Longer than a part, so that no two parts of a file are alike. */

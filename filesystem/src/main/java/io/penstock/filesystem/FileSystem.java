@@ -60,7 +60,7 @@ public final class FileSystem implements AutoCloseable {
         AttributeView view = new AttributeView(config, mountTime, shared.times(), writing == null);
         Places places = new Places(tree, inodes, shared);
         this.files = new OpenFiles(places, shared, inodes, handles, news, config);
-        this.lookups = new Lookups(places, inodes, files, view, config.kernelKeepsSizes());
+        this.lookups = new Lookups(places, inodes, files, view);
         KernelPages kernelListings = new KernelPages();
         DirectoryReader reader = new DirectoryReader(tree, inodes, files, view, kernelListings);
         this.directories = new OpenDirectories(places, inodes, handles, reader, kernelListings);

@@ -6,7 +6,6 @@ import io.penstock.metadata.Absent;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.InodeTable;
-import io.penstock.metadata.LiveFile;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree.Believed;
 import java.util.List;
@@ -18,15 +17,12 @@ final class Lookups {
     private final InodeTable inodes;
     private final OpenFiles files;
     private final AttributeView view;
-    private final boolean kernelKeepsSizes;
 
-    /** @param kernelKeepsSizes as {@link FileSystemConfig} has it */
-    Lookups(Places places, InodeTable inodes, OpenFiles files, AttributeView view, boolean kernelKeepsSizes) {
+    Lookups(Places places, InodeTable inodes, OpenFiles files, AttributeView view) {
         this.places = places;
         this.inodes = inodes;
         this.files = files;
         this.view = view;
-        this.kernelKeepsSizes = kernelKeepsSizes;
     }
 
     Attributes lookup(long parent, String name) throws ErrnoException {
@@ -69,9 +65,7 @@ final class Lookups {
     }
 
     private Attributes show(long inode, Standing standing) {
-        if (!kernelKeepsSizes || standing.node() instanceof LiveFile) { // else it believes what its lookup showed
-            inodes.show(inode, standing.node());
-        }
+        files.show(inode, standing.node());
         return view.of(inode, standing.node(), standing.validNanos());
     }
 

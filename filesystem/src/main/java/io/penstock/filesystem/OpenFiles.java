@@ -75,7 +75,7 @@ final class OpenFiles {
 
     /** The same of what stands at the inode's place: null if that is something else by now. */
     private @Nullable SharedFile join(Inode inode, Node node, boolean write) throws ErrnoException {
-        if (kernelKeepsSizes && (isOfAnother(inode, node) || isOfAnotherInode(inode, node))) {
+        if (kernelKeepsSizes && (standsForAnother(inode, node) || hasAnother(node, inode))) {
             throw stale(inode);
         }
         SharedFile file = switch (node) {
@@ -208,7 +208,7 @@ final class OpenFiles {
     /** {@link InodeTable#acquire}, but another inode if the one there stands for another version. */
     Inode acquire(Directory parent, String name, Node node) {
         Inode known = inodes.find(parent, name);
-        if (known != null && isOfAnother(known, node)) {
+        if (known != null && standsForAnother(known, node)) {
             inodes.retire(known);
         }
         Inode acquired = inodes.acquire(parent, name, node);
@@ -216,6 +216,13 @@ final class OpenFiles {
             files.kernelPages().forget(acquired.number());
         }
         return acquired;
+    }
+
+    /** {@link InodeTable#show}, but of a version where the kernel goes by what its lookup showed. */
+    void show(long inode, Node node) {
+        if (!kernelKeepsSizes || node instanceof LiveFile) {
+            inodes.show(inode, node);
+        }
     }
 
     /** Something new is about to have this name: an inode that the kernel has of it would keep its size. */
@@ -227,11 +234,12 @@ final class OpenFiles {
     }
 
     /** What is written has an inode already: this one came about while that began. */
-    private static boolean isOfAnotherInode(Inode inode, Node node) {
+    private static boolean hasAnother(Node node, Inode inode) {
         return node instanceof SharedFile file && file.inode().number() != inode.number();
     }
 
-    private boolean isOfAnother(Inode known, Node node) {
+    /** Whether the inode stands for a version to the kernel, and the node is another or none. */
+    private boolean standsForAnother(Inode known, Node node) {
         BackingFile file = files.kernelPages().backingFile(known.number());
         if (file != null) {
             return !isOf(node, file.object());

@@ -3,43 +3,23 @@ package io.penstock.filesystem;
 import static io.penstock.filesystem.Mounted.assertErrno;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.cache.PageCache;
 import io.penstock.core.Errno;
 import io.penstock.filesystem.OpenFile.PageCachePolicy;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Call;
 import io.penstock.testing.Fault;
 import io.penstock.testing.Gate;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** opendir, readdir, readdirplus and releasedir. */
 @Timeout(60)
-class DirectoriesTest {
-    @TempDir
-    private static Path folder;
-
-    private static PageCache cache;
-
+class DirectoriesTest extends OverOneCache {
     private Mounted m;
-
-    @BeforeAll
-    static void openCache() throws Exception {
-        cache = Mounted.cache(folder);
-    }
-
-    @AfterAll
-    static void closeCache() {
-        cache.close();
-    }
 
     @BeforeEach
     void mount() {

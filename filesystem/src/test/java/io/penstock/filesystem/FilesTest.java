@@ -3,7 +3,6 @@ package io.penstock.filesystem;
 import static io.penstock.filesystem.Mounted.assertErrno;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.cache.PageCache;
 import io.penstock.core.Errno;
 import io.penstock.filesystem.OpenFile.PageCachePolicy;
 import io.penstock.objectstore.ObjectStoreException;
@@ -12,47 +11,28 @@ import io.penstock.testing.Fault;
 import io.penstock.testing.Gate;
 import io.penstock.testing.TestData;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** open, read and release, and what happens when objects change under them. */
 @Timeout(60)
-class FilesTest {
+class FilesTest extends OverOneCache {
     // lseek(2).
     private static final int SEEK_DATA = 3;
     private static final int SEEK_HOLE = 4;
 
     private static final int MIB = 1 << 20;
 
-    @TempDir
-    private static Path folder;
-
-    private static PageCache cache;
-
     private Mounted m;
-
-    @BeforeAll
-    static void openCache() throws Exception {
-        cache = Mounted.cache(folder);
-    }
-
-    @AfterAll
-    static void closeCache() {
-        cache.close();
-    }
 
     @BeforeEach
     void mount() {

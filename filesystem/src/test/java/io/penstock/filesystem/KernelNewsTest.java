@@ -3,60 +3,24 @@ package io.penstock.filesystem;
 import static io.penstock.filesystem.Mounted.assertErrno;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.cache.PageCache;
 import io.penstock.core.Errno;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
-class KernelNewsTest {
-    private static PageCache cache;
-
-    private final List<String> told = new CopyOnWriteArrayList<>();
+class KernelNewsTest extends OverOneCache {
+    private final ToldKernel kernel = new ToldKernel();
     private Mounted m;
-
-    @BeforeAll
-    static void openCache(@TempDir Path folder) throws Exception {
-        cache = Mounted.cache(folder);
-    }
-
-    @AfterAll
-    static void closeCache() {
-        cache.close();
-    }
 
     @BeforeEach
     void mount() {
         m = new Mounted(cache);
-        m.fs.tell(new KernelCache() {
-            @Override
-            public void dropInode(long inode, boolean pages) {
-                told.add("inode " + inode + (pages ? " and its pages" : ""));
-            }
-
-            @Override
-            public void dropName(long parent, String name) {
-                told.add("name " + parent + "/" + name);
-            }
-        });
+        m.fs.tell(kernel);
     }
 
     @AfterEach
     void unmount() {
         m.close();
-    }
-
-    private List<String> drain() {
-        List<String> drained = new ArrayList<>(told);
-        told.clear();
-        return drained;
     }
 
     @Test
@@ -67,7 +31,7 @@ class KernelNewsTest {
         m.lookup("d/a");
         m.ls(m.lookup("d").inode(), 10);
 
-        assertThat(drain()).isEmpty();
+        assertThat(kernel.drain()).isEmpty();
     }
 
     @Test
@@ -78,10 +42,10 @@ class KernelNewsTest {
 
         m.ls(FileSystem.ROOT, 10);
 
-        assertThat(drain()).containsExactly("inode " + a + " and its pages");
+        assertThat(kernel.drain()).containsExactly("inode " + a + " and its pages");
         m.clock.advance(Mounted.TTL);
         m.ls(FileSystem.ROOT, 10);
-        assertThat(drain()).as("what is not believed any more").isEmpty();
+        assertThat(kernel.drain()).as("what is not believed any more").isEmpty();
     }
 
     @Test
@@ -93,7 +57,7 @@ class KernelNewsTest {
 
         assertErrno(Errno.ESTALE, () -> m.fs.getattr(a));
 
-        assertThat(drain()).containsExactly("inode " + a + " and its pages", "name 1/a");
+        assertThat(kernel.drain()).containsExactly("inode " + a + " and its pages", "name 1/a");
     }
 
     @Test
@@ -104,7 +68,7 @@ class KernelNewsTest {
 
         m.ls(FileSystem.ROOT, 10);
 
-        assertThat(drain()).containsExactly("inode " + a + " and its pages", "name 1/a");
+        assertThat(kernel.drain()).containsExactly("inode " + a + " and its pages", "name 1/a");
     }
 
     @Test
@@ -116,7 +80,7 @@ class KernelNewsTest {
 
         assertErrno(Errno.ESTALE, () -> m.read(open));
 
-        assertThat(drain()).containsExactly("inode " + a);
+        assertThat(kernel.drain()).containsExactly("inode " + a);
         m.fs.release(open.handle());
     }
 
@@ -129,7 +93,7 @@ class KernelNewsTest {
 
         assertErrno(Errno.ESTALE, () -> m.read(open));
 
-        assertThat(drain()).containsExactly("inode " + a, "name 1/a");
+        assertThat(kernel.drain()).containsExactly("inode " + a, "name 1/a");
         m.fs.release(open.handle());
     }
 }

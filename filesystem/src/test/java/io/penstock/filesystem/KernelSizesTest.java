@@ -3,36 +3,19 @@ package io.penstock.filesystem;
 import static io.penstock.filesystem.Mounted.assertErrno;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.cache.PageCache;
 import io.penstock.core.Errno;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Where the kernel keeps the sizes of its inodes, another version of an object must come as another inode. */
-class KernelSizesTest {
-    private static PageCache cache;
-
+class KernelSizesTest extends OverOneCache {
     @TempDir
     private Path staging;
 
     private Mounted m;
-
-    @BeforeAll
-    static void openCache(@TempDir Path folder) throws Exception {
-        cache = Mounted.cache(folder);
-    }
-
-    @AfterAll
-    static void closeCache() {
-        cache.close();
-    }
 
     @BeforeEach
     void mount() {
@@ -170,24 +153,14 @@ class KernelSizesTest {
 
     @Test
     void listing_ofAnotherVersion_dropsInodeAndName() throws Exception {
-        List<String> told = new ArrayList<>();
-        m.fs.tell(new KernelCache() {
-            @Override
-            public void dropInode(long inode, boolean pages) {
-                told.add("inode " + inode);
-            }
-
-            @Override
-            public void dropName(long parent, String name) {
-                told.add("name " + parent + "/" + name);
-            }
-        });
+        ToldKernel kernel = new ToldKernel();
+        m.fs.tell(kernel);
         m.bucket.put("a", "1");
         long a = m.lookup("a").inode();
         m.bucket.put("a", "22");
 
         m.ls(FileSystem.ROOT, 10);
 
-        assertThat(told).containsExactly("inode " + a, "name 1/a");
+        assertThat(kernel.drain()).containsExactly("inode " + a + " and its pages", "name 1/a");
     }
 }

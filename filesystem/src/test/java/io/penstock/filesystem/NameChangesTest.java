@@ -5,7 +5,6 @@ import static io.penstock.filesystem.Mounted.O_WRONLY;
 import static io.penstock.filesystem.Mounted.assertErrno;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.cache.PageCache;
 import io.penstock.core.Errno;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Call;
@@ -13,9 +12,7 @@ import io.penstock.testing.Fault;
 import io.penstock.testing.Gate;
 import java.nio.file.Path;
 import java.util.concurrent.FutureTask;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -23,29 +20,14 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** mkdir, rmdir, unlink, mknod and rename. */
 @Timeout(60)
-class NameChangesTest {
+class NameChangesTest extends OverOneCache {
     private static final int NOREPLACE = 1;
     private static final int EXCHANGE = 2;
-
-    @TempDir
-    private static Path folder;
-
-    private static PageCache cache;
 
     @TempDir
     private Path staging;
 
     private Mounted m;
-
-    @BeforeAll
-    static void openCache() throws Exception {
-        cache = Mounted.cache(folder);
-    }
-
-    @AfterAll
-    static void closeCache() {
-        cache.close();
-    }
 
     @BeforeEach
     void mount() {

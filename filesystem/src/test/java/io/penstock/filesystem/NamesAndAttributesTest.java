@@ -4,7 +4,6 @@ import static io.penstock.filesystem.Mounted.assertErrno;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.penstock.cache.PageCache;
 import io.penstock.core.Errno;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
@@ -12,38 +11,19 @@ import io.penstock.testing.Content;
 import io.penstock.testing.Fault;
 import io.penstock.testing.Gate;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** lookup, forget, getattr, access, xattrs and statfs. */
 @Timeout(60)
-class NamesAndAttributesTest {
-    @TempDir
-    private static Path folder;
-
-    private static PageCache cache;
-
+class NamesAndAttributesTest extends OverOneCache {
     private Mounted m;
-
-    @BeforeAll
-    static void openCache() throws Exception {
-        cache = Mounted.cache(folder);
-    }
-
-    @AfterAll
-    static void closeCache() {
-        cache.close();
-    }
 
     @BeforeEach
     void mount() {

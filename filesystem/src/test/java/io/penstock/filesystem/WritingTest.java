@@ -10,7 +10,6 @@ import static io.penstock.filesystem.Mounted.assertErrno;
 import static io.penstock.filesystem.OpenFile.PageCachePolicy.KEEP;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.cache.PageCache;
 import io.penstock.core.Errno;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Call;
@@ -22,9 +21,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -32,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What write, fsync and close do, by handle. */
 @Timeout(60)
-class WritingTest {
+class WritingTest extends OverOneCache {
     // fallocate(2).
     private static final int KEEP_SIZE = 1;
     private static final int PUNCH_HOLE = 2;
@@ -42,24 +39,9 @@ class WritingTest {
     private static final int SEEK_HOLE = 4;
 
     @TempDir
-    private static Path folder;
-
-    private static PageCache cache;
-
-    @TempDir
     private Path staging;
 
     private Mounted m;
-
-    @BeforeAll
-    static void openCache() throws Exception {
-        cache = Mounted.cache(folder);
-    }
-
-    @AfterAll
-    static void closeCache() {
-        cache.close();
-    }
 
     @BeforeEach
     void mount() {

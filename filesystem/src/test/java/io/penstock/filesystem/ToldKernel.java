@@ -1,0 +1,26 @@
+package io.penstock.filesystem;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** Remembers what it was told. */
+final class ToldKernel implements KernelCache {
+    private final List<String> told = new CopyOnWriteArrayList<>();
+
+    @Override
+    public void dropInode(long inode, boolean pages) {
+        told.add("inode " + inode + (pages ? " and its pages" : ""));
+    }
+
+    @Override
+    public void dropName(long parent, String name) {
+        told.add("name " + parent + "/" + name);
+    }
+
+    /** What it was told since this was asked last. */
+    List<String> drain() {
+        List<String> drained = List.copyOf(told);
+        told.clear();
+        return drained;
+    }
+}
