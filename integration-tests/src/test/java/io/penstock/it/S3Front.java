@@ -215,9 +215,10 @@ final class S3Front implements AutoCloseable {
             void run() throws IOException;
         }
 
+        /** Ends the client's side first, so that it does not hear what the server says to half a body. */
         private void run(Forwarding forwarding) {
-            try (client;
-                    upstream) {
+            try (upstream;
+                    client) {
                 forwarding.run();
             } catch (IOException closed) {
                 // One of the sides went away, or the test is over.

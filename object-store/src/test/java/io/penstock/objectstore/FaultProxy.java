@@ -138,10 +138,13 @@ public final class FaultProxy implements AutoCloseable {
         }
     }
 
-    /** A request's head fits one read, being sent at once. */
+    /**
+     * A request's head fits one read, being sent at once. The client's side is closed first: the server answers half a
+     * body as soon as its own side ends, and nobody is there to hear that of a connection that broke.
+     */
     private void forwardRequests(Socket client, Socket upstream) throws IOException, InterruptedException {
-        try (client;
-                upstream) {
+        try (upstream;
+                client) {
             InputStream in = client.getInputStream();
             OutputStream out = upstream.getOutputStream();
             byte[] buffer = new byte[BUFFER];

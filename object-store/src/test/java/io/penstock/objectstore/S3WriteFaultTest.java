@@ -39,6 +39,7 @@ final class S3WriteFaultTest {
     @BeforeAll
     static void startServer() throws IOException {
         server = new EmbeddedS3(folder, "id", "secret");
+        server.createBucket(BUCKET);
     }
 
     @AfterAll
@@ -48,9 +49,6 @@ final class S3WriteFaultTest {
 
     @BeforeEach
     void connect() throws Exception {
-        if (!Files.exists(folder.resolve(BUCKET))) {
-            server.createBucket(BUCKET);
-        }
         proxy = new FaultProxy(server.endpoint());
         store = connect(Duration.ofSeconds(30), Duration.ofSeconds(30));
     }
@@ -59,10 +57,8 @@ final class S3WriteFaultTest {
     void disconnect() throws Exception {
         proxy.close();
         try (S3ObjectStore direct =
-                S3ObjectStore.connect(config().endpoint(server.endpoint()).build())) {
+                S3ObjectStore.connect(config(BUCKET).endpoint(server.endpoint()).build())) {
             direct.delete(KEY);
-        } catch (ObjectStoreException.NotFound _) {
-            // The bucket is what was gone.
         }
         store.close();
     }
@@ -187,12 +183,16 @@ final class S3WriteFaultTest {
 
     @Test
     void write_bucketDeleted_isNotFound() throws Exception {
-        Files.delete(folder.resolve(BUCKET));
+        String gone = "gone";
+        server.createBucket(gone);
+        try (S3ObjectStore bereft = S3ObjectStore.connect(config(gone).build())) {
+            Files.delete(folder.resolve(gone));
 
-        assertThatThrownBy(() -> store.put(KEY, BODY, WriteCondition.ALWAYS))
-                .isInstanceOf(ObjectStoreException.NotFound.class)
-                .hasMessageContaining(BUCKET);
-        assertThatThrownBy(() -> store.createUpload(KEY)).isInstanceOf(ObjectStoreException.NotFound.class);
+            assertThatThrownBy(() -> bereft.put(KEY, BODY, WriteCondition.ALWAYS))
+                    .isInstanceOf(ObjectStoreException.NotFound.class)
+                    .hasMessageContaining(gone);
+            assertThatThrownBy(() -> bereft.createUpload(KEY)).isInstanceOf(ObjectStoreException.NotFound.class);
+        }
     }
 
     @Test
@@ -235,15 +235,17 @@ final class S3WriteFaultTest {
         assertThat(sink.bytes()).isEqualTo(body.bytes());
     }
 
-    private S3Config.Builder config() {
-        return S3Config.builder(BUCKET)
+    private S3Config.Builder config(String bucket) {
+        return S3Config.builder(bucket)
                 .endpoint(proxy.endpoint())
                 .pathStyle(true)
                 .credentials(new S3Config.Credentials.Static("id", "secret"));
     }
 
     private S3ObjectStore connect(Duration readTimeout, Duration deadline) throws Exception {
-        return S3ObjectStore.connect(
-                config().readTimeout(readTimeout).writeRetryDeadline(deadline).build());
+        return S3ObjectStore.connect(config(BUCKET)
+                .readTimeout(readTimeout)
+                .writeRetryDeadline(deadline)
+                .build());
     }
 }
