@@ -67,6 +67,11 @@ final class RawPuts {
         return Measurement.of((long) keys.size() * size, System.nanoTime() - start, nanos);
     }
 
+    /** Removes objects; not measured. */
+    void remove(List<String> keys) throws Exception {
+        concurrently(keys.size(), WriteRig.THREADS, i -> store.delete(keys.get(i)));
+    }
+
     private static long[] concurrently(int count, int concurrency, Operation operation)
             throws ExecutionException, InterruptedException {
         long[] nanos = new long[count];

@@ -3,7 +3,6 @@ package io.penstock.benchmarks;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
-import io.penstock.objectstore.StoredObject;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -110,9 +109,9 @@ final class WriteRig {
         ListRequest request = ListRequest.of(prefix, "");
         while (true) {
             ListPage page = store.list(request);
-            for (StoredObject object : page.objects()) {
-                store.delete(object.version().key());
-            }
+            raw.remove(page.objects().stream()
+                    .map(object -> object.version().key())
+                    .toList());
             String token = page.nextToken();
             if (token == null) {
                 return;
