@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * by two threads at a time.
  */
 final class Request {
-    /** Longer ones carry a program's bytes. All others are copied when they outlive their turn in the reader. */
+    /** Longer ones carry a program's bytes. All others are copied to the heap when they outlive their turn in the reader. */
     private static final int COPIED = 16 << 10;
 
     private ByteBuffer memory;
@@ -164,16 +164,18 @@ final class Request {
      * Makes this request outlive its turn in the reader: returns one with the same content, and leaves this one ready
      * for the next.
      *
-     * @param pool replaces the memory that a large request keeps; {@link #giveBack} must follow
+     * @param pool replaces the memory that a large request keeps; {@link #giveBack} must follow. A request for which it
+     *     has none is copied, as small ones are
      */
     Request detach(RequestPool pool) {
         int length = memory.getInt(InHeader.LEN);
+        ByteBuffer next = length <= COPIED ? null : pool.take();
         Request detached;
-        if (length <= COPIED) {
+        if (next == null) {
             detached = new Request(ByteBuffer.allocate(length).put(0, memory, 0, length));
         } else {
             detached = new Request(memory);
-            use(pool.take());
+            use(next);
         }
         detached.end = end;
         detached.opcode = opcode;

@@ -4,10 +4,11 @@ import java.nio.ByteBuffer;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Memory for large requests that wait: a reader that lets go of its own takes another here. When all is in use the
- * reader waits, and with it the programs that write.
+ * Memory for large requests that wait: a reader that lets go of its own takes another here. Nobody waits for it: a reader
+ * that did would keep reads, and what interrupts the writers, from being heard.
  */
 final class RequestPool {
     private final int capacity;
@@ -20,11 +21,26 @@ final class RequestPool {
         this.free = new Semaphore(count);
     }
 
-    /** {@link #giveBack} must follow, of this memory or of that which it replaced. */
+    /**
+     * {@link #giveBack} must follow, of this memory or of that which it replaced.
+     *
+     * @return null if all is in use
+     */
+    @Nullable
     ByteBuffer take() {
-        free.acquireUninterruptibly();
+        if (!free.tryAcquire()) {
+            return null;
+        }
         ByteBuffer memory = made.poll();
-        return memory != null ? memory : Reply.aligned(capacity);
+        if (memory != null) {
+            return memory;
+        }
+        try {
+            return Reply.aligned(capacity);
+        } catch (OutOfMemoryError e) {
+            free.release();
+            return null;
+        }
     }
 
     void giveBack(ByteBuffer memory) {

@@ -167,7 +167,12 @@ final class Session {
     /** @return NO_ANSWER, as it will be given later; an error if it cannot wait */
     @SuppressWarnings("CatchThrowable") // as in failure()
     private int startWaiting(Request request) {
-        Request detached = request.detach(requests);
+        Request detached;
+        try {
+            detached = request.detach(requests);
+        } catch (Throwable e) {
+            return failure(request, e);
+        }
         try {
             waiting.start(detached.unique(), () -> answerLater(detached));
             return Operations.NO_ANSWER;

@@ -192,6 +192,23 @@ class RequestTest {
         assertThat(pool.free()).isOne();
     }
 
+    /** A reader that waited for memory would not hear the interrupt of who holds it. */
+    @Test
+    void detach_largeRequestAndAllMemoryInUse_isCopied() throws ErrnoException {
+        RequestPool pool = new RequestPool(64 << 10, 0);
+        Request reader = new Request(Reply.aligned(64 << 10));
+        ByteBuffer message = message(Opcode.WRITE, "x".repeat(40_000));
+        reader.memory().put(0, message, 0, message.capacity());
+        assertThat(reader.received(message.capacity())).isTrue();
+
+        Request detached = reader.detach(pool);
+        reader.memory().put(0, new byte[64 << 10]);
+
+        assertThat(detached.bytes(0, 40_000).get(39_999)).isEqualTo((byte) 'x');
+        detached.giveBack(pool);
+        assertThat(pool.free()).isZero();
+    }
+
     private void receive(String hex) {
         byte[] bytes = HexFormat.of().parseHex(hex.replace(" ", ""));
         request.memory().put(0, bytes);
