@@ -78,11 +78,11 @@ final class NameChanges {
         if (!(places.existing(directory, name) instanceof Directory child)) {
             throw new ErrnoException(Errno.ENOTDIR, "'" + directory.key(name) + "' is not a directory");
         }
-        removals.finishBelow(child);
         Errnos.run(() -> {
-            if (!tree.isEmpty(child)) {
+            if (!tree.isEmpty(child, removals::isPending)) {
                 throw new ErrnoException(Errno.ENOTEMPTY, "'" + child.prefix() + "' is not empty");
             }
+            removals.finishBelow(child);
             tree.keep(directory);
             store.delete(child.prefix());
         });
@@ -113,8 +113,16 @@ final class NameChanges {
         sharing.forEach(SharedFile::remove);
         if (inode != null) {
             inodes.detach(inode);
+            removeAll(inode);
         }
-        sharing.forEach(SharedFile::settle);
+    }
+
+    /** The inode has no name any more: nor has what was opened of it meanwhile. */
+    private void removeAll(Inode inode) {
+        for (SharedFile file : files.of(inode.number())) {
+            file.remove();
+            file.settle();
+        }
     }
 
     private void delete(ObjectVersion version, List<SharedFile> withdrawn) throws ErrnoException {
@@ -186,15 +194,17 @@ final class NameChanges {
         lost.forEach(SharedFile::remove);
         files.stored(new Inode.Place(to, newName), after, modified);
         tree.keep(from);
-        Errnos.run(() -> store.delete(before.key()));
         Inode inode = inodes.find(from, name);
-        if (inode != null) {
+        if (inode != null) { // first: who reads it meanwhile reads the copy
             move(inode, before, to, newName, after);
         } else if (replaced != null) {
             inodes.detach(replaced);
         }
+        Errnos.run(() -> store.delete(before.key()));
         tree.changed(from, name, Absent.ABSENT);
-        lost.forEach(SharedFile::settle);
+        if (replaced != null) {
+            removeAll(replaced);
+        }
     }
 
     private void move(Inode inode, ObjectVersion before, Directory to, String newName, ObjectVersion after) {

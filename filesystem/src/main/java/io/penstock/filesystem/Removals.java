@@ -47,6 +47,11 @@ final class Removals {
         return () -> begin(removal);
     }
 
+    /** Whether the object of this key is as good as deleted. */
+    boolean isPending(String key) {
+        return pending.containsKey(key);
+    }
+
     /** The name is wanted: what is pending of it is done now. */
     void finish(Directory parent, String name) throws ErrnoException {
         finish(pending.get(parent.key(name)));

@@ -12,6 +12,7 @@ import io.penstock.testing.Fault;
 import io.penstock.testing.Gate;
 import java.nio.file.Path;
 import java.util.concurrent.FutureTask;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -126,6 +127,44 @@ class NameChangesTest extends OverOneCache {
         assertThat(m.stored("a")).isNull();
         assertErrno(Errno.ENOENT, () -> m.lookup("a"));
         assertErrno(Errno.ENOENT, () -> m.unlink("a"));
+    }
+
+    @Test
+    void unlink_openedToBeWrittenMeanwhile_isGoneAllTheSame() throws Exception {
+        m.bucket.put("a", "1");
+        long inode = m.lookup("a").inode();
+        OpenFile file;
+        FutureTask<Void> unlink = task(() -> m.unlink("a"));
+        try (Gate gate = m.delays.hold(call -> call instanceof Call.Delete)) {
+            Thread.startVirtualThread(unlink);
+            gate.awaitHeld(1);
+            file = m.fs.open(inode, O_WRONLY);
+        }
+        unlink.get();
+
+        assertErrno(Errno.ENOENT, () -> m.lookup("a"));
+        m.write(file, 0, "2");
+        assertThat(m.fs.getattr(inode).links()).isZero();
+        m.close(file);
+        m.drain();
+        assertErrno(Errno.ENOENT, () -> m.lookup("a"));
+        assertThat(m.stored("a")).isNull();
+    }
+
+    @Test
+    void rmdir_notEmpty_leavesReadableWhatWasRemovedWhileOpen() throws Exception {
+        m.bucket.put("d/a", "1");
+        m.bucket.put("d/b", "2");
+        OpenFile file = m.open("d/a");
+        m.unlink("d/a");
+
+        assertErrno(Errno.ENOTEMPTY, () -> m.rmdir("d"));
+
+        assertThat(m.read(file)).isEqualTo("1");
+        m.unlink("d/b");
+        m.rmdir("d");
+        assertThat(m.stored("d/a")).isNull();
+        m.close(file);
     }
 
     @Test
@@ -297,6 +336,21 @@ class NameChangesTest extends OverOneCache {
     // ---- rename
 
     @Test
+    void rename_readBeforeItHasReturned_goesOnWithTheCopy() throws Exception {
+        m.bucket.put("a", "1");
+        OpenFile file = m.open("a");
+        FutureTask<Void> rename = task(() -> m.rename("a", "b", 0));
+        try (Gate gate = m.delays.holdAnswer(call -> call instanceof Call.Delete)) {
+            Thread.startVirtualThread(rename);
+            gate.awaitHeld(1);
+
+            assertThat(m.read(file)).isEqualTo("1");
+        }
+        rename.get();
+        m.close(file);
+    }
+
+    @Test
     void rename_file_isThereUnderTheNewName() throws Exception {
         m.bucket.put("a", "1");
         long inode = m.lookup("a").inode();
@@ -451,5 +505,18 @@ class NameChangesTest extends OverOneCache {
                 .doesNotHaveDuplicates();
         assertThat(m.ls(handle, 0, 1)).containsExactlyInAnyOrder(".", "..", "a", "b", "c", "x");
         m.fs.releasedir(handle);
+    }
+
+    private static FutureTask<Void> task(ThrowingCallable call) {
+        return new FutureTask<>(() -> {
+            try {
+                call.call();
+                return null;
+            } catch (Exception | Error e) {
+                throw e;
+            } catch (Throwable e) {
+                throw new AssertionError(e);
+            }
+        });
     }
 }

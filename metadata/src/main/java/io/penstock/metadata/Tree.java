@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -282,8 +283,11 @@ public final class Tree implements AutoCloseable {
     /**
      * Whether nothing is in the directory, as the store has it now and as is shown here; its own marker object does not
      * count. Asks the store.
+     *
+     * @param isRemoved keys that do not count either
      */
-    public boolean isEmpty(Directory directory) throws ObjectStoreException, InterruptedException {
+    public boolean isEmpty(Directory directory, Predicate<String> isRemoved)
+            throws ObjectStoreException, InterruptedException {
         if (local.in(directory).values().stream().anyMatch(Node.class::isInstance)) {
             return false;
         }
@@ -291,7 +295,8 @@ public final class Tree implements AutoCloseable {
         while (true) {
             ListPage page = store.list(request);
             if (page.objects().stream()
-                    .anyMatch(object -> !object.version().key().equals(directory.prefix()))) {
+                    .map(object -> object.version().key())
+                    .anyMatch(key -> !key.equals(directory.prefix()) && !isRemoved.test(key))) {
                 return false;
             } else if (page.nextToken() == null) {
                 return true;
