@@ -60,7 +60,11 @@ final class DirectoryReader {
         boolean any = offset < FIRST_ENTRY;
         for (; index < view.shown().size(); index++) {
             String name = view.shown().get(index);
-            if (tree.lookupNow(open.directory(), name) instanceof Node node) {
+            Answer now = tree.lookupNow(open.directory(), name);
+            if (now == null && any) {
+                return; // it is no longer shown, and has to be asked for
+            }
+            if ((now == null ? ask(open.directory(), name) : now) instanceof Node node) {
                 if (!add(open.directory(), name, node, (long) index + 1 + FIRST_ENTRY, sink, counted)) {
                     return;
                 }
@@ -119,18 +123,25 @@ final class DirectoryReader {
             Inode known = inodes.find(directory, name);
             return sink.add(name, view.of(number(known), node, 0), next);
         }
-        Inode inode = files.acquire(directory, name, node);
-        boolean taken = sink.add(name, view.of(inode.number(), node, validNanos(directory, name, node)), next);
+        // The kernel takes this for what the inode is now: of an older listing, and of one that turned out to be wrong,
+        // only what nothing better is known of, and that is not to be believed.
+        Believed believed = tree.believeNow(directory, name);
+        Node now = node;
+        long validNanos = 0;
+        if (believed != null && believed.answer() instanceof Node current) {
+            now = current;
+            validNanos = believed.nanos();
+        }
+        Inode inode = files.acquire(directory, name, now);
+        boolean taken = sink.add(name, view.of(inode.number(), now, validNanos), next);
         if (!taken) {
             inodes.release(inode, 1);
         }
         return taken;
     }
 
-    /** An entry of an older listing, and one that turned out to be wrong, is shown but not believed. */
-    private long validNanos(Directory directory, String name, Node node) {
-        Believed believed = tree.believeNow(directory, name);
-        return believed != null && believed.answer().equals(node) ? believed.nanos() : 0;
+    private Answer ask(Directory directory, String name) throws ErrnoException {
+        return Errnos.call(() -> tree.lookup(directory, name));
     }
 
     /** The root is its own parent, as in every file system. */
