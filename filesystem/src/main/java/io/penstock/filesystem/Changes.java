@@ -53,7 +53,12 @@ final class Changes {
     CreatedFile create(long parent, String name, int flags) throws ErrnoException {
         SharedFile file = contents.create(parent, name, flags);
         Attributes attributes = view.of(file.inode().number(), file, Long.MAX_VALUE);
-        return new CreatedFile(attributes, files.add(file, flags));
+        try {
+            return new CreatedFile(attributes, files.add(file, flags | OpenFlags.O_CREAT));
+        } catch (ErrnoException e) {
+            inodes.release(file.inode(), 1);
+            throw e;
+        }
     }
 
     Attributes mknod(long parent, String name, int mode) throws ErrnoException {
@@ -84,7 +89,8 @@ final class Changes {
             files.checkChangeable(inode);
             contents.truncate(inode, open, size);
         }
-        Node node = open == null ? places.node(inode) : open.file();
+        SharedFile opened = open == null ? files.opened(inode) : open.file();
+        Node node = opened == null ? places.node(inode) : opened;
         Instant modified = change.modified();
         if (modified != null) {
             contents.touch(node, modified);

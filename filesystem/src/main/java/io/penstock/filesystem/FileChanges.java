@@ -86,20 +86,19 @@ final class FileChanges {
                 Errnos.run(content::commit);
             }
             return file;
+        } catch (ErrnoException | RuntimeException e) {
+            inodes.release(file.inode(), 1);
+            throw e;
         } finally {
             file.leave(true);
         }
     }
 
-    /** What is there already, joined as the flags have it. */
+    /** What is there already, joined to write. */
     SharedFile open(long inode, int flags) throws ErrnoException {
-        boolean truncate = (flags & OpenFlags.O_TRUNC) != 0;
-        boolean write = OpenFlags.isWrite(flags) || truncate;
-        SharedFile file = open.join(inode, write);
-        if (!write) {
-            return file;
-        }
+        SharedFile file = open.join(inode, true);
         try {
+            boolean truncate = (flags & OpenFlags.O_TRUNC) != 0;
             Errnos.run(() -> file.beginWriting(writeback, truncate, clock.instant()));
             return file;
         } catch (ErrnoException | RuntimeException e) {

@@ -219,7 +219,7 @@ public final class FileSystem implements AutoCloseable {
      */
     public void flush(long handle, long lockOwner) throws ErrnoException {
         OpenObject open = handles.object(handle);
-        if (open.isWritable()) {
+        if (open.isWriter()) {
             changes().contents().flush(open);
         }
     }

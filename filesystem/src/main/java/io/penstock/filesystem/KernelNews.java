@@ -36,6 +36,11 @@ final class KernelNews {
         return () -> kernels.remove(kernel);
     }
 
+    /** Whether the kernel that is served goes by inodes, and looks a name up again when told that one is stale. */
+    boolean isHeardByInode() {
+        return !kernels.isEmpty();
+    }
+
     /** The store has said what a name stands for. */
     void heard(Directory parent, String name, Answer answer) {
         Inode inode = inodes.find(parent, name);
@@ -59,7 +64,7 @@ final class KernelNews {
         // Those who have it open read their version's pages for as long as they are there.
         boolean dropPages = !pages.isOpen(inode.number());
         // What stands for its version alone is followed by another inode.
-        boolean isOneVersion = pages.backingFile(inode.number()) != null || (kernelKeepsSizes && !inode.isDirectory());
+        boolean isOneVersion = !inode.isDirectory() && (kernelKeepsSizes || pages.isOpen(inode.number()));
         boolean dropName = !nameStands || isOneVersion;
         Place place = inode.place();
         Inode parent = place == null ? null : inodes.find(place.parent());

@@ -138,6 +138,12 @@ final class KernelPages {
         return inodes.asMap().get(inode) instanceof Cached pages ? pages.etag : null;
     }
 
+    /** {@link #version} of an inode that is open: null if it is not, or only past its pages. */
+    @Nullable
+    String openVersion(long inode) {
+        return inodes.asMap().get(inode) instanceof Cached pages && pages.opens > 0 ? pages.etag : null;
+    }
+
     /** The kernel has nothing of an inode that is not open. */
     void forget(long inode) {
         inodes.asMap().computeIfPresent(inode, (number, state) -> state.opens() == 0 ? null : state);

@@ -4,6 +4,7 @@ import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.Places.Standing;
 import io.penstock.metadata.Absent;
 import io.penstock.metadata.Directory;
+import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Node;
@@ -60,8 +61,17 @@ final class Lookups {
     @Nullable
     Attributes attributesNow(long inode) throws ErrnoException {
         Standing passedThrough = files.passedThrough(inode);
-        Standing standing = passedThrough != null ? passedThrough : places.standingNow(inode);
-        return standing == null ? null : show(inode, standing);
+        if (passedThrough != null) {
+            return show(inode, passedThrough);
+        }
+        SharedFile open = files.opened(inode);
+        Standing standing;
+        try {
+            standing = places.standingNow(inode);
+        } catch (ErrnoException e) {
+            standing = instead(open, e);
+        }
+        return standing == null ? null : show(inode, asOpened(open, standing));
     }
 
     private Attributes show(long inode, Standing standing) {
@@ -81,9 +91,33 @@ final class Lookups {
         return AttributeView.xattrNames(standing(inode).node());
     }
 
-    /** What the inode shows: the version that the kernel reads by itself under it, else what its place stands for now. */
+    /** What the inode shows: what the kernel has open of it, else what its place stands for now. */
     private Standing standing(long inode) throws ErrnoException {
         Standing passedThrough = files.passedThrough(inode);
-        return passedThrough != null ? passedThrough : places.standing(inode);
+        if (passedThrough != null) {
+            return passedThrough;
+        }
+        SharedFile open = files.opened(inode);
+        try {
+            return asOpened(open, places.standing(inode));
+        } catch (ErrnoException e) {
+            return instead(open, e);
+        }
+    }
+
+    private static Standing asOpened(@Nullable SharedFile open, Standing standing) {
+        return switch (standing.node()) {
+            case FileEntry(var object)
+            when open != null && !open.isOf(object.version()) -> new Standing(open, standing.validNanos());
+            default -> standing;
+        };
+    }
+
+    /** What is open is known, whatever became of its name, or of the store. */
+    private static Standing instead(@Nullable SharedFile open, ErrnoException failure) throws ErrnoException {
+        if (open == null) {
+            throw failure;
+        }
+        return new Standing(open, 0);
     }
 }

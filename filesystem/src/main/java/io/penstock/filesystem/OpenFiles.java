@@ -24,10 +24,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Opens files, and reads and closes them by handle; and sees to it that an inode which is passed through stands for that
- * version alone: its size is that of the kernel's backing file, and another version, or what is being written, gets
- * another inode. Where the kernel keeps sizes, each inode stands for one version, or for what is made of it here. Safe
- * for use by any number of threads.
+ * Opens files, and reads and closes them by handle; and sees to it that an inode stands for one version, or for what is
+ * made of it here, while the kernel has it open: it has one size and one set of pages of each. Another version gets
+ * another inode. Where the kernel keeps sizes, this holds of inodes that are not open too. A kernel that goes by paths,
+ * as libfuse's, cannot be told so: it reads another version past its pages. Safe for use by any number of threads.
  */
 final class OpenFiles {
     private static final Logger log = LoggerFactory.getLogger(OpenFiles.class);
@@ -35,6 +35,9 @@ final class OpenFiles {
     // lseek(2)'s whence, from include/uapi/linux/fs.h.
     private static final int SEEK_DATA = 3;
     private static final int SEEK_HOLE = 4;
+
+    /** Until what has just ended, and may be kept on the disk, is gone. */
+    private static final int JOIN_AGAIN_MILLIS = 1;
 
     private final Places places;
     private final SharedFiles files;
@@ -65,17 +68,17 @@ final class OpenFiles {
     /** What the handles of the inode's current content share, with one more, which must leave. */
     SharedFile join(long number, boolean write) throws ErrnoException {
         Inode inode = places.inode(number);
-        while (true) {
-            SharedFile file = join(inode, places.node(number), write);
-            if (file != null) {
-                return file;
-            }
+        SharedFile file = join(inode, places.node(number), write);
+        while (file == null) {
+            Errnos.run(() -> Thread.sleep(JOIN_AGAIN_MILLIS));
+            file = join(inode, places.node(number), write);
         }
+        return file;
     }
 
     /** The same of what stands at the inode's place: null if that is something else by now. */
     private @Nullable SharedFile join(Inode inode, Node node, boolean write) throws ErrnoException {
-        if (kernelKeepsSizes && (standsForAnother(inode, node) || hasAnother(node, inode))) {
+        if (standsForAnother(inode, node) || hasAnother(node, inode)) {
             throw stale(inode);
         }
         SharedFile file = switch (node) {
@@ -83,11 +86,18 @@ final class OpenFiles {
             case FileEntry(StoredObject object) -> files.join(inode, object.version(), write);
             case LiveFile live -> files.join(inode, live, write);
         };
-        if (file != null && !isCurrent(file, node)) {
-            file.leave(write);
+        if (file == null) {
             return null;
         }
-        return file;
+        boolean current = false;
+        try {
+            current = isCurrent(file, node);
+        } finally {
+            if (!current) {
+                file.leave(write);
+            }
+        }
+        return current ? file : null;
     }
 
     /** Whether the name did not come to stand for something else while it was joined, by a commit or a removal here. */
@@ -107,7 +117,14 @@ final class OpenFiles {
      */
     OpenFile open(long number, int flags, @Nullable BackingFiles kernel) throws ErrnoException {
         SharedFile file = join(number, false);
-        return add(file, flags, mayPassThrough(file, kernel) ? handOver(file, kernel) : null);
+        BackingFile backing;
+        try {
+            backing = mayPassThrough(file, kernel) ? handOver(file, kernel) : null;
+        } catch (ErrnoException | RuntimeException e) {
+            file.leave(false);
+            throw e;
+        }
+        return add(file, flags, backing);
     }
 
     /** The same if nothing has to be waited for, not for the disk either: null if it has. */
@@ -136,8 +153,8 @@ final class OpenFiles {
         if (backing != null && backing != used) {
             backing.close();
         }
-        if (policy == null) {
-            file.leave(OpenFlags.isWrite(flags));
+        if (policy == null || (policy == PageCachePolicy.BYPASS && news.isHeardByInode())) {
+            file.leave(OpenFlags.isChange(flags));
             throw stale(inode);
         }
         long handle = handles.add(new OpenObject(file, flags, policy != PageCachePolicy.BYPASS));
@@ -181,8 +198,33 @@ final class OpenFiles {
      */
     @Nullable
     Standing passedThrough(long inode) {
-        BackingFile file = files.kernelPages().backingFile(inode);
-        return file == null ? null : new Standing(new FileEntry(file.object()), 0);
+        BackingFile backing = files.kernelPages().backingFile(inode);
+        if (backing == null) {
+            return null;
+        }
+        for (SharedFile file : files.of(inode)) {
+            if (file.links() == 0 && file.isOf(backing.object().version())) {
+                return new Standing(file, 0);
+            }
+        }
+        return new Standing(new FileEntry(backing.object()), 0);
+    }
+
+    /**
+     * What the kernel has open under this inode, and has pages of, if its place stands for something else by now: its
+     * size would cut off those who read. Null if there is no such thing.
+     */
+    @Nullable
+    SharedFile opened(long inode) {
+        String version = news.isHeardByInode() ? files.kernelPages().openVersion(inode) : null;
+        if (version != null) {
+            for (SharedFile file : files.of(inode)) {
+                if (file.tag().equals(version)) {
+                    return file;
+                }
+            }
+        }
+        return null;
     }
 
     /**
@@ -244,8 +286,11 @@ final class OpenFiles {
         if (file != null) {
             return !isOf(node, file.object());
         }
-        if (!kernelKeepsSizes || known.isDirectory() || !(node instanceof FileEntry(StoredObject object))) {
+        if (known.isDirectory() || !(node instanceof FileEntry(StoredObject object))) {
             return false;
+        } else if (!kernelKeepsSizes) {
+            String open = news.isHeardByInode() ? files.kernelPages().openVersion(known.number()) : null;
+            return open != null && !open.equals(object.version().etag());
         }
         String pages = files.kernelPages().version(known.number());
         return pages == null

@@ -43,6 +43,11 @@ sealed interface OpenHandle {
             return OpenFlags.isWrite(flags);
         }
 
+        /** Whether it has joined the file to write: it may have made or truncated it without being writable. */
+        boolean isWriter() {
+            return OpenFlags.isChange(flags);
+        }
+
         boolean has(int flag) {
             return (flags & flag) == flag;
         }

@@ -214,7 +214,7 @@ final class SharedFile implements LiveFile {
 
     /** A handle is closed. */
     void leave(OpenObject handle) {
-        leave(handle.isWritable(), handle.flushed);
+        leave(handle.isWriter(), handle.flushed);
     }
 
     /** Whoever has joined does not open it after all. */
@@ -255,7 +255,7 @@ final class SharedFile implements LiveFile {
      * @return what is to be committed, because nobody else is left who will do it; null if nothing is
      */
     synchronized @Nullable WrittenFile flush(OpenObject handle) {
-        if (!handle.isWritable()) {
+        if (!handle.isWriter()) {
             return null;
         }
         openers.flush(handle);

@@ -100,17 +100,18 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         return null;
     }
 
+    /** The same of a version that nobody writes. */
+    @Nullable
     SharedFile join(Inode inode, ObjectVersion version, boolean write) {
-        while (true) {
-            SharedFile known = find(of(inode.number()), version);
-            if (known == null) {
-                known = add(new SharedFile(this, inode, version, fetcher.open(version)), version);
-            }
-            if (known.join(write)) {
-                return known;
-            }
-            known.settle();
+        SharedFile known = find(of(inode.number()), version);
+        if (known == null) {
+            known = add(new SharedFile(this, inode, version, fetcher.open(version)), version);
         }
+        if (known.join(write)) {
+            return known;
+        }
+        known.settle();
+        return null;
     }
 
     private SharedFile add(SharedFile fresh, ObjectVersion version) {

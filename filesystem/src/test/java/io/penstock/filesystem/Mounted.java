@@ -57,6 +57,7 @@ final class Mounted implements AutoCloseable {
     // open(2).
     static final int O_WRONLY = 1;
     static final int O_RDWR = 2;
+    static final int O_CREAT = 0100;
     static final int O_EXCL = 0200;
     static final int O_TRUNC = 01000;
     static final int O_APPEND = 02000;

@@ -1,6 +1,7 @@
 package io.penstock.filesystem;
 
 import static io.penstock.filesystem.Mounted.O_APPEND;
+import static io.penstock.filesystem.Mounted.O_CREAT;
 import static io.penstock.filesystem.Mounted.O_EXCL;
 import static io.penstock.filesystem.Mounted.O_RDWR;
 import static io.penstock.filesystem.Mounted.O_SYNC;
@@ -90,6 +91,46 @@ class WritingTest extends OverOneCache {
         m.drain();
         assertThat(m.stored("a")).isEmpty();
         assertThat(m.lookup("a").size()).isZero();
+    }
+
+    /** As flock(1) does. */
+    @Test
+    void create_toBeReadOnly_isCommittedBehindAndOpensAgain() throws Exception {
+        OpenFile lock = m.create("lock", O_CREAT);
+        OpenFile writer = m.open("lock", O_WRONLY);
+        m.write(writer, 0, "hello");
+        m.close(writer);
+        m.close(lock);
+
+        m.drain();
+        assertThat(m.stored("lock")).isEqualTo("hello");
+        assertThat(m.cat("lock")).isEqualTo("hello");
+        m.bucket.delete("lock");
+        m.clock.advance(Mounted.TTL);
+        assertErrno(Errno.ENOENT, () -> m.lookup("lock"));
+    }
+
+    @Test
+    void open_truncatedToBeReadOnly_isEmptyOnceClosed() throws Exception {
+        m.bucket.put("a", "hello");
+        OpenFile file = m.open("a", O_TRUNC);
+        assertErrno(Errno.EBADF, () -> m.write(file, 0, "no"));
+
+        m.close(file);
+
+        assertThat(m.stored("a")).isEmpty();
+        assertThat(m.cat("a")).isEmpty();
+    }
+
+    @Test
+    void mknod_notCommitted_leavesNoInode() throws Exception {
+        m.faults.next(call -> call instanceof Call.Put, Fault.fail(ObjectStoreException.AccessDenied::new));
+        int before = m.fs.inodesInUse();
+
+        assertErrno(Errno.EACCES, () -> m.fs.mknod(FileSystem.ROOT, "a", 0));
+
+        m.drain();
+        assertThat(m.fs.inodesInUse()).isEqualTo(before);
     }
 
     @Test

@@ -34,6 +34,8 @@ class KernelMountIT extends MountContract {
     private static final int FILES = FULL ? 1_000_000 : 20_000;
     private static final Duration STRESS = Duration.ofSeconds(FULL ? 60 : 3);
 
+    private static final int MIB = 1 << 20;
+
     private static final Path DROP_CACHES = Path.of("/proc/sys/vm/drop_caches");
 
     @Override
@@ -91,6 +93,24 @@ class KernelMountIT extends MountContract {
 
             awaitTrue(() -> Files.notExists(object));
             believing.unmount(Duration.ofSeconds(20));
+        }
+    }
+
+    @Test
+    void read_ofAnObjectReplacedByAShorterOne_goesOnWithItsVersion() throws Exception {
+        TestData old = bucket.put("object", 3 * MIB, 0);
+        try (FileChannel reader = FileChannel.open(bucket.path("object"))) {
+            reader.read(ByteBuffer.allocate(3 * MIB));
+            TestData replaced = bucket.put("object", 10_000, 1);
+
+            assertThat(Files.size(bucket.path("object"))).isEqualTo(10_000);
+            try (FileChannel other = FileChannel.open(bucket.path("object"))) {
+                replaced.verify(0, other.map(FileChannel.MapMode.READ_ONLY, 0, 10_000));
+            }
+            ByteBuffer rest = ByteBuffer.allocate(MIB);
+            assertThat(reader.read(rest, 2 * MIB)).isEqualTo(MIB);
+            old.verify(2 * MIB, rest.flip());
+            assertThat(reader.size()).isEqualTo(3 * MIB);
         }
     }
 

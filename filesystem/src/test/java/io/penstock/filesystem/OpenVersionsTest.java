@@ -1,0 +1,132 @@
+package io.penstock.filesystem;
+
+import static io.penstock.filesystem.Mounted.O_WRONLY;
+import static io.penstock.filesystem.Mounted.assertErrno;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.core.Errno;
+import io.penstock.filesystem.OpenFile.PageCachePolicy;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A kernel that goes by inodes: one that it has open stands for one version, whatever becomes of its name. */
+class OpenVersionsTest extends OverOneCache {
+    @TempDir
+    private Path staging;
+
+    private final ToldKernel kernel = new ToldKernel();
+    private Mounted m;
+
+    @BeforeEach
+    void mount() {
+        m = Mounted.writable(cache, staging);
+        m.fs.tell(kernel);
+        m.bucket.put("a", "long and old");
+    }
+
+    @AfterEach
+    void unmount() {
+        m.close();
+    }
+
+    @Test
+    void getattr_replacedByAShorterOneWhileOpen_showsWhatIsOpen() throws Exception {
+        long inode = m.lookup("a").inode();
+        OpenFile old = m.open("a");
+        replace("new");
+
+        assertThat(m.fs.getattr(inode).size())
+                .as("or the kernel would cut the reader off")
+                .isEqualTo(12);
+        assertThat(m.fs.getattrNow(inode))
+                .isNotNull()
+                .extracting(Attributes::size)
+                .isEqualTo(12L);
+        m.fs.release(old.handle());
+        assertThat(m.fs.getattr(inode).size()).isEqualTo(3);
+    }
+
+    @Test
+    void lookup_replacedWhileOpen_isAnotherInode() throws Exception {
+        long inode = m.lookup("a").inode();
+        OpenFile old = m.open("a");
+        replace("new");
+
+        Attributes found = m.lookup("a");
+
+        assertThat(found.inode()).isNotEqualTo(inode);
+        assertThat(found.size()).isEqualTo(3);
+        OpenFile current = m.fs.open(found.inode(), 0);
+        assertThat(current.pageCache()).isEqualTo(PageCachePolicy.INVALIDATE);
+        assertThat(m.read(current)).isEqualTo("new");
+        m.fs.release(current.handle());
+        m.fs.release(old.handle());
+    }
+
+    @Test
+    void open_replacedWhileOpen_isEstaleSoThatTheKernelLooksAgain() throws Exception {
+        long inode = m.lookup("a").inode();
+        OpenFile old = m.open("a");
+        replace("new");
+
+        assertErrno(Errno.ESTALE, () -> m.fs.open(inode, 0));
+        assertErrno(Errno.ESTALE, () -> m.fs.open(inode, O_WRONLY));
+
+        assertThat(m.cat("a")).isEqualTo("new");
+        m.fs.release(old.handle());
+    }
+
+    @Test
+    void getattr_deletedInTheBucketWhileOpen_showsWhatIsOpen() throws Exception {
+        long inode = m.lookup("a").inode();
+        OpenFile old = m.open("a");
+        m.bucket.delete("a");
+        m.clock.advance(Mounted.TTL);
+
+        assertThat(m.fs.getattr(inode).size()).isEqualTo(12);
+        assertThat(m.fs.getattrNow(inode))
+                .isNotNull()
+                .extracting(Attributes::size)
+                .isEqualTo(12L);
+        m.fs.release(old.handle());
+        assertErrno(Errno.ESTALE, () -> m.fs.getattr(inode));
+    }
+
+    @Test
+    void getattr_writtenHereWhileOpen_showsWhatIsWritten() throws Exception {
+        long inode = m.lookup("a").inode();
+        OpenFile reader = m.open("a");
+        OpenFile writer = m.open("a", O_WRONLY);
+        m.write(writer, 12, " and longer");
+
+        assertThat(m.fs.getattr(inode).size()).isEqualTo(23);
+        m.close(writer);
+        assertThat(m.fs.getattr(inode).size()).isEqualTo(23);
+        assertThat(m.lookup("a").inode()).isEqualTo(inode);
+        assertThat(m.read(reader)).isEqualTo("long and old and longer");
+        m.fs.release(reader.handle());
+    }
+
+    @Test
+    void open_replacedVersionIsWritten_isEstaleUnderTheOldInode() throws Exception {
+        long inode = m.lookup("a").inode();
+        OpenFile old = m.open("a");
+        replace("new");
+        OpenFile writer = m.open("a", O_WRONLY);
+        m.write(writer, 0, "N");
+
+        assertErrno(Errno.ESTALE, () -> m.fs.open(inode, 0));
+
+        m.close(writer);
+        m.fs.release(old.handle());
+        assertThat(m.cat("a")).isEqualTo("New");
+    }
+
+    private void replace(String content) {
+        m.bucket.put("a", content);
+        m.clock.advance(Mounted.TTL);
+    }
+}
