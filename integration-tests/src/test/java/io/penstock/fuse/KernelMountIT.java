@@ -9,6 +9,7 @@ import io.penstock.fuse.kernel.KernelBinding;
 import io.penstock.testing.Seeded;
 import io.penstock.testing.TestData;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -104,8 +105,12 @@ class KernelMountIT extends MountContract {
             TestData replaced = bucket.put("object", 10_000, 1);
 
             assertThat(Files.size(bucket.path("object"))).isEqualTo(10_000);
-            try (FileChannel other = FileChannel.open(bucket.path("object"))) {
-                replaced.verify(0, other.map(FileChannel.MapMode.READ_ONLY, 0, 10_000));
+            try (FileChannel other = FileChannel.open(bucket.path("object"));
+                    Arena mapping = Arena.ofConfined()) {
+                replaced.verify(
+                        0,
+                        other.map(FileChannel.MapMode.READ_ONLY, 0, 10_000, mapping)
+                                .asByteBuffer());
             }
             ByteBuffer rest = ByteBuffer.allocate(MIB);
             assertThat(reader.read(rest, 2 * MIB)).isEqualTo(MIB);
