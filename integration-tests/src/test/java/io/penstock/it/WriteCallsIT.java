@@ -117,6 +117,32 @@ final class WriteCallsIT {
         bucket.assertHolds("exclusive", "f", bytes("mine"));
     }
 
+    /** As flock(1) makes its file. */
+    @Test
+    void openCreatingToBeReadOnly_lockFile_opensAgainAndCanBeWritten() throws Exception {
+        python(bucket.folder("lock"), """
+            f = os.open('f', os.O_CREAT | os.O_RDONLY)
+            try:
+                os.write(f, b'no')
+                assert False
+            except OSError as e:
+                assert e.errno == errno.EBADF, e
+            os.close(f)
+            again = os.open('f', os.O_CREAT | os.O_RDONLY)
+            writer = os.open('f', os.O_WRONLY)
+            os.write(writer, b'1234')
+            os.close(writer)
+            assert os.pread(again, 10, 0) == b'1234'
+            os.close(again)
+            os.close(os.open('f', os.O_RDONLY | os.O_TRUNC))
+            assert os.stat('f').st_size == 0
+            with open('f', 'wb') as last:
+                last.write(b'56')
+            """);
+
+        bucket.assertHolds("lock", "f", bytes("56"));
+    }
+
     @Test
     void openTruncating_whatIsOpenAndWhatIsNot_beginsAnew() throws Exception {
         python(bucket.folder("truncating"), """
