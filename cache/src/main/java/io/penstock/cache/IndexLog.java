@@ -22,7 +22,8 @@ import org.slf4j.LoggerFactory;
  * and the file is cut there: that is what a crash leaves. A page's record follows its bytes to the kernel, so after a
  * killed process it is always true; after a power cut it may not be, and the page's own checksum tells.
  *
- * <p>Where most records have been superseded, the log is written anew, with the present state only.
+ * <p>Where most records have been superseded, or half a record cannot be taken away, the log is written anew, with the
+ * present state only.
  */
 final class IndexLog implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(IndexLog.class);
@@ -48,18 +49,25 @@ final class IndexLog implements AutoCloseable {
     private FileChannel channel;
     private long length;
 
+    /** What to write where the log is written anew. */
+    private Snapshot present = records -> {};
+
     /** The log's length when it last held nothing superseded. */
     private long compactLength;
 
-    /** Half a record at the end could not be taken away: nothing can be appended until the log is written anew. */
+    /** Half a record at the end could not be taken away: the log is to be written anew before anything is appended. */
     private boolean torn;
 
-    /** The present state, as records. */
+    /** The present state, as records. Told under the log's lock, so it appends nothing and waits for nothing that does. */
     interface Snapshot {
         void writeTo(Consumer<IndexRecord> records);
     }
 
-    private IndexLog(Path path, FileChannel channel) {
+    /** Set before the folder is left to the next process: from then on the log's name is not ours. */
+    private volatile boolean closed;
+
+    /** @param channel of the file, for reading and writing */
+    IndexLog(Path path, FileChannel channel) {
         this.path = path;
         this.channel = channel;
     }
@@ -74,8 +82,13 @@ final class IndexLog implements AutoCloseable {
         return new IndexLog(path, channel);
     }
 
-    /** Hands over what the log says, in order, and cuts off what a crash left half written. */
-    void replay(Consumer<IndexRecord> records) throws IOException {
+    /**
+     * Hands over what the log says, in order, and cuts off what a crash left half written.
+     *
+     * @param state what to write from now on where the log is written anew
+     */
+    void replay(Consumer<IndexRecord> records, Snapshot state) throws IOException {
+        present = state;
         long size = channel.size();
         long position = new Replay(channel, records).run();
         if (position < size) {
@@ -146,23 +159,32 @@ final class IndexLog implements AutoCloseable {
         }
     }
 
+    /** Not ended by an interrupt, which would close the file for all threads: it is passed on afterwards. */
     void append(IndexRecord entry) throws IOException {
+        boolean interrupted = Thread.interrupted();
         lock.lock();
         try {
             if (torn) {
-                throw new IOException("the index " + path + " could not be written and is not whole");
+                compact();
             }
-            long start = length;
-            buffer.clear();
-            put(entry);
-            try {
-                flush();
-            } catch (IOException e) {
-                cutTo(start);
-                throw e;
-            }
+            appendWhole(entry);
         } finally {
             lock.unlock();
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void appendWhole(IndexRecord entry) throws IOException {
+        long start = length;
+        buffer.clear();
+        put(entry);
+        try {
+            flush();
+        } catch (IOException e) {
+            cutTo(start);
+            throw e;
         }
     }
 
@@ -192,12 +214,23 @@ final class IndexLog implements AutoCloseable {
         }
     }
 
-    /** Writes the log anew where most of it is superseded, or it cannot be appended to. */
-    void compactIfDue(Snapshot snapshot) throws IOException {
+    /** Whether most of it is superseded: then {@link #compactIfDue} is worth a call, from where it may take its time. */
+    boolean isDue() {
         lock.lock();
         try {
-            if (torn || (length > MIN_COMPACTION_BYTES && length > 2 * compactLength)) {
-                compact(snapshot);
+            return length > MIN_COMPACTION_BYTES && length > 2 * compactLength;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Where this fails the log is as it was, and due again once it is twice as long. */
+    void compactIfDue() throws IOException {
+        lock.lock();
+        try {
+            if (isDue()) {
+                compactLength = length;
+                compact();
             }
         } finally {
             lock.unlock();
@@ -208,27 +241,30 @@ final class IndexLog implements AutoCloseable {
      * Writes the log anew. Appends wait meanwhile, so that none is lost: what one of them says is either in the snapshot
      * or follows it.
      */
-    void compact(Snapshot snapshot) throws IOException {
+    void compact() throws IOException {
         lock.lock();
         try {
+            checkOpen();
             Path temporary = temporary(path);
             Files.deleteIfExists(temporary);
             FileChannel old = channel;
             long oldLength = length;
+            boolean done = false;
             channel = FileChannel.open(
                     temporary,
                     Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
                     PosixFilePermissions.asFileAttribute(CacheFolder.PRIVATE_FILE));
             try {
                 length = 0;
-                writeAll(snapshot);
+                writeAll();
                 channel.force(true); // else a power cut could leave the name with an empty file
+                checkOpen();
                 Files.move(temporary, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-            } catch (IOException e) {
-                channel.close();
-                channel = old;
-                length = oldLength;
-                throw e;
+                done = true;
+            } finally {
+                if (!done) {
+                    takeBack(old, oldLength);
+                }
             }
             compactLength = length;
             torn = false;
@@ -238,11 +274,20 @@ final class IndexLog implements AutoCloseable {
         }
     }
 
-    private void writeAll(Snapshot snapshot) throws IOException {
+    /** What was begun anew is not whole. The space that it takes may be what there was too little of. */
+    private void takeBack(FileChannel old, long oldLength) throws IOException {
+        FileChannel unfinished = channel;
+        channel = old;
+        length = oldLength;
+        unfinished.close();
+        Files.deleteIfExists(temporary(path));
+    }
+
+    private void writeAll() throws IOException {
         buffer.clear();
         buffer.putLong(MAGIC);
         IOException[] failure = new IOException[1];
-        snapshot.writeTo(entry -> {
+        present.writeTo(entry -> {
             if (failure[0] != null) {
                 return;
             }
@@ -272,8 +317,16 @@ final class IndexLog implements AutoCloseable {
         return path.resolveSibling(path.getFileName() + ".new");
     }
 
+    private void checkOpen() throws IOException {
+        if (closed) {
+            throw new IOException("the index " + path + " is closed");
+        }
+    }
+
+    /** Waits for nobody: an append may hang in the disk. */
     @Override
     public void close() throws IOException {
+        closed = true;
         channel.close();
     }
 }

@@ -57,7 +57,7 @@ public final class PageCache implements AutoCloseable {
             IndexLog index = IndexLog.open(folder.index());
             Shared shared = share(config, environment, files, index);
             IndexReplay replay = new IndexReplay(shared);
-            index.replay(replay);
+            index.replay(replay, shared.store()::snapshot);
             shared.store().start(replay.objects());
             return new PageCache(folder, index, shared);
         } catch (IOException | RuntimeException e) {

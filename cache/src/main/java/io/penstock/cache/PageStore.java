@@ -258,7 +258,7 @@ final class PageStore {
     // ---- index
 
     /** The present state. What changes meanwhile is appended after it; so nothing is said here that is about to go. */
-    private void snapshot(Consumer<IndexRecord> records) {
+    void snapshot(Consumer<IndexRecord> records) {
         for (ObjectPages object : table.all()) {
             if (object.hasFile()) {
                 records.accept(new ObjectAdded(object.fileName(), object.id(), object.size()));
@@ -269,6 +269,13 @@ final class PageStore {
                     }
                 }
             }
+        }
+    }
+
+    /** Has the index written anew where most of it is superseded. */
+    void shortenIndex() {
+        if (index.isDue()) {
+            tasks.execute("write the index anew", index::compactIfDue);
         }
     }
 
@@ -305,7 +312,7 @@ final class PageStore {
                 log.warn("The cache's disk is slow: what it has not taken in {} s is not kept.", DRAIN_SECONDS);
                 return;
             }
-            index.compact(this::snapshot);
+            index.compact();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (IOException e) {

@@ -108,6 +108,7 @@ final class PageWrites {
             extent.setStored(frame.page(), checksum);
             index.append(
                     new PagesStored(frame.object().fileName(), frame.page(), 1, IntBuffer.wrap(new int[] {checksum})));
+            store.shortenIndex();
             health.succeeded();
             return true;
         } finally {
@@ -131,6 +132,7 @@ final class PageWrites {
                 adopt(extent, pages, checksums);
                 page = pages.nextSetBit(extent.firstPage() + extent.pages());
             }
+            store.shortenIndex();
             health.succeeded();
             return true;
         } catch (IOException e) {

@@ -39,8 +39,7 @@ final class HeapTest {
     private void writeIndex() throws Exception {
         Files.deleteIfExists(directory.resolve("index.log"));
         try (IndexLog index = IndexLog.open(directory.resolve("index.log"))) {
-            index.replay(none -> {});
-            index.compact(records -> {
+            index.replay(none -> {}, records -> {
                 for (int object = 0; object < OBJECTS; object++) {
                     int pages = PAGES / OBJECTS;
                     records.accept(
@@ -50,6 +49,7 @@ final class HeapTest {
                     }
                 }
             });
+            index.compact();
         }
     }
 
