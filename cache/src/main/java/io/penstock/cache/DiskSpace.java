@@ -7,10 +7,13 @@ import io.penstock.cache.IndexRecord.ObjectRemoved;
 import io.penstock.cache.IndexRecord.PagesDropped;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
+import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The bytes on disk: how many there may be, how many there are, and which extents go when there are too many. Caffeine
@@ -20,6 +23,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * the file system: where others fill it, the cache shrinks, and grows again when they are done.
  */
 final class DiskSpace {
+    private static final Logger log = LoggerFactory.getLogger(DiskSpace.class);
+
     /** How much may be written between two looks at how much is free. */
     private static final long CHECK_INTERVAL_BYTES = 16L << 20;
 
@@ -45,6 +50,12 @@ final class DiskSpace {
 
     /** Of extents that are held, and weigh nothing therefore. */
     private long heldBytes;
+
+    /** Taken, and of no extent that the policy knows: their file is still there, though it should not be. */
+    private long strandedBytes;
+
+    /** Doomed and no longer pinned, but freeing them has failed: tried again at the next look at how much is free. */
+    private final ArrayDeque<Extent> unfreed = new ArrayDeque<>();
 
     private final AtomicLong usedBytes = new AtomicLong(); // written under the lock
     private long takenSinceCheck;
@@ -106,21 +117,31 @@ final class DiskSpace {
             if (!extent.allocate(page)) {
                 return true;
             }
-            long bytes = extent.object().allocatedBytes(page);
-            followFileSystem(bytes);
-            freeGivenUp();
-            weigh(extent);
-            freeGivenUp();
-            if (usedBytes.get() + bytes > limitBytes || extent.isDoomed()) {
-                extent.deallocate(page);
-                extents.asMap().computeIfPresent(extent, (key, same) -> same);
-                return false;
+            boolean taken = false;
+            try {
+                taken = makeSpace(extent, extent.object().allocatedBytes(page));
+            } finally {
+                if (!taken) {
+                    extent.deallocate(page);
+                    extents.asMap().computeIfPresent(extent, (key, same) -> same);
+                }
             }
-            usedBytes.addAndGet(bytes);
-            return true;
+            return taken;
         } finally {
             lock.unlock();
         }
+    }
+
+    private boolean makeSpace(Extent extent, long bytes) throws IOException {
+        followFileSystem(bytes);
+        freeGivenUp();
+        weigh(extent);
+        freeGivenUp();
+        if (usedBytes.get() + bytes > limitBytes || extent.isDoomed()) {
+            return false;
+        }
+        usedBytes.addAndGet(bytes);
+        return true;
     }
 
     /**
@@ -147,13 +168,14 @@ final class DiskSpace {
         takenSinceCheck += bytes;
         if (takenSinceCheck >= CHECK_INTERVAL_BYTES) {
             takenSinceCheck = 0;
+            freeUnfreed();
             setLimit(Math.clamp(usedBytes.get() + files.usableBytes() - minFreeBytes, 0, sizeBytes));
         }
     }
 
     private void setLimit(long bytes) {
         limitBytes = bytes;
-        long others = Math.max(0, bytes - heldBytes);
+        long others = Math.max(0, bytes - heldBytes - strandedBytes);
         if (eviction.getMaximum() != others) {
             eviction.setMaximum(others);
         }
@@ -220,40 +242,118 @@ final class DiskSpace {
         }
     }
 
-    /** Frees the space of an extent that is doomed and no longer pinned. */
+    /** Frees the space of an extent that is doomed and no longer pinned; if that fails, once more later. */
     void free(Extent extent) throws IOException {
         lock.lock();
+        boolean freed = false;
         try {
             extents.invalidate(extent);
-            ObjectPages object = extent.object();
-            long bytes = extent.allocatedBytes();
-            counters.evictedPages.add(Integer.bitCount(extent.storedPages()));
-            if (table.forgetIfOnly(object, extent)) {
-                index.append(new ObjectRemoved(object.fileName()));
-                files.remove(object.fileName());
-            } else if (table.retain(object)) {
-                try {
-                    punch(object, extent);
-                } finally {
-                    object.removeExtent(extent);
-                    table.release(object);
-                }
+            freeNow(extent);
+            freed = true;
+        } finally {
+            if (!freed) {
+                unfreed.add(extent);
+                strand(extent.allocatedBytes());
             }
-            usedBytes.addAndGet(-bytes);
+            lock.unlock();
+        }
+    }
+
+    private void freeUnfreed() {
+        for (int left = unfreed.size(); left > 0; left--) {
+            Extent extent = unfreed.remove();
+            strand(-extent.allocatedBytes());
+            try {
+                free(extent);
+            } catch (IOException e) {
+                log.debug("Space of the cache's disk still cannot be freed", e);
+            }
+        }
+    }
+
+    private void freeNow(Extent extent) throws IOException {
+        ObjectPages object = extent.object();
+        // Not retained, it has been forgotten already: by an earlier attempt, which has failed.
+        if (table.forgetIfOnly(object, extent) || !table.retain(object)) {
+            removeFile(object);
+            freed(extent);
+            return;
+        }
+        try {
+            boolean punched = punch(object, extent);
+            object.removeExtent(extent);
+            if (punched) {
+                freed(extent);
+            } else {
+                leaveInFile(extent);
+            }
+        } finally {
+            release(object);
+        }
+    }
+
+    private void freed(Extent extent) {
+        counters.evictedPages.add(Integer.bitCount(extent.storedPages()));
+        usedBytes.addAndGet(-extent.allocatedBytes());
+    }
+
+    /** The file system frees whole files only: so all of the file goes, as soon as nobody uses it. */
+    private void leaveInFile(Extent extent) {
+        ObjectPages object = extent.object();
+        counters.evictedPages.add(Integer.bitCount(extent.storedPages()));
+        object.setStrandedBytes(object.strandedBytes() + extent.allocatedBytes());
+        strand(extent.allocatedBytes());
+        for (Extent other : object.stored().extents()) {
+            if (!other.isHeld()) {
+                givenUp.add(other);
+            }
+        }
+    }
+
+    /** So much more is taken that the policy knows nothing of: the less is left to what it decides on. */
+    private void strand(long bytes) {
+        strandedBytes += bytes;
+        setLimit(limitBytes);
+    }
+
+    /** Removes the file of an object that has been forgotten. */
+    void removeFile(ObjectPages object) throws IOException {
+        lock.lock();
+        try {
+            index.append(new ObjectRemoved(object.fileName()));
+            files.remove(object.fileName());
+            if (object.strandedBytes() != 0) {
+                usedBytes.addAndGet(-object.strandedBytes());
+                strand(-object.strandedBytes());
+                object.setStrandedBytes(0);
+            }
         } finally {
             lock.unlock();
         }
     }
 
-    private void punch(ObjectPages object, Extent extent) throws IOException {
+    /** Once it is done nothing may fail any more, or it would be done again. */
+    private void release(ObjectPages object) {
+        try {
+            table.release(object);
+        } catch (IOException e) {
+            log.debug("A data file could not be closed", e);
+        }
+    }
+
+    /** False if the file system cannot free a part of a file. */
+    private boolean punch(ObjectPages object, Extent extent) throws IOException {
         // Before the pages go: else a crash between leaves records of pages that then look damaged.
         index.append(new PagesDropped(object.fileName(), extent.firstPage(), extent.allPages()));
         try {
             int last = extent.firstPage() + extent.pages() - 1;
             long start = ObjectPages.pageStart(extent.firstPage());
             object.file().punch(start, ObjectPages.pageStart(last) + object.pageLength(last) - start);
+            return true;
         } catch (NoSuchFileException e) {
-            return; // somebody else removed it: its space is free
+            return true; // somebody else removed it: its space is free
+        } catch (NoHolesException e) {
+            return false;
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.penstock.cache;
 
 import java.io.IOException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import jnr.ffi.LibraryLoader;
 import jnr.ffi.Runtime;
@@ -13,6 +14,12 @@ final class HolePuncher {
 
     /** include/uapi/asm-generic/fcntl.h: O_WRONLY and O_CLOEXEC; the same on x86-64 and aarch64. */
     private static final int WRITE_ONLY_CLOSE_ON_EXEC = 0x1 | 0x80000;
+
+    /** include/uapi/asm-generic/errno-base.h and errno.h; the same on x86-64 and aarch64. */
+    private static final int ENOENT = 2;
+
+    private static final int ENOSYS = 38;
+    private static final int EOPNOTSUPP = 95;
 
     private HolePuncher() {}
 
@@ -31,6 +38,7 @@ final class HolePuncher {
         static final Runtime RUNTIME = Runtime.getRuntime(C);
     }
 
+    /** @throws NoHolesException if the file system cannot do it, such as NFS before 4.2 */
     static void punch(Path file, long offset, long length) throws IOException {
         int descriptor = Library.C.open(file.toString(), WRITE_ONLY_CLOSE_ON_EXEC);
         if (descriptor < 0) {
@@ -46,6 +54,11 @@ final class HolePuncher {
     }
 
     private static IOException failure(String what, Path file) {
-        return new IOException("cannot " + what + " " + file + ": errno " + Library.RUNTIME.getLastError());
+        int errno = Library.RUNTIME.getLastError();
+        return switch (errno) {
+            case ENOENT -> new NoSuchFileException(file.toString());
+            case ENOSYS, EOPNOTSUPP -> new NoHolesException(file.toString());
+            default -> new IOException("cannot " + what + " " + file + ": errno " + errno);
+        };
     }
 }

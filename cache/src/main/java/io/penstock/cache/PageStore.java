@@ -1,7 +1,6 @@
 package io.penstock.cache;
 
 import io.penstock.cache.IndexRecord.ObjectAdded;
-import io.penstock.cache.IndexRecord.ObjectRemoved;
 import io.penstock.cache.IndexRecord.PagesDropped;
 import io.penstock.cache.IndexRecord.PagesStored;
 import java.io.IOException;
@@ -236,10 +235,7 @@ final class PageStore {
 
     /** The object has been forgotten. */
     void removeFile(ObjectPages object) {
-        tasks.execute("remove a file", () -> {
-            index.append(new ObjectRemoved(object.fileName()));
-            files.remove(object.fileName());
-        });
+        tasks.execute("remove a file", () -> space.removeFile(object));
     }
 
     /** For pages that are found to be of no use. */

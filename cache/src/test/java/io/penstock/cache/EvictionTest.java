@@ -63,6 +63,38 @@ final class EvictionTest {
     }
 
     @Test
+    void fill_whereNoHolesCanBePunched_removesWholeFiles() throws Exception {
+        List<TestObject> objects = objects(8, 9L * PAGE_SIZE + 1);
+        try (PageCache cache = openWithoutHoles()) {
+            CachedObject inUse = objects.getFirst().open(cache);
+            for (TestObject object : objects) {
+                object.store(cache);
+                assertThat(cache.statistics().diskBytes()).isBetween(1L, (long) DISK_PAGES * PAGE_SIZE);
+                assertThat(bytesOnDisk()).isLessThanOrEqualTo((DISK_PAGES + 2L) * PAGE_SIZE);
+            }
+            assertThat(objects.getLast().readablePages(cache)).hasSize(10);
+            assertThat(cache.statistics().diskErrors()).isZero();
+            assertThat(cache.statistics().evictedPages()).isPositive();
+
+            inUse.close();
+            cache.awaitWritten();
+            long unstored = cache.statistics().unstoredPages();
+            TestObject large = new TestObject("large", DISK_PAGES * (long) PAGE_SIZE);
+            large.store(cache);
+            assertThat(cache.statistics().unstoredPages())
+                    .as("the file that was in use is gone too")
+                    .isEqualTo(unstored);
+        }
+    }
+
+    private PageCache openWithoutHoles() throws IOException {
+        FaultyFiles files = new FaultyFiles();
+        files.set(FaultyFiles.Fault.NO_HOLES);
+        CacheConfig config = new CacheConfig(directory, (long) DISK_PAGES * PAGE_SIZE, 0, 8L * PAGE_SIZE);
+        return PageCache.open(config, new Environment(files::on, System::nanoTime, 4));
+    }
+
+    @Test
     void fill_ofManySmallObjects_removesTheirFiles() throws Exception {
         try (PageCache cache = open(8)) {
             for (TestObject object : objects(400, 100_000)) {

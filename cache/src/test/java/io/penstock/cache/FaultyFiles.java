@@ -19,7 +19,13 @@ final class FaultyFiles implements StoreFiles {
         /** What is there can be read; nothing can be written. */
         READ_ONLY,
         /** There is no space, and {@link #usableBytes} says so. */
-        FULL
+        FULL,
+        /** Nothing can be removed, nor can a hole be punched. */
+        UNREMOVABLE,
+        /** Files go as a whole only. */
+        NO_HOLES,
+        /** How much is free cannot be told. */
+        UNMEASURED
     }
 
     private volatile @Nullable StoreFiles files;
@@ -69,6 +75,13 @@ final class FaultyFiles implements StoreFiles {
         }
     }
 
+    private void removing(String path) throws IOException {
+        reading(path);
+        if (fault == Fault.UNREMOVABLE) {
+            throw new FileSystemException(path, null, "Input/output error");
+        }
+    }
+
     @Override
     public DataFile open(long name) throws IOException {
         reading("open");
@@ -89,7 +102,7 @@ final class FaultyFiles implements StoreFiles {
 
     @Override
     public void remove(long name) throws IOException {
-        reading("remove");
+        removing("remove");
         files().remove(name);
     }
 
@@ -105,6 +118,9 @@ final class FaultyFiles implements StoreFiles {
 
     @Override
     public long usableBytes() throws IOException {
+        if (fault == Fault.UNMEASURED) {
+            throw new FileSystemException("free space", null, "Input/output error");
+        }
         return fault == Fault.FULL ? 0 : files().usableBytes();
     }
 
@@ -135,7 +151,10 @@ final class FaultyFiles implements StoreFiles {
 
         @Override
         public void punch(long position, long length) throws IOException {
-            reading("punch");
+            removing("punch");
+            if (fault == Fault.NO_HOLES) {
+                throw new NoHolesException("punch");
+            }
             file.punch(position, length);
         }
 

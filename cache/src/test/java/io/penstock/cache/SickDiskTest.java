@@ -121,6 +121,46 @@ final class SickDiskTest {
     }
 
     @Test
+    void evict_whereNothingCanBeRemoved_countsItAndFreesItLater() throws Exception {
+        try (PageCache cache = open(64, 2)) {
+            OBJECT.store(cache);
+            long before = cache.statistics().diskBytes();
+            files.set(Fault.UNREMOVABLE);
+            cache.invalidate(TestObject.NAMESPACE, OBJECT.version());
+            cache.awaitWritten();
+            assertThat(cache.statistics().diskErrors()).isPositive();
+            assertThat(cache.statistics().diskBytes()).as("it is still there").isEqualTo(before);
+
+            files.set(Fault.NONE);
+            now.addAndGet(TimeUnit.MINUTES.toNanos(1));
+            TestObject other = new TestObject("other", 20L * PAGE_SIZE); // enough for another look
+            other.store(cache);
+
+            assertThat(cache.statistics().diskBytes()).isEqualTo(other.size());
+        }
+    }
+
+    @Test
+    void store_whereFreeSpaceCouldNotBeTold_countsEachPageLater() throws Exception {
+        TestObject object = new TestObject("object", 6L * PAGE_SIZE);
+        try (PageCache cache = open(64, 2)) {
+            cache.awaitWritten();
+            new TestObject("before", 15L * PAGE_SIZE).store(cache); // the next page has it looked at
+            long before = cache.statistics().diskBytes();
+            files.set(Fault.UNMEASURED);
+            object.store(cache);
+            assertThat(cache.statistics().diskErrors()).isPositive();
+
+            files.set(Fault.NONE);
+            readAll(cache, object);
+            cache.awaitWritten();
+            object.store(cache);
+
+            assertThat(cache.statistics().diskBytes()).isEqualTo(before + object.size());
+        }
+    }
+
+    @Test
     void fill_withAStalledDisk_doesNotWaitForIt() throws Exception {
         try (PageCache cache = open(64, 8)) {
             files.stall();
