@@ -112,10 +112,7 @@ final class ObjectPages {
         for (int page = from; page < to; page++) {
             PageFrame first = claimFirst(page, urgency);
             if (first != null) {
-                List<PageFrame> run = new ArrayList<>();
-                run.add(first);
-                extend(run, to, urgency);
-                return new Fill(this, run);
+                return extended(first, to, urgency);
             }
             if (urgency == Urgency.READAHEAD && state(page) == PageState.MISSING) {
                 return null; // for want of memory
@@ -140,11 +137,29 @@ final class ObjectPages {
 
     /** The claim comes first, so that of many readers of a page only one waits for memory. */
     void waitForMemory(PageFrame frame) throws InterruptedException {
+        boolean granted = false;
         try {
             frame.setPiece(memory().acquire(frame.length()));
-        } catch (InterruptedException e) {
-            abandon(frame);
-            throw e;
+            granted = true;
+        } finally {
+            if (!granted) {
+                abandon(frame);
+            }
+        }
+    }
+
+    private Fill extended(PageFrame first, int to, Urgency urgency) {
+        List<PageFrame> run = new ArrayList<>();
+        run.add(first);
+        boolean done = false;
+        try {
+            extend(run, to, urgency);
+            done = true;
+            return new Fill(this, run);
+        } finally {
+            if (!done) {
+                run.forEach(this::abandon);
+            }
         }
     }
 

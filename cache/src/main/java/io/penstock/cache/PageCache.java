@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,8 +40,12 @@ public final class PageCache implements AutoCloseable {
         return open(config, Environment.local(config));
     }
 
-    /** What a test replaces: the data files, the clock, and the size of an extent. */
-    record Environment(FilesFactory files, LongSupplier nanoTime, int pagesPerExtent) {
+    /** What a test replaces: the data files, the clock, the size of an extent, and where memory comes from. */
+    record Environment(FilesFactory files, LongSupplier nanoTime, int pagesPerExtent, Supplier<Slab> slabs) {
+        Environment(FilesFactory files, LongSupplier nanoTime, int pagesPerExtent) {
+            this(files, nanoTime, pagesPerExtent, Slab::new);
+        }
+
         interface FilesFactory {
             StoreFiles open(Path directory) throws IOException;
         }
@@ -69,7 +74,7 @@ public final class PageCache implements AutoCloseable {
     private static Shared share(CacheConfig config, Environment environment, StoreFiles files, IndexLog index) {
         Counters counters = new Counters();
         ObjectTable table = new ObjectTable();
-        PageMemory memory = new PageMemory(config.memoryBytes());
+        PageMemory memory = new PageMemory(config.memoryBytes(), environment.slabs());
         DiskHealth health = new DiskHealth(environment.nanoTime(), counters);
         DiskSpace space = new DiskSpace(config, files, index, table, counters);
         PageStore store = new PageStore(

@@ -8,6 +8,7 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,12 +51,15 @@ final class PageMemory {
     /** Kept frames that were read to the end. */
     private final LinkedHashSet<PageFrame> spent = new LinkedHashSet<>();
 
+    private final Supplier<Slab> newSlabs;
     private int slabs;
     private int maxSlabs;
     private long handedOutBytes;
     private long keptBytes;
 
-    PageMemory(long bytes) {
+    /** @param newSlabs throws {@link OutOfMemoryError} where there is no more memory */
+    PageMemory(long bytes, Supplier<Slab> newSlabs) {
+        this.newSlabs = newSlabs;
         this.maxSlabs = Math.toIntExact(bytes / PageCache.PAGE_SIZE);
     }
 
@@ -263,7 +267,7 @@ final class PageMemory {
             return null;
         }
         try {
-            Slab slab = new Slab();
+            Slab slab = newSlabs.get();
             slabs++;
             return slab;
         } catch (OutOfMemoryError e) {

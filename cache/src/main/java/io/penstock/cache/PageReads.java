@@ -112,8 +112,7 @@ final class PageReads {
         if (sequential && to.remaining() >= READAHEAD_BYTES) {
             PageFrame frame = tryFrame(page);
             if (frame != null) {
-                loadAhead(page);
-                return load(extent, frame, offset, to, loans);
+                return loadAndMore(extent, frame, offset, to, loans);
             }
         }
         int count = shared.store().read(extent, page, offset, to);
@@ -137,6 +136,20 @@ final class PageReads {
             return null;
         }
         return frame;
+    }
+
+    /** With what comes after it, which is asked for first. */
+    private int loadAndMore(Extent extent, PageFrame frame, int offset, ByteBuffer to, @Nullable LentBytes loans) {
+        boolean asked = false;
+        try {
+            loadAhead(frame.page());
+            asked = true;
+        } finally {
+            if (!asked) {
+                pages.abandon(frame);
+            }
+        }
+        return load(extent, frame, offset, to, loans);
     }
 
     /** What the kernel would read ahead if it saw these reads. */
@@ -166,15 +179,22 @@ final class PageReads {
         }
     }
 
+    /** Whatever happens, the frame must not stay without its bytes: its readers would wait for ever. */
     private boolean load(Extent extent, PageFrame frame) {
-        if (!shared.store().load(extent, frame.page(), frame.bytes())) {
-            pages.abandon(frame);
-            return false;
+        boolean loaded = false;
+        try {
+            loaded = shared.store().load(extent, frame.page(), frame.bytes());
+        } finally {
+            if (!loaded) {
+                pages.abandon(frame);
+            }
         }
-        frame.arrived(frame.length());
-        pages.memory().keep(frame);
-        frame.release();
-        return true;
+        if (loaded) {
+            frame.arrived(frame.length());
+            pages.memory().keep(frame);
+            frame.release();
+        }
+        return loaded;
     }
 
     int readNow(long position, ByteBuffer to, @Nullable LentBytes loans) {

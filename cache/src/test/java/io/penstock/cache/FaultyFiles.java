@@ -20,6 +20,8 @@ final class FaultyFiles implements StoreFiles {
         READ_ONLY,
         /** There is no space, and {@link #usableBytes} says so. */
         FULL,
+        /** Transfers fail as nobody foresaw. */
+        UNFORESEEN,
         /** Nothing can be removed, nor can a hole be punched. */
         UNREMOVABLE,
         /** Files go as a whole only. */
@@ -57,6 +59,9 @@ final class FaultyFiles implements StoreFiles {
     private void reading(String path) throws IOException {
         if (fault == Fault.DEAD) {
             throw new FileSystemException(path, null, "Input/output error");
+        }
+        if (fault == Fault.UNFORESEEN) {
+            throw new IllegalStateException("made up");
         }
     }
 

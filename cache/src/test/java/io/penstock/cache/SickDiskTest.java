@@ -121,6 +121,28 @@ final class SickDiskTest {
     }
 
     @Test
+    void read_thatFailsAsNobodyForesaw_leavesNoReaderWaiting() throws Exception {
+        try (PageCache cache = open(64, 8)) {
+            OBJECT.store(cache);
+        }
+        try (PageCache cache = open(64, 2);
+                CachedObject object = OBJECT.open(cache)) {
+            files.set(Fault.UNFORESEEN);
+            assertThatThrownBy(() -> OBJECT.readAndCheck(object, 0, 4096)).hasMessage("made up");
+            assertThat(cache.busyBytes()).isZero();
+
+            files.set(Fault.NONE);
+            assertThat(OBJECT.readablePages(cache)).hasSize(OBJECT.pages());
+            files.set(Fault.UNFORESEEN); // pages that have been verified are read in another way
+            assertThatThrownBy(() -> OBJECT.readAndCheck(object, 0, PAGE_SIZE, true))
+                    .hasMessage("made up");
+
+            files.set(Fault.NONE);
+            assertThat(OBJECT.readablePages(cache)).hasSize(OBJECT.pages());
+        }
+    }
+
+    @Test
     void evict_whereNothingCanBeRemoved_countsItAndFreesItLater() throws Exception {
         try (PageCache cache = open(64, 2)) {
             OBJECT.store(cache);

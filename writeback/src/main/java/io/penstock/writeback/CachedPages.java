@@ -68,6 +68,7 @@ record CachedPages(PageCache cache, String namespace) implements CommittedPages 
     private static void fill(Fill fill, StillContent content)
             throws ObjectStoreException, IOException, InterruptedException {
         long at = fill.range().offset();
+        Exception cause = new IllegalStateException("what was written could not be read back");
         try {
             while (at < fill.range().end()) {
                 ByteBuffer buffer = fill.buffer();
@@ -77,8 +78,10 @@ record CachedPages(PageCache cache, String namespace) implements CommittedPages 
                 at += length;
             }
         } catch (ObjectStoreException | IOException | InterruptedException e) {
-            fill.fail(e);
+            cause = e;
             throw e;
+        } finally {
+            fill.fail(cause); // whatever it was: who reads a claimed page waits until it ends. Nothing, if it has
         }
     }
 }

@@ -1,0 +1,54 @@
+package io.penstock.cache;
+
+import static io.penstock.cache.PageCache.PAGE_SIZE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.cache.PageCache.Environment;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Where the JVM grants less memory than the budget. */
+@Timeout(60)
+final class ScarceMemoryTest {
+    private static final TestObject OBJECT = new TestObject("object", 20L * PAGE_SIZE);
+
+    @TempDir
+    Path directory;
+
+    private final FaultyFiles files = new FaultyFiles();
+
+    /** Pages of memory that are still granted. */
+    private final AtomicInteger granted = new AtomicInteger();
+
+    private PageCache open(int memoryPages) throws IOException {
+        granted.set(memoryPages);
+        CacheConfig config = new CacheConfig(directory, 64L * PAGE_SIZE, 0, 32L * PAGE_SIZE);
+        return PageCache.open(config, new Environment(files::on, System::nanoTime, 4, this::slab));
+    }
+
+    private Slab slab() {
+        if (granted.getAndDecrement() <= 0) {
+            throw new OutOfMemoryError("made up");
+        }
+        return new Slab();
+    }
+
+    @Test
+    void claim_whereThereIsNone_failsAndLeavesThePageMissing() throws Exception {
+        try (PageCache cache = open(0);
+                CachedObject object = OBJECT.open(cache)) {
+            assertThatThrownBy(() -> object.claim(0, 1, Urgency.DEMAND)).isInstanceOf(OutOfMemoryError.class);
+            assertThat(object.state(0)).isEqualTo(PageState.MISSING);
+
+            granted.set(1);
+            assertThatThrownBy(() -> object.claim(0, 4, Urgency.DEMAND)).isInstanceOf(OutOfMemoryError.class);
+            assertThat(object.state(0)).isEqualTo(PageState.MISSING);
+            assertThat(cache.busyBytes()).isZero();
+        }
+    }
+}
