@@ -77,16 +77,8 @@ public final class PageCache implements AutoCloseable {
         PageMemory memory = new PageMemory(config.memoryBytes(), environment.slabs());
         DiskHealth health = new DiskHealth(environment.nanoTime(), counters);
         DiskSpace space = new DiskSpace(config, files, index, table, counters);
-        PageStore store = new PageStore(
-                files,
-                index,
-                space,
-                health,
-                table,
-                memory,
-                counters,
-                environment.pagesPerExtent(),
-                PageMemory.readaheadLimit(config.memoryBytes()));
+        PageStore store =
+                new PageStore(files, index, space, health, table, memory, counters, environment.pagesPerExtent());
         return new Shared(table, memory, store, new WholeFiles(files, table, store), counters);
     }
 
@@ -139,7 +131,10 @@ public final class PageCache implements AutoCloseable {
                 .snapshot(shared.memory().usedBytes(), shared.store().diskBytes());
     }
 
-    /** Bytes of memory that pages may take: some are read, some are on their way in or to the disk. */
+    /**
+     * Bytes of memory that pages may take: some are read, some are on their way in or to the disk. Becomes less where the
+     * JVM grants less than was asked for, so ask each time.
+     */
     public long memoryBytes() {
         return shared.memory().budgetBytes();
     }

@@ -53,7 +53,10 @@ final class PageMemory {
 
     private final Supplier<Slab> newSlabs;
     private int slabs;
-    private int maxSlabs;
+
+    /** Shrinks where the JVM grants less. Guarded by the lock for writing. */
+    private volatile int maxSlabs;
+
     private long handedOutBytes;
     private long keptBytes;
 
@@ -121,6 +124,7 @@ final class PageMemory {
         }
     }
 
+    /** May shrink: to be asked each time. */
     long budgetBytes() {
         return (long) maxSlabs * PageCache.PAGE_SIZE;
     }
@@ -134,11 +138,16 @@ final class PageMemory {
     }
 
     /**
-     * How much of a budget may be busy before readahead gives way, in bytes. Write-behind may hold as much: so where the
+     * How much may wait to be written to disk, in bytes: as much as may be busy before readahead gives way. So where the
      * disk is slower than the store, readahead runs at the disk's pace, and only what readers demand beyond that is not
      * stored.
      */
-    static long readaheadLimit(long budget) {
+    long unwrittenLimit() {
+        return readaheadLimit(budgetBytes());
+    }
+
+    /** How much of a budget may be busy before readahead gives way, in bytes. */
+    private static long readaheadLimit(long budget) {
         return budget / 4 * 3;
     }
 

@@ -53,8 +53,7 @@ final class PageStore {
             ObjectTable table,
             PageMemory memory,
             Counters counters,
-            int pagesPerExtent,
-            long maxUnwrittenBytes) {
+            int pagesPerExtent) {
         this.files = files;
         this.index = index;
         this.space = space;
@@ -63,7 +62,7 @@ final class PageStore {
         this.table = table;
         this.counters = counters;
         this.pagesPerExtent = pagesPerExtent;
-        this.writes = new PageWrites(this, index, space, health, tasks, table, memory, counters, maxUnwrittenBytes);
+        this.writes = new PageWrites(this, index, space, health, tasks, table, memory, counters);
     }
 
     int pagesPerExtent() {

@@ -25,10 +25,8 @@ final class PageWrites {
     private final ObjectTable table;
     private final PageMemory memory;
     private final Counters counters;
-    private final long maxUnwrittenBytes;
     private final AtomicLong unwrittenBytes = new AtomicLong();
 
-    /** @param maxUnwrittenBytes of pages that wait to be written; more stay in memory only */
     PageWrites(
             PageStore store,
             IndexLog index,
@@ -37,8 +35,7 @@ final class PageWrites {
             DiskTasks tasks,
             ObjectTable table,
             PageMemory memory,
-            Counters counters,
-            long maxUnwrittenBytes) {
+            Counters counters) {
         this.store = store;
         this.index = index;
         this.space = space;
@@ -47,13 +44,12 @@ final class PageWrites {
         this.table = table;
         this.memory = memory;
         this.counters = counters;
-        this.maxUnwrittenBytes = maxUnwrittenBytes;
     }
 
     /** Has a complete page written, and from then on keeps it in memory only while there is room. */
     void write(PageFrame frame) {
         int bytes = frame.piece().size();
-        if (unwrittenBytes.addAndGet(bytes) > maxUnwrittenBytes
+        if (unwrittenBytes.addAndGet(bytes) > memory.unwrittenLimit() // more stay in memory only
                 || !health.allowsWrite()
                 || !table.retain(frame.object())) {
             unwrittenBytes.addAndGet(-bytes);

@@ -51,4 +51,24 @@ final class ScarceMemoryTest {
             assertThat(cache.busyBytes()).isZero();
         }
     }
+
+    @Test
+    void fill_withLessMemoryThanTheBudgetAndAStalledDisk_goesOn() throws Exception {
+        try (PageCache cache = open(8);
+                CachedObject object = OBJECT.open(cache)) {
+            Fill all = TestObject.claimed(object, 0, 20);
+            assertThat(all.range().length()).isEqualTo(8L * PAGE_SIZE);
+            assertThat(cache.memoryBytes()).isEqualTo(8L * PAGE_SIZE);
+            OBJECT.fill(all, PAGE_SIZE);
+            cache.awaitWritten();
+
+            files.stall();
+            for (int page = 8; page < 20; page++) {
+                OBJECT.fill(TestObject.claimed(object, page, page + 1), PAGE_SIZE);
+            }
+            assertThat(cache.statistics().unstoredPages()).isPositive();
+            files.resume();
+            cache.awaitWritten();
+        }
+    }
 }

@@ -52,7 +52,7 @@ public final class PageFetcher implements AutoCloseable {
         this.config = config;
         this.gate = new FetchGate<>(config.concurrency());
         // The other half is for what is being read, and on its way to the disk.
-        this.running = new RunningStreams(cache.memoryBytes() / 2, System::nanoTime);
+        this.running = new RunningStreams(() -> cache.memoryBytes() / 2, System::nanoTime);
     }
 
     /**

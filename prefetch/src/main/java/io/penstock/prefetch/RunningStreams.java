@@ -17,24 +17,23 @@ final class RunningStreams {
     /** However many streams there are, each may have the page after the one that is read. */
     static final long LEAST_SHARE = 2L * PageCache.PAGE_SIZE;
 
-    private final long bytes;
+    private final LongSupplier bytes;
     private final LongSupplier nanoTime;
 
     /** Guarded by this. */
     private final Set<Stream> streams = new HashSet<>();
 
     private volatile long sweptAt;
-    private volatile long share;
+    private volatile int sharing = 1;
 
     /**
-     * @param bytes that all windows together may take
+     * @param bytes that all windows together may take; asked each time, as there may turn out to be less
      * @param nanoTime such as {@link System#nanoTime}
      */
-    RunningStreams(long bytes, LongSupplier nanoTime) {
+    RunningStreams(LongSupplier bytes, LongSupplier nanoTime) {
         this.bytes = bytes;
         this.nanoTime = nanoTime;
         this.sweptAt = nanoTime.getAsLong();
-        share();
     }
 
     /**
@@ -48,7 +47,7 @@ final class RunningStreams {
         if (!stream.shares || now - sweptAt > IDLE_NANOS) {
             add(stream, now);
         }
-        return share;
+        return Math.max(LEAST_SHARE, bytes.getAsLong() / sharing);
     }
 
     private synchronized void add(Stream stream, long now) {
@@ -76,6 +75,6 @@ final class RunningStreams {
     }
 
     private void share() {
-        share = Math.max(LEAST_SHARE, bytes / Math.max(1, streams.size()));
+        sharing = Math.max(1, streams.size());
     }
 }

@@ -16,7 +16,8 @@ final class RunningStreamsTest {
     private static final ReadaheadConfig CONFIG = new ReadaheadConfig(128 * MIB, 8 * MIB, 64, 0);
 
     private final AtomicLong nanos = new AtomicLong();
-    private final RunningStreams running = new RunningStreams(256 * MIB, nanos::get);
+    private final AtomicLong memory = new AtomicLong(256 * MIB);
+    private final RunningStreams running = new RunningStreams(memory::get, nanos::get);
 
     private StreamsModel open() {
         return new StreamsModel(CONFIG, 4 * GIB, running);
@@ -38,6 +39,15 @@ final class RunningStreamsTest {
         StreamsModel file = open();
         read(file, 0, 512 * MIB);
         assertThat(ahead(file)).isBetween(120 * MIB, 128 * MIB);
+    }
+
+    @Test
+    void window_whereThereTurnsOutToBeLessMemory_shrinks() {
+        StreamsModel file = open();
+        read(file, 0, 256 * MIB);
+        memory.set(32 * MIB);
+        read(file, 256 * MIB, 512 * MIB);
+        assertThat(ahead(file)).isBetween(16 * MIB, 32 * MIB);
     }
 
     @Test

@@ -20,7 +20,7 @@ final class StreamsModel {
     private final long size;
 
     StreamsModel(ReadaheadConfig config, long size) {
-        this(config, size, new RunningStreams(Long.MAX_VALUE, () -> 0));
+        this(config, size, new RunningStreams(() -> Long.MAX_VALUE, () -> 0));
     }
 
     StreamsModel(ReadaheadConfig config, long size, RunningStreams running) {
