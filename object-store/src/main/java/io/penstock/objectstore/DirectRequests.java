@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AwsCredentials;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
@@ -30,8 +31,15 @@ final class DirectRequests implements AutoCloseable {
     /** Answers of a healthy store about this one object. */
     private static final int NOT_FOUND = 404;
 
+    private static final int CONFLICT = 409;
     private static final int PRECONDITION_FAILED = 412;
     private static final int RANGE_NOT_SATISFIABLE = 416;
+
+    /** About this one object (it is archived, or below a prefix that is denied), or about the request's signature. */
+    private static final int FORBIDDEN = 403;
+
+    /** So many refusals, and nothing else between them, are about the signature. */
+    private static final int MANY_REFUSALS = 8;
 
     /** How long to leave all requests to the SDK after a trouble, which slows down when asked to. */
     private static final Duration REST = Duration.ofSeconds(10);
@@ -45,6 +53,9 @@ final class DirectRequests implements AutoCloseable {
 
     /** {@link System#nanoTime} until which the SDK has the requests. */
     private volatile long restUntil = System.nanoTime();
+
+    /** Since the last success. */
+    private final AtomicInteger refusals = new AtomicInteger();
 
     /** @param base what a key is appended to */
     DirectRequests(S3Config config, URI base, String region, AwsCredentialsProvider credentials) {
@@ -71,6 +82,7 @@ final class DirectRequests implements AutoCloseable {
             long length = head.contentLength();
             if (head.status() == PARTIAL_CONTENT && length > 0) {
                 body = new DirectBody(connections, connection, head, length);
+                usual();
             } else {
                 unusual(head.status());
             }
@@ -117,6 +129,7 @@ final class DirectRequests implements AutoCloseable {
                 unusual(answer.status());
                 return null;
             }
+            usual();
             reusable = answer.contentLength() == 0 && answer.keepsAlive() && !connection.hasUnread();
             return answer;
         } catch (IOException | SdkException e) {
@@ -140,11 +153,32 @@ final class DirectRequests implements AutoCloseable {
         connections.close();
     }
 
+    private void usual() {
+        if (refusals.get() != 0) { // else all threads would write what they all read
+            refusals.set(0);
+        }
+    }
+
+    /**
+     * What is about one object says nothing of the others. All else is either trouble of the store's (429, 5xx), which the
+     * SDK slows down for, or shows that it wants something of requests that these lack: another address (3xx),
+     * credentials (401), a header or an encoding (400, 411, 501), or that it sends whole objects for parts (200).
+     */
     private void unusual(int status) {
         switch (status) {
-            case NOT_FOUND, PRECONDITION_FAILED, RANGE_NOT_SATISFIABLE -> {}
-            default -> restUntil = System.nanoTime() + REST.toNanos();
+            case NOT_FOUND, CONFLICT, PRECONDITION_FAILED, RANGE_NOT_SATISFIABLE -> {}
+            case FORBIDDEN -> {
+                if (refusals.incrementAndGet() >= MANY_REFUSALS) {
+                    rest();
+                }
+            }
+            default -> rest();
         }
+    }
+
+    private void rest() {
+        refusals.set(0);
+        restUntil = System.nanoTime() + REST.toNanos();
     }
 
     private byte[] request(ObjectVersion version, ByteRange range) {

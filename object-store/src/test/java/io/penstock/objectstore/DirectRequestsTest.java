@@ -30,6 +30,7 @@ final class DirectRequestsTest {
     private static final ByteRange RANGE = new ByteRange(10, 5);
     private static final String GOOD = "HTTP/1.1 206 Partial Content\r\netag: \"tag\"\r\nContent-Length: 5\r\n"
             + "Content-Range: bytes 10-14/100\r\n\r\nhello";
+    private static final String REFUSAL = "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n";
     private static final AwsCredentialsProvider CREDENTIALS =
             StaticCredentialsProvider.create(AwsBasicCredentials.create("id", "secret"));
 
@@ -120,6 +121,7 @@ final class DirectRequestsTest {
             strings = {
                 "HTTP/1.1 412 Precondition Failed\r\nContent-Length: 0\r\n\r\n",
                 "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
+                "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n",
                 "HTTP/1.1 206 Partial Content\r\nContent-Length: five\r\n\r\n",
                 "HTTP/1.1 206 Partial Content\r\nno colon\r\n\r\n",
                 "SSH-2.0-OpenSSH\r\n\r\n",
@@ -137,7 +139,8 @@ final class DirectRequestsTest {
                 "200 OK\r\nContent-Length: 0",
                 "206 Partial Content\r\nTransfer-Encoding: chunked\r\nContent-Length: 5",
                 "301 Moved\r\nContent-Length: 0",
-                "403 Forbidden\r\nContent-Length: 0",
+                "400 Bad Request\r\nContent-Length: 0",
+                "429 Too Many Requests\r\nContent-Length: 0",
                 "503 Slow Down\r\nContent-Length: 0"
             })
     void get_refused_theNextAreLeftToTheSdkToo(String answer) throws Exception {
@@ -145,6 +148,24 @@ final class DirectRequestsTest {
         assertThat(get()).isNull();
         assertThat(get()).isNull();
         assertThat(server.requests()).hasSize(1);
+    }
+
+    @Test
+    void get_oneObjectRefusedAgainAndAgain_theOthersAreNotLeftToTheSdk() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            server.answers(REFUSAL, GOOD);
+            assertThat(get()).isNull();
+            assertThat(read(get())).isEqualTo("hello");
+        }
+    }
+
+    @Test
+    void get_allRefused_theNextAreLeftToTheSdkToo() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            server.answers(REFUSAL);
+            assertThat(get()).isNull();
+        }
+        assertThat(server.requests()).hasSize(8);
     }
 
     @Test
