@@ -3,7 +3,9 @@ package io.penstock.objectstore;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.Deque;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
@@ -94,7 +96,7 @@ final class Connections implements AutoCloseable {
     private @Nullable Connection idle() {
         Connection connection;
         while ((connection = idle.poll()) != null) {
-            if (connection.idle(System.nanoTime()) < LONGEST_IDLE.toNanos()) {
+            if (!isStale(connection, System.nanoTime())) {
                 return connection;
             }
             connection.close();
@@ -109,12 +111,27 @@ final class Connections implements AutoCloseable {
         }
     }
 
+    /** Those whose users have waited too long; and the oldest idle ones, which nobody may ever ask for again. */
+    void closeLate(long now) {
+        used.forEach(connection -> connection.closeIfLate(now));
+        Connection oldest;
+        while ((oldest = idle.peekLast()) != null && isStale(oldest, now)) {
+            if (idle.removeLastOccurrence(oldest)) { // else somebody was faster
+                oldest.close();
+            }
+        }
+    }
+
+    private static boolean isStale(Connection connection, long now) {
+        return connection.idle(now) >= LONGEST_IDLE.toNanos();
+    }
+
     private void watch() {
+        Duration interval = Collections.min(List.of(readTimeout.dividedBy(4), LONGEST_IDLE));
         try {
             while (!closed) {
-                Thread.sleep(readTimeout.dividedBy(4));
-                long now = System.nanoTime();
-                used.forEach(connection -> connection.closeIfLate(now));
+                Thread.sleep(interval);
+                closeLate(System.nanoTime());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
