@@ -53,15 +53,19 @@ final class Copies {
                 .ifNoneMatch(conditions.ifNoneMatch(condition))
                 .requestPayer(requests.payer)
                 .build();
-        CopyObjectResponse response =
-                requests.change(requests.failures.object(source.key()), () -> requests.client.copyObject(request));
-        return new ObjectVersion(key, response.copyObjectResult().eTag(), source.size(), Requests.timeOf(response));
+        try {
+            CopyObjectResponse response =
+                    requests.change(requests.failures.object(source.key()), () -> requests.client.copyObject(request));
+            return new ObjectVersion(key, response.copyObjectResult().eTag(), source.size(), Requests.timeOf(response));
+        } catch (ObjectStoreException.NotFound e) {
+            throw requests.failures.explainCopy(source.key(), e);
+        }
     }
 
     /** What CopyObject takes over by itself is asked for and set: type and metadata. */
     private ObjectVersion copyInParts(ObjectVersion source, String key, WriteCondition condition)
             throws ObjectStoreException, InterruptedException {
-        HeadObjectResponse head = reads.headers(source.key());
+        HeadObjectResponse head = headersOf(source);
         MultipartUpload upload = uploads.create(
                 key,
                 request -> request.contentType(head.contentType())
@@ -80,6 +84,14 @@ final class Copies {
             if (!completed) {
                 abort(upload);
             }
+        }
+    }
+
+    private HeadObjectResponse headersOf(ObjectVersion source) throws ObjectStoreException, InterruptedException {
+        try {
+            return reads.headers(source.key());
+        } catch (ObjectStoreException.NotFound e) {
+            throw requests.failures.sourceGone(source.key(), e);
         }
     }
 

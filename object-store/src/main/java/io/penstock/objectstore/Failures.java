@@ -189,6 +189,16 @@ final class Failures {
                 && code(answer).equals("NoSuchKey");
     }
 
+    /** What a copy's 404 means: the same as 412 where its source is gone, unless bucket or upload are what is gone. */
+    ObjectStoreException explainCopy(String source, ObjectStoreException.NotFound failure) {
+        return isNoSuchKey(failure) ? sourceGone(source, failure) : failure;
+    }
+
+    ObjectStoreException sourceGone(String source, ObjectStoreException.NotFound failure) {
+        return new ObjectStoreException.PreconditionFailed(
+                object(source) + " is to be copied and was deleted by somebody else meanwhile", failure);
+    }
+
     /** S3's name of the error; empty where the answer has none. */
     static String code(AwsServiceException answer) {
         AwsErrorDetails details = answer.awsErrorDetails();

@@ -112,10 +112,15 @@ final class MultipartUploads {
                 .partNumber(number)
                 .requestPayer(requests.payer)
                 .build();
-        return requests.change(requests.failures.object(source.key()), () -> {
-            var result = requests.client.uploadPartCopy(request).copyPartResult();
-            return new UploadedPart(number, result.eTag(), range.length(), SentBody.decode(result.checksumCRC32C()));
-        });
+        try {
+            return requests.change(requests.failures.object(source.key()), () -> {
+                var result = requests.client.uploadPartCopy(request).copyPartResult();
+                return new UploadedPart(
+                        number, result.eTag(), range.length(), SentBody.decode(result.checksumCRC32C()));
+            });
+        } catch (ObjectStoreException.NotFound e) {
+            throw requests.failures.explainCopy(source.key(), e);
+        }
     }
 
     ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, WriteCondition condition)

@@ -68,7 +68,8 @@ public interface ObjectStore extends AutoCloseable {
      * Makes a part of a range of exactly this version, copied by the store itself.
      *
      * @param range at most {@link UploadedPart#MAX_SIZE}
-     * @throws ObjectStoreException.PreconditionFailed if the source is no longer this version
+     * @throws ObjectStoreException.PreconditionFailed if the source is no longer this version, or is gone
+     * @throws ObjectStoreException.NotFound if the upload is gone
      */
     UploadedPart copyPart(MultipartUpload upload, int number, ObjectVersion source, ByteRange range)
             throws ObjectStoreException, InterruptedException;
@@ -98,8 +99,8 @@ public interface ObjectStore extends AutoCloseable {
     /**
      * Copies exactly this version to another key, within the store, whatever its size.
      *
-     * @throws ObjectStoreException.PreconditionFailed if the source is no longer this version, or the condition on the
-     *     target does not hold
+     * @throws ObjectStoreException.PreconditionFailed if the source is no longer this version or is gone, or the
+     *     condition on the target does not hold
      */
     ObjectVersion copy(ObjectVersion source, String key, WriteCondition condition)
             throws ObjectStoreException, InterruptedException;

@@ -303,7 +303,7 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
     }
 
     @Test
-    void copyPart_sourceChangedOrGone_fails() throws Exception {
+    void copyPart_sourceChangedOrGone_failsThePrecondition() throws Exception {
         assumeAble(Ability.CONDITIONAL_COPY_PART);
         put("source", 1000);
         ObjectVersion old = store.head("source").version();
@@ -314,8 +314,21 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
                 .isInstanceOf(PreconditionFailed.class);
         store.delete("source");
         assertThatThrownBy(() -> store.copyPart(upload, 1, old, new ByteRange(0, 1000)))
-                .isInstanceOf(NotFound.class);
+                .as("not to be taken for an upload that is gone")
+                .isInstanceOf(PreconditionFailed.class);
         store.abort(upload);
+    }
+
+    @Test
+    void copyPart_abortedUpload_isNotFound() throws Exception {
+        assumeAble(Ability.KNOWS_UPLOADS);
+        put("source", 1000);
+        ObjectVersion version = store.head("source").version();
+        MultipartUpload upload = store.createUpload("object");
+        store.abort(upload);
+
+        assertThatThrownBy(() -> store.copyPart(upload, 1, version, new ByteRange(0, 1000)))
+                .isInstanceOf(NotFound.class);
     }
 
     @Test
@@ -326,11 +339,14 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
     }
 
     @Test
-    void copy_sourceChanged_failsThePrecondition() throws Exception {
+    void copy_sourceChangedOrGone_failsThePrecondition() throws Exception {
         put("source", 1000);
         ObjectVersion old = store.head("source").version();
         store.put("source", BytesBody.random(1000, 16), WriteCondition.ALWAYS);
 
+        assertThatThrownBy(() -> store.copy(old, "target", WriteCondition.ALWAYS))
+                .isInstanceOf(PreconditionFailed.class);
+        store.delete("source");
         assertThatThrownBy(() -> store.copy(old, "target", WriteCondition.ALWAYS))
                 .isInstanceOf(PreconditionFailed.class);
         assertThatThrownBy(() -> store.head("target")).isInstanceOf(NotFound.class);

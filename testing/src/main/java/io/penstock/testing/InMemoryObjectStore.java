@@ -203,7 +203,7 @@ public final class InMemoryObjectStore implements ObjectStore {
     @Override
     public UploadedPart copyPart(MultipartUpload upload, int number, ObjectVersion source, ByteRange range)
             throws ObjectStoreException, InterruptedException {
-        Content whole = entry(source).content;
+        Content whole = toBeCopied(source);
         return uploads.put(upload, number, Content.slice(whole, range.offset(), range.length()), OptionalInt.empty());
     }
 
@@ -237,7 +237,7 @@ public final class InMemoryObjectStore implements ObjectStore {
     @Override
     public ObjectVersion copy(ObjectVersion source, String key, WriteCondition condition)
             throws ObjectStoreException, InterruptedException {
-        return replace(key, entry(source).content, condition);
+        return replace(key, toBeCopied(source), condition);
     }
 
     @Override
@@ -276,6 +276,14 @@ public final class InMemoryObjectStore implements ObjectStore {
                     name(version.key()) + " is no longer the version " + version.etag(), null);
         }
         return entry;
+    }
+
+    private Content toBeCopied(ObjectVersion source) throws ObjectStoreException, InterruptedException {
+        try {
+            return entry(source).content;
+        } catch (ObjectStoreException.NotFound e) {
+            throw new ObjectStoreException.PreconditionFailed(name(source.key()) + " is gone", e);
+        }
     }
 
     /** What the body gives, compared with the checksum that it brings. */
