@@ -39,6 +39,11 @@ final class DirectBody implements ObjectBody {
     }
 
     @Override
+    public boolean isChecked() {
+        return false;
+    }
+
+    @Override
     public int read(ByteBuffer target, int wanted) throws IOException {
         if (left == 0) {
             return -1;

@@ -18,6 +18,9 @@ interface ObjectBody {
     @Nullable
     String contentRange();
 
+    /** Whether {@link #finish} compares the bytes with a checksum that came with the answer. */
+    boolean isChecked();
+
     /**
      * Puts bytes at the buffer's position.
      *
@@ -32,6 +35,7 @@ interface ObjectBody {
      *
      * @return whether this was the body's end
      * @throws IOException if the connection broke after the last byte
+     * @throws software.amazon.awssdk.core.exception.SdkException if the checksum does not hold
      */
     boolean finish() throws IOException;
 

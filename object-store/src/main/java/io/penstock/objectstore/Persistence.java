@@ -15,6 +15,7 @@ final class Persistence {
     private final Duration deadline;
     private long since = System.nanoTime();
     private int failures;
+    private boolean damaged;
 
     /** @param deadline without progress */
     Persistence(Duration deadline) {
@@ -30,6 +31,13 @@ final class Persistence {
     void progressed() {
         since = System.nanoTime();
         failures = 0;
+    }
+
+    /** Once: bytes that came wrong may have been damaged on their way; if they do so again, they are wrong there. */
+    boolean forgivesDamage() {
+        boolean first = !damaged;
+        damaged = true;
+        return first;
     }
 
     /** Whether to try again; pauses before it says yes. The first pause is short, each may be up to twice the last. */

@@ -4,7 +4,6 @@ import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import software.amazon.awssdk.core.exception.SdkException;
 
 /**
  * One range on its way into a sink, over as many requests as it takes: a body that breaks or stalls is resumed after
@@ -37,35 +36,55 @@ final class RangeGet {
      * Moves a body into the sink; it must begin where {@link #rest} does.
      *
      * @throws IOException if it breaks, after which {@link #rest} tells what is missing
+     * @throws software.amazon.awssdk.core.exception.SdkException the same, or its checksum does not hold
      */
     void receive(ObjectBody body) throws IOException, ObjectStoreException, InterruptedException {
         check(body);
-        while (true) {
+        while (!complete) {
             ByteBuffer target = sink.buffer();
-            int wanted = (int) Math.min(target.remaining(), rest.length());
-            int received = body.read(target, wanted);
-            if (received < 0) {
-                throw new IOException("the body ended " + rest.length() + " bytes early");
+            int start = target.position();
+            boolean taken = false;
+            try {
+                int received = receive(body, target);
+                complete = received == rest.length();
+                sink.filled(received);
+                rest = complete ? rest : rest.skip(received);
+                taken = true;
+            } finally {
+                if (!taken) {
+                    target.position(start); // as it was: the sink may hand it out again
+                }
             }
-            sink.filled(received);
-            if (received == rest.length()) {
-                break;
-            }
-            rest = rest.skip(received);
         }
-        complete = true;
-        finish(body);
     }
 
-    private void finish(ObjectBody body) throws ObjectStoreException {
+    /** Of a body with a checksum all that the buffer takes, and the last bytes once that holds: none is to be wrong. */
+    private int receive(ObjectBody body, ByteBuffer target) throws IOException, ObjectStoreException {
+        int wanted = (int) Math.min(target.remaining(), rest.length());
+        int received = 0;
+        do {
+            int more = body.read(target, wanted - received);
+            if (more < 0) {
+                throw new IOException("the body ended " + (rest.length() - received) + " bytes early");
+            }
+            received += more;
+        } while (body.isChecked() && received < wanted);
+        if (received == rest.length()) {
+            finish(body);
+        }
+        return received;
+    }
+
+    private void finish(ObjectBody body) throws IOException, ObjectStoreException {
         try {
             if (!body.finish()) {
                 throw corrupt("the body goes on after its end");
             }
-        } catch (IOException _) {
+        } catch (IOException e) {
+            if (body.isChecked()) {
+                throw e;
+            }
             // All bytes came before it broke; the connection is not used again.
-        } catch (SdkException e) {
-            throw failures.explainBrokenBody(version.key(), e);
         }
     }
 

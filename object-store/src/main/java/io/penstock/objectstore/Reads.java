@@ -2,6 +2,7 @@ package io.penstock.objectstore;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.S3Config.Checksums;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
@@ -44,10 +45,14 @@ final class Reads {
                 get.receive(body);
             } catch (IOException | SdkException e) {
                 Requests.checkInterrupt(e);
+                ObjectStoreException failure = failures.explainBrokenBody(version.key(), e);
                 if (get.rest().length() < missing) {
                     persistence.progressed();
+                    if (failure instanceof ObjectStoreException.Corrupt) {
+                        throw failure; // what is wrong may be what the sink has already
+                    }
                 }
-                requests.retryOrThrow(persistence, failures.explainBrokenBody(version.key(), e));
+                requests.retryOrThrow(persistence, failure);
             } catch (RuntimeException e) {
                 requests.checkOpen(); // what HTTP clients throw once they are closed
                 throw e;
@@ -70,9 +75,15 @@ final class Reads {
                 .key(version.key())
                 .ifMatch(version.etag())
                 .range(range.toHttpRange())
+                .checksumMode(isChecked(version, range) ? ChecksumMode.ENABLED : null)
                 .requestPayer(requests.payer)
                 .build();
         return requests.client.getObject(request, SdkBody.LEFT_OPEN);
+    }
+
+    /** The SDK compares a checksum where one comes, but asks for none by itself. What comes is of whole objects. */
+    private boolean isChecked(ObjectVersion version, ByteRange range) {
+        return requests.config.checksums() == Checksums.SUPPORTED && range.length() == version.size();
     }
 
     StoredObject head(String key) throws ObjectStoreException, InterruptedException {

@@ -88,7 +88,8 @@ final class Requests implements AutoCloseable {
     /** Pauses, unless the failure is final. */
     void retryOrThrow(Persistence persistence, ObjectStoreException failure)
             throws ObjectStoreException, InterruptedException {
-        if (failure instanceof ObjectStoreException.Corrupt || closed || !persistence.again()) {
+        boolean hopeless = failure instanceof ObjectStoreException.Corrupt && !persistence.forgivesDamage();
+        if (hopeless || closed || !persistence.again()) {
             throw failure;
         }
     }

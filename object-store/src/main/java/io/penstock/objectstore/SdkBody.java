@@ -3,6 +3,7 @@ package io.penstock.objectstore;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.sync.ResponseTransformer;
 import software.amazon.awssdk.http.AbortableInputStream;
@@ -33,11 +34,13 @@ final class SdkBody implements ObjectBody {
 
     private final GetObjectResponse response;
     private final AbortableInputStream stream;
+    private final boolean checked;
     private byte[] chunk = new byte[0];
 
     private SdkBody(GetObjectResponse response, AbortableInputStream stream) {
         this.response = response;
         this.stream = stream;
+        this.checked = response.sdkHttpResponse().anyMatchingHeader(SdkBody::isChecksum);
     }
 
     @Override
@@ -53,6 +56,17 @@ final class SdkBody implements ObjectBody {
     @Override
     public @Nullable String contentRange() {
         return response.contentRange();
+    }
+
+    @Override
+    public boolean isChecked() {
+        return checked;
+    }
+
+    /** That of an object in parts is made of their checksums ({@code …-2}), and the SDK does not compare it. */
+    private static boolean isChecksum(String header) {
+        String name = header.toLowerCase(Locale.ROOT);
+        return name.startsWith("x-amz-checksum-") && !name.equals("x-amz-checksum-type");
     }
 
     @Override

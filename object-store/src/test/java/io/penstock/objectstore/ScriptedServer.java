@@ -16,6 +16,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Answers the next request, on whichever connection, with the next of the given answers, byte by byte as they are. */
@@ -68,7 +69,7 @@ final class ScriptedServer implements AutoCloseable {
                 connections.incrementAndGet();
                 threads.execute(() -> serve(socket));
             }
-        } catch (IOException _) {
+        } catch (IOException | RejectedExecutionException _) {
             // The test is over.
         }
     }
