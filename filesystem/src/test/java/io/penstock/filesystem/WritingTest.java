@@ -111,13 +111,14 @@ class WritingTest extends OverOneCache {
     }
 
     @Test
-    void open_truncatedToBeReadOnly_isEmptyOnceClosed() throws Exception {
+    void open_truncatedToBeReadOnly_isCommittedBehind() throws Exception {
         m.bucket.put("a", "hello");
         OpenFile file = m.open("a", O_TRUNC);
         assertErrno(Errno.EBADF, () -> m.write(file, 0, "no"));
 
         m.close(file);
 
+        m.drain();
         assertThat(m.stored("a")).isEmpty();
         assertThat(m.cat("a")).isEmpty();
     }
