@@ -309,7 +309,9 @@ final class Content {
         long counts = Math.min(baseSize, Math.min(sinceCommit.cut, size));
         Ranges above = sinceCommit.zeroed.copy();
         above.remove(counts, Long.MAX_VALUE);
-        return new Content(changed, copiedSinceCommit, above, counts, size);
+        Content next = new Content(changed, copiedSinceCommit, above, counts, size);
+        next.sinceJournal.zeroed.addAll(above); // the next journal knows nothing of what was made zero meanwhile
+        return next;
     }
 
     /** As an earlier run has left it, all of it staged. */

@@ -20,6 +20,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -100,6 +101,40 @@ final class CrashWindowsTest {
             assertThat(second.writeback.kept()).isEmpty();
             assertThat(stored("a")).isEqualTo("first and second");
         }
+    }
+
+    @Test
+    void zero_whileACommitRuns_isInTheNextJournal() throws Exception {
+        CrashingFiles left;
+        try (TestMount first = mount(files)) {
+            WrittenFile file = first.writeback.open(bucket.put("a", "one two three"));
+            file.write(0, text("ONE"));
+            FutureTask<Boolean> committing = behind(file::commit);
+            try (Gate gate = delays.hold(Call.Put.class::isInstance)) {
+                Thread.startVirtualThread(committing);
+                gate.awaitHeld(1);
+                file.zero(4, 3);
+            }
+            committing.get();
+            file.fsync();
+            left = files.crash(Seeded.random(7));
+        }
+        assertThat(stored("a")).isEqualTo("ONE two three");
+        try (TestMount second = mount(left)) {
+            second.assertNothingLeaks();
+            assertThat(stored("a")).isEqualTo("ONE \0\0\0 three");
+        }
+    }
+
+    private interface Action {
+        void run() throws Exception;
+    }
+
+    private static FutureTask<Boolean> behind(Action action) {
+        return new FutureTask<>(() -> {
+            action.run();
+            return true;
+        });
     }
 
     @Test
