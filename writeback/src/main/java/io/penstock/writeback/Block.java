@@ -95,10 +95,6 @@ final class Block {
         return data.covers(start(), end());
     }
 
-    boolean isDropped() {
-        return dropped;
-    }
-
     int version() {
         return version;
     }

@@ -27,7 +27,17 @@ final class BlockStaging {
     /** While a commit runs, only what it has may be staged: the data file is that version's. With the lock held. */
     private boolean mayBeStaged(Block block) {
         Content committing = live.frozen();
-        return block.mayBeStaged() && (committing == null || committing.block(block.index()) == block);
+        return block.mayBeStaged() && (committing == null || has(committing, block));
+    }
+
+    /** Nobody needs it on disk if it is not: its place there is its successor's. With the lock held. */
+    private boolean isPartOfTheFile(Block block) {
+        Content committing = live.frozen();
+        return has(live.content(), block) || (committing != null && has(committing, block));
+    }
+
+    private static boolean has(Content content, Block block) {
+        return block.equals(content.block(block.index()));
     }
 
     /**
@@ -45,7 +55,7 @@ final class BlockStaging {
             while (block.isStaging()) {
                 live.progress().awaitUninterruptibly();
             }
-            if (!block.isUnstaged() || (block.isDropped() && !block.isHeld())) {
+            if (!block.isUnstaged() || !isPartOfTheFile(block)) {
                 return true;
             }
             if (!mayBeStaged(block) || !shared.staging().isUsable()) {
@@ -80,7 +90,9 @@ final class BlockStaging {
         }
         for (ByteRange run : runs) {
             int offset = Math.toIntExact(run.offset() - block.start());
-            to.write(run.offset(), source.bytes().slice(offset, Math.toIntExact(run.length())));
+            if (!to.write(run.offset(), source.bytes().slice(offset, Math.toIntExact(run.length())))) {
+                return false;
+            }
         }
         return true;
     }

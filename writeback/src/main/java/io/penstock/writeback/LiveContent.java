@@ -307,7 +307,10 @@ final class LiveContent {
         return frozen;
     }
 
-    /** What was frozen is this version now. With the lock held. @return what lay below before, to be released */
+    /**
+     * What was frozen is this version now, and frozen no longer: it must not be staged where its successor is. With the
+     * lock held. @return what lay below before, to be released
+     */
     Ground rebase(ObjectVersion version) {
         StillContent committed = frozen;
         if (committed == null) {
@@ -316,8 +319,18 @@ final class LiveContent {
         Ground old = ground;
         content = content.over(version.size(), committed.content());
         ground = shared.ground(version);
+        melt();
         progress.signalAll();
         return old;
+    }
+
+    private void melt() {
+        StillContent still = frozen;
+        frozen = null;
+        if (still != null) {
+            still.content().letGo();
+            still.ground().release();
+        }
     }
 
     /** The commit has ended one way or the other. */
@@ -325,12 +338,7 @@ final class LiveContent {
         List<Block> behind = new ArrayList<>();
         lock.lock();
         try {
-            StillContent still = frozen;
-            frozen = null;
-            if (still != null) {
-                still.content().letGo();
-                still.ground().release();
-            }
+            melt();
             for (Block block : content.blocks()) {
                 if (block.isWhole() && block.isUnstaged()) {
                     behind.add(block);

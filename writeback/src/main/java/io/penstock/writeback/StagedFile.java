@@ -86,8 +86,11 @@ final class StagedFile implements AutoCloseable {
         return file;
     }
 
-    /** Takes space for so many bytes of the block in all. False if there is none. */
+    /** Takes space for so many bytes of the block in all. False if there is none, or if this was removed meanwhile. */
     synchronized boolean take(long block, long bytes) {
+        if (gone) {
+            return false; // nobody would give it back
+        }
         long more = Math.max(0, bytes - taken.getOrDefault(block, 0L));
         if (!staging.take(more)) {
             return false;
@@ -97,10 +100,16 @@ final class StagedFile implements AutoCloseable {
         return true;
     }
 
-    void write(long position, ByteBuffer from) throws IOException {
+    /** False if this was removed meanwhile, which says nothing of the disk. */
+    boolean write(long position, ByteBuffer from) throws IOException {
         try {
-            dataForWriting().write(position, from);
+            DataFile file = dataUnlessGone();
+            if (file == null) {
+                return false;
+            }
+            file.write(position, from);
             staging.succeeded();
+            return true;
         } catch (IOException e) {
             staging.failed("write", e);
             throw e;
@@ -118,9 +127,17 @@ final class StagedFile implements AutoCloseable {
         return file.read(position, to);
     }
 
-    private synchronized DataFile dataForWriting() throws IOException {
-        if (gone) {
+    private DataFile dataForWriting() throws IOException {
+        DataFile file = dataUnlessGone();
+        if (file == null) {
             throw new IOException("used after it was removed: " + name);
+        }
+        return file;
+    }
+
+    private synchronized @Nullable DataFile dataUnlessGone() throws IOException {
+        if (gone) {
+            return null;
         }
         if (data == null) {
             data = staging.files().create(name + DATA);

@@ -1,6 +1,7 @@
 package io.penstock.writeback;
 
 import static io.penstock.writeback.Writeback.BLOCK_SIZE;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -13,12 +14,14 @@ import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.Seeded;
 import io.penstock.writeback.CrashingFiles.Fault;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -148,7 +151,7 @@ final class StagingTest {
     void recovery_ofAConflict_keepsTheContentUntilItIsDecided() throws Exception {
         try (TestMount first = mount(files)) {
             WrittenFile file = first.writeback.create("a/x", null);
-            file.write(0, ByteBuffer.wrap("mine".getBytes(java.nio.charset.StandardCharsets.UTF_8)));
+            file.write(0, ByteBuffer.wrap("mine".getBytes(UTF_8)));
             file.fsync();
         }
         store.put("a/x", "theirs");
@@ -278,6 +281,68 @@ final class StagingTest {
             assertThat(stored("a")).isEqualTo(content);
             file.release();
             mount.assertNothingLeaks();
+        }
+    }
+
+    @Test
+    void take_ofAFileThatWasRemoved_takesNothingAndBlamesNoDisk() throws Exception {
+        Staging staging = new Staging(files, "test", () -> 1L << 30, System::nanoTime);
+        StagedFile file = staging.newFile();
+        assertThat(file.take(0, 100)).isTrue();
+        file.remove();
+        assertThat(file.take(1, 100)).isFalse();
+        assertThat(file.write(0, ByteBuffer.allocate(100))).isFalse();
+        assertThat(staging.usedBytes()).isZero();
+        assertThat(staging.isUsable()).isTrue();
+        assertThat(files.names()).isEmpty();
+    }
+
+    @Test
+    void stage_ofABlockWhoseSuccessorIsInTheNextFile_doesNothing() throws Exception {
+        AtomicReference<WrittenFile> file = new AtomicReference<>();
+        AtomicReference<Block> committed = new AtomicReference<>();
+        AtomicBoolean staged = new AtomicBoolean();
+        CommittedPages pages = (_, content) -> {
+            if (!staged.get()) {
+                committed.set(content.content().blocks().iterator().next());
+                write(file.get(), "successor");
+            }
+        };
+        try (TestMount mount = new TestMount(store, files, TestConfig.withMemory(4), pages)) {
+            mount.writeback.start(new Writeback.Listener() {
+                @Override
+                public void committed(WrittenFile of, ObjectVersion version) {
+                    staged.set(stages(of, committed.get()));
+                }
+
+                @Override
+                public void givenUp(WrittenFile of) {}
+            });
+            file.set(mount.writeback.create("a", null));
+            write(file.get(), "first and longer");
+            file.get().commit();
+            assertThat(staged).isTrue();
+            assertThat(mount.staging.usedBytes()).isZero();
+            assertThat(files.names()).isEmpty();
+            file.get().release();
+            mount.assertNothingLeaks();
+        }
+        assertThat(stored("a")).asString().isEqualTo("successor longer");
+    }
+
+    private static void write(WrittenFile file, String text) {
+        try {
+            file.write(0, ByteBuffer.wrap(text.getBytes(UTF_8)));
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static boolean stages(WrittenFile file, Block block) {
+        try {
+            return file.bytes().staging().stage(block);
+        } catch (IOException e) {
+            throw new AssertionError(e);
         }
     }
 
