@@ -32,7 +32,7 @@ record CachedPages(PageCache cache, String namespace) implements CommittedPages 
             }
         } catch (ObjectStoreException | IOException e) {
             log.debug("What was written of {} is not cached", version, e);
-        } catch (RuntimeException e) { // the commit has succeeded, and nothing may undo that
+        } catch (RuntimeException | Error e) { // the commit has succeeded, and nothing may undo that
             log.error("Unforeseen while {} was given to the cache", version, e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

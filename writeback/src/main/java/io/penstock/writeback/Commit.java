@@ -77,6 +77,9 @@ final class Commit implements Runnable {
             failure = new IOException("'" + content.key() + "' is not committed: the mount ends", e);
         } catch (Exception e) {
             failure = e;
+        } catch (Error e) { // who waits for it would wait for ever
+            log.error("Unforeseen while '{}' was committed", content.key(), e);
+            failure = new IOException("'" + content.key() + "' is not committed: " + e, e);
         } finally {
             finish();
         }

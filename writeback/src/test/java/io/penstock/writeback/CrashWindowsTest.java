@@ -3,6 +3,7 @@ package io.penstock.writeback;
 import static io.penstock.writeback.Writeback.BLOCK_SIZE;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.cache.CacheConfig;
 import io.penstock.cache.DataFile;
@@ -295,6 +296,24 @@ final class CrashWindowsTest {
         file.commit();
         assertThat(interrupted).isFalse();
         assertThat(stored("a")).isEqualTo("mine");
+    }
+
+    @Test
+    void commit_endingInAnUnforeseenWay_failsForWhoWaitsForIt() throws Exception {
+        AtomicBoolean healthy = new AtomicBoolean();
+        CommittedPages pages = (_, _) -> {
+            if (!healthy.get()) {
+                throw new StackOverflowError("unforeseen");
+            }
+        };
+        try (TestMount mount = mount(files, pages)) {
+            WrittenFile file = mount.writeback.create("a", null);
+            assertThatThrownBy(file::commit).isInstanceOf(IOException.class).hasMessageContaining("unforeseen");
+            healthy.set(true);
+            file.unlink();
+            file.release();
+            mount.assertNothingLeaks();
+        }
     }
 
     @Test
