@@ -2,6 +2,7 @@ package io.penstock.writeback;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
@@ -12,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * and kept for the next block.
  *
  * <p>Whoever waits here holds no lock. What they wait for is memory of blocks that can be staged, or whose file can be
- * committed: {@link Reclaim} is told, and sees to it.
+ * committed: {@link Reclaim} is told, and sees to it. Where there is no such block, they are refused.
  */
 final class BlockMemory {
     /** What direct I/O asks of memory, offset and length on every disk and file system in use. */
@@ -34,26 +35,37 @@ final class BlockMemory {
         this.onShortage = onShortage;
     }
 
+    /** For whom memory is asked. */
+    interface Writer {
+        /** Whether what it has written keeps its memory, because it cannot be committed. */
+        boolean isStuck();
+    }
+
     private static final class Waiter {
-        final Condition granted;
+        final Writer writer;
+        final Condition decided;
 
         @Nullable
         ByteBuffer memory;
 
-        Waiter(Condition granted) {
-            this.granted = granted;
+        boolean refused;
+
+        Waiter(Writer writer, Condition decided) {
+            this.writer = writer;
+            this.decided = decided;
         }
     }
 
-    /** A block's memory: aligned, as large as a block. Waits its turn. */
-    ByteBuffer acquire() throws InterruptedException {
+    /** A block's memory: aligned, as large as a block. Waits its turn. Null if that is {@linkplain #refuse in vain}. */
+    @Nullable
+    ByteBuffer acquire(Writer writer) throws InterruptedException {
         Waiter waiter;
         lock.lockInterruptibly();
         try {
             if (waiters.isEmpty() && hasRoom()) {
                 return take();
             }
-            waiter = new Waiter(lock.newCondition());
+            waiter = new Waiter(writer, lock.newCondition());
             waiters.add(waiter);
         } finally {
             lock.unlock();
@@ -73,11 +85,11 @@ final class BlockMemory {
         }
     }
 
-    private ByteBuffer await(Waiter waiter) throws InterruptedException {
+    private @Nullable ByteBuffer await(Waiter waiter) throws InterruptedException {
         lock.lock();
         try {
-            while (waiter.memory == null) {
-                waiter.granted.await();
+            while (waiter.memory == null && !waiter.refused) {
+                waiter.decided.await();
             }
             return waiter.memory;
         } catch (InterruptedException e) {
@@ -86,6 +98,31 @@ final class BlockMemory {
                 giveBack(waiter.memory);
             }
             throw e;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** There will be no memory: tells those who wait for a file that is stuck, or, if there are none, all. */
+    void refuse() {
+        List<Waiter> all = waiters();
+        List<Waiter> stuck =
+                all.stream().filter(waiter -> waiter.writer.isStuck()).toList();
+        lock.lock();
+        try {
+            for (Waiter waiter : stuck.isEmpty() ? all : stuck) {
+                waiter.refused = waiters.remove(waiter);
+                waiter.decided.signal();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private List<Waiter> waiters() {
+        lock.lock();
+        try {
+            return List.copyOf(waiters);
         } finally {
             lock.unlock();
         }
@@ -143,7 +180,7 @@ final class BlockMemory {
         while (!waiters.isEmpty() && hasRoom()) {
             Waiter first = waiters.remove();
             first.memory = take();
-            first.granted.signal();
+            first.decided.signal();
         }
     }
 

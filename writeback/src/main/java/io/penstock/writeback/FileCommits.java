@@ -182,10 +182,20 @@ final class FileCommits implements LiveContent.Owner {
 
     @Override
     public boolean relieve() {
-        if (committing == null && isDirty() && !shared.isClosed()) {
+        if (committing == null && isDirty() && !error.isSet() && !shared.isClosed()) {
             begin(true);
         }
         return committing != null;
+    }
+
+    @Override
+    public boolean isStuck() {
+        return unlinked || error.isSet();
+    }
+
+    @Override
+    public IOException refusal() {
+        return error.refusal(key);
     }
 
     private Upload upload() {

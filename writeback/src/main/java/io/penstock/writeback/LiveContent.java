@@ -5,19 +5,21 @@ import static io.penstock.writeback.Writeback.BLOCK_SIZE;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The bytes of a written file, wherever they are: in memory, staged, in the version below, in others that it is to be
  * copied from, or nowhere. Safe for use by any number of threads.
  */
-final class LiveContent {
+final class LiveContent implements BlockMemory.Writer {
     private final Shared shared;
     private final Owner owner;
     private final ContentReads reads;
@@ -49,8 +51,14 @@ final class LiveContent {
         /** The block has become whole. */
         void whole(Block block);
 
-        /** Commits the file to free its memory. False if there is nothing to commit. */
+        /** Commits the file to free its memory. False if there is nothing to commit, or that has failed before. */
         boolean relieve();
+
+        /** Whether it is not committed any more, or not before somebody has been told why that has failed. */
+        boolean isStuck();
+
+        /** Why it gets no memory; what a commit has failed for is told only once. */
+        IOException refusal();
     }
 
     LiveContent(Shared shared, Owner owner, Content content, Ground ground) {
@@ -84,9 +92,13 @@ final class LiveContent {
     }
 
     String key() {
+        return locked(owner::key);
+    }
+
+    private <T> T locked(Supplier<T> read) {
         lock.lock();
         try {
-            return owner.key();
+            return read.get();
         } finally {
             lock.unlock();
         }
@@ -110,15 +122,27 @@ final class LiveContent {
     // ---- writing
 
     /** Where a block's memory comes from. */
-    private interface Supply {
+    private interface Supply<X extends Exception> {
         /** Null if there is none. */
         @Nullable
-        ByteBuffer take() throws InterruptedException;
+        ByteBuffer take() throws X, InterruptedException;
     }
 
-    /** Writes all that the buffer holds; waits for memory in turn. */
-    void write(long position, ByteBuffer from) throws InterruptedException {
-        write(position, from, shared.memory()::acquire);
+    /**
+     * Writes all that the buffer holds; waits for memory in turn.
+     *
+     * @throws IOException if there will be none
+     */
+    void write(long position, ByteBuffer from) throws IOException, InterruptedException {
+        write(position, from, this::awaitMemory);
+    }
+
+    private ByteBuffer awaitMemory() throws IOException, InterruptedException {
+        ByteBuffer memory = shared.memory().acquire(this);
+        if (memory == null) {
+            throw locked(owner::refusal);
+        }
+        return memory;
     }
 
     /** {@link #write} without waiting. False if there is no memory for all of it: some may be written then. */
@@ -126,7 +150,8 @@ final class LiveContent {
         return write(position, from, shared.memory()::acquireNow);
     }
 
-    private boolean write(long position, ByteBuffer from, Supply memory) throws InterruptedException {
+    private <X extends Exception> boolean write(long position, ByteBuffer from, Supply<X> memory)
+            throws X, InterruptedException {
         ByteBuffer spare = null;
         try {
             for (long at = position; from.hasRemaining(); ) {
@@ -157,9 +182,9 @@ final class LiveContent {
     }
 
     /** Writes the run's bytes, all within one block, unless it is not to be copied any more. */
-    void replaceCopy(Run run, ByteBuffer bytes) throws InterruptedException {
+    void replaceCopy(Run run, ByteBuffer bytes) throws IOException, InterruptedException {
         if (!tryWrite(run.range().offset(), bytes, null, run)) {
-            tryWrite(run.range().offset(), bytes, shared.memory().acquire(), run);
+            tryWrite(run.range().offset(), bytes, awaitMemory(), run);
         }
     }
 
@@ -353,11 +378,16 @@ final class LiveContent {
     }
 
     boolean relieve() {
-        lock.lock();
-        try {
-            return owner.relieve();
-        } finally {
-            lock.unlock();
-        }
+        return locked(owner::relieve);
+    }
+
+    /** {@link #relieve}, if that frees space on the staging disk. */
+    boolean relieveStaging() {
+        return locked(() -> ground.staged().hasData() && owner.relieve());
+    }
+
+    @Override
+    public boolean isStuck() {
+        return locked(owner::isStuck);
     }
 }

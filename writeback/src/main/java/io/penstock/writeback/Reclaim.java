@@ -14,14 +14,17 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Stages blocks behind the writers' backs, and sees to it that whoever waits for memory gets some: first what is staged
  * is given up, oldest first; then what is not is staged; and where that cannot be, because the disk is full or broken,
- * the file that has most of the memory is committed as it is, and goes on over that version. So no writer waits for
- * ever, unless the store does.
+ * the file that has most of the memory is committed as it is, and goes on over that version. Where no file can be,
+ * because they have lost their names or their commits have failed, writers are refused. So none waits for ever, unless
+ * the store does.
  */
 final class Reclaim implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Reclaim.class);
@@ -32,7 +35,16 @@ final class Reclaim implements AutoCloseable {
     /** How long to wait, where there was nothing to give up, before looking again without being told to. */
     private static final long PAUSE_MILLIS = 1000;
 
+    /**
+     * How long there must have been nothing to give up before anybody is refused: staging that is full is tried again
+     * after a second, and what is on its way to the store gives its memory up once it is there.
+     */
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
     private final BlockMemory memory;
+
+    /** All files that are there now. */
+    private final Supplier<Stream<LiveContent>> files;
 
     private final ExecutorService stagers = Executors.newFixedThreadPool(
             THREADS, Thread.ofPlatform().daemon().name("penstock-stage-", 0).factory());
@@ -46,8 +58,14 @@ final class Reclaim implements AutoCloseable {
     private boolean wanted;
     private boolean closed;
 
-    Reclaim(BlockMemory memory) {
+    /** Whether there has been nothing to give up since a time, by the clock of nanoseconds. */
+    private boolean fruitless;
+
+    private long fruitlessSince;
+
+    Reclaim(BlockMemory memory, Supplier<Stream<LiveContent>> files) {
         this.memory = memory;
+        this.files = files;
     }
 
     void start() {
@@ -61,6 +79,7 @@ final class Reclaim implements AutoCloseable {
     void freed(Piece piece) {
         synchronized (this) {
             pieces.remove(piece);
+            fruitless = false;
         }
         memory.release(piece.bytes());
     }
@@ -82,7 +101,7 @@ final class Reclaim implements AutoCloseable {
                     file.staging().stage(block);
                 } catch (IOException e) {
                     log.debug("A block stays in memory", e); // the disk's state was logged when it changed
-                } catch (RuntimeException e) {
+                } catch (RuntimeException | Error e) {
                     log.error("Unforeseen while a block was staged", e);
                 }
             });
@@ -100,17 +119,44 @@ final class Reclaim implements AutoCloseable {
     private void run() {
         try {
             while (awaitWork()) {
-                if (memory.waiting() > 0) {
-                    if (giveUp()) {
-                        wake(); // there may be more
-                    } else {
-                        relieve();
-                    }
-                }
+                reclaim();
             }
         } catch (InterruptedException e) {
             log.trace("The mount ends", e);
         }
+    }
+
+    private void reclaim() {
+        try {
+            if (memory.waiting() == 0) {
+                fruitful();
+            } else if (giveUp()) {
+                fruitful();
+                wake(); // there may be more
+            } else if (relieve()) {
+                fruitful();
+            } else if (isInVain()) {
+                memory.refuse();
+            }
+        } catch (RuntimeException | Error e) {
+            log.error("Unforeseen while memory was given up: again in {} ms", PAUSE_MILLIS, e);
+        }
+    }
+
+    private synchronized void fruitful() {
+        fruitless = false;
+    }
+
+    /** Whether it is time to say that there is nothing to give up. */
+    private synchronized boolean isInVain() {
+        long now = System.nanoTime();
+        if (!fruitless) {
+            fruitless = true;
+            fruitlessSince = now;
+        }
+        boolean inVain = now - fruitlessSince >= PATIENCE_NANOS;
+        fruitless = !inVain; // who is left has as much patience again
+        return inVain;
     }
 
     /** False if it is closed. */
@@ -145,18 +191,16 @@ final class Reclaim implements AutoCloseable {
         return some;
     }
 
-    private void relieve() {
+    /** Has a file committed, or finds that one is. False if there is none to commit. */
+    private boolean relieve() {
         Map<LiveContent, Integer> counts = new HashMap<>();
         for (Piece piece : candidates()) {
             counts.merge(piece.file(), 1, Integer::sum);
         }
         List<Map.Entry<LiveContent, Integer>> most = new ArrayList<>(counts.entrySet());
         most.sort(Map.Entry.comparingByValue(Comparator.reverseOrder()));
-        for (Map.Entry<LiveContent, Integer> entry : most) {
-            if (entry.getKey().relieve()) {
-                return;
-            }
-        }
+        return most.stream().anyMatch(entry -> entry.getKey().relieve())
+                || files.get().anyMatch(LiveContent::relieveStaging); // so that others can be staged
     }
 
     /** Ends the threads; what has not been staged is not. */

@@ -60,7 +60,7 @@ final class Shared {
         this.pages = pages;
         this.clock = clock;
         this.memory = new BlockMemory(() -> limits.get().dirtyBytes(), this::wakeReclaim);
-        this.reclaim = new Reclaim(memory);
+        this.reclaim = new Reclaim(memory, () -> files.stream().map(WrittenFile::bytes));
         limits.whenChanged(() -> {
             memory.limitChanged();
             wakeReclaim();

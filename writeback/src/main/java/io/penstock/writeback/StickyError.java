@@ -6,6 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /** What failed behind the back of a program, until one of its calls has reported it. Guarded by the file's lock. */
 final class StickyError {
+    private static final String NO_ROOM = "memory and staging are full of what cannot be committed";
+
     private @Nullable Exception error;
 
     /** The first is kept: what follows follows from it. */
@@ -23,10 +25,29 @@ final class StickyError {
         error = null;
     }
 
+    private @Nullable Exception take() {
+        Exception taken = error;
+        error = null;
+        return taken;
+    }
+
+    /** Why nothing more of the file can be written: this, which it forgets, or else that there is no room. */
+    IOException refusal(String key) {
+        return switch (take()) {
+            case null -> refusal(key, new ObjectStoreException.OutOfSpace(NO_ROOM, null));
+            case ObjectStoreException e -> refusal(key, e);
+            case IOException e -> e;
+            case Exception e -> new IOException(e.getMessage(), e);
+        };
+    }
+
+    private static IOException refusal(String key, ObjectStoreException cause) {
+        return new IOException("'" + key + "' cannot be written: " + cause.getMessage(), cause);
+    }
+
     /** Throws it, and forgets it. */
     void report() throws ObjectStoreException, IOException {
-        Exception reported = error;
-        error = null;
+        Exception reported = take();
         switch (reported) {
             case null -> {}
             case ObjectStoreException e -> throw e;

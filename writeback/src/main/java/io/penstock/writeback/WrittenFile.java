@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * belongs to the next commit; an {@link #fsync} of it waits until the commit has ended.
  *
  * <p>An {@link ObjectStoreException} or {@link IOException} of an upload or of staging sticks to the file until
- * {@link #fsync}, {@link #commit} or {@link #closeStaged} has thrown it once; nothing is dropped because of it.
+ * {@link #fsync}, {@link #commit} or {@link #closeStaged} has thrown it once; nothing is dropped because of it. A write
+ * throws it too, if it would wait in vain for memory because of it.
  */
 public final class WrittenFile {
     private final Shared shared;
@@ -131,7 +132,12 @@ public final class WrittenFile {
         return locked(() -> bytes.content().seek(offset, hole));
     }
 
-    /** Writes all that the buffer holds. Waits at the limits, in turn. */
+    /**
+     * Writes all that the buffer holds. Waits at the limits, in turn.
+     *
+     * @throws IOException also if what fills memory and staging cannot be committed: caused by what keeps this file from
+     *     it, else by {@link ObjectStoreException.OutOfSpace}
+     */
     public void write(long position, ByteBuffer from) throws ObjectStoreException, IOException, InterruptedException {
         bytes.write(position, from);
     }
@@ -321,12 +327,7 @@ public final class WrittenFile {
 
     /** One handle less. After the last, what is uncommitted is committed behind, and the rest is freed. */
     public void release() {
-        lock.lock();
-        try {
-            handles--;
-        } finally {
-            lock.unlock();
-        }
+        locked(() -> handles--);
         end(null);
     }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -22,11 +23,23 @@ final class BlockMemoryTest {
     private final BlockingQueue<String> served = new LinkedBlockingQueue<>();
     private final List<ByteBuffer> taken = new ArrayList<>();
 
+    private ByteBuffer acquire() throws InterruptedException {
+        return Objects.requireNonNull(memory.acquire(() -> false));
+    }
+
     private Thread waiter(String name) throws InterruptedException {
+        return waiter(name, false);
+    }
+
+    private Thread waiter(String name, boolean stuck) throws InterruptedException {
         int before = memory.waiting();
         Thread thread = Thread.startVirtualThread(() -> {
             try {
-                ByteBuffer bytes = memory.acquire();
+                ByteBuffer bytes = memory.acquire(() -> stuck);
+                if (bytes == null) {
+                    served.add(name + " refused");
+                    return;
+                }
                 synchronized (taken) {
                     taken.add(bytes);
                 }
@@ -43,21 +56,21 @@ final class BlockMemoryTest {
 
     @Test
     void acquire_ofAlignedMemory_upToTheLimit() throws Exception {
-        ByteBuffer first = memory.acquire();
+        ByteBuffer first = acquire();
         assertThat(first.capacity()).isEqualTo(BLOCK_SIZE);
         assertThat(first.alignmentOffset(0, BlockMemory.ALIGNMENT)).isZero();
-        memory.acquire();
+        acquire();
         assertThat(memory.usedBytes()).isEqualTo(2L * BLOCK_SIZE);
         assertThat(shortages).hasValue(0);
         memory.release(first);
-        assertThat(memory.acquire()).isSameAs(first);
+        assertThat(acquire()).isSameAs(first);
     }
 
     @Test
     void acquireNow_overTheLimitOrBeforeOthersWhoWait_isNothing() throws Exception {
         ByteBuffer first = memory.acquireNow();
         assertThat(first).isNotNull();
-        memory.acquire();
+        acquire();
         assertThat(memory.acquireNow()).isNull();
         assertThat(shortages).hasValue(0);
 
@@ -74,8 +87,8 @@ final class BlockMemoryTest {
 
     @Test
     void acquire_overTheLimit_waitsInTurn() throws Exception {
-        ByteBuffer first = memory.acquire();
-        ByteBuffer second = memory.acquire();
+        ByteBuffer first = acquire();
+        ByteBuffer second = acquire();
         waiter("a");
         waiter("b");
         waiter("c");
@@ -91,8 +104,8 @@ final class BlockMemoryTest {
 
     @Test
     void interrupt_ofAWaiter_leavesItsTurnToTheNext() throws Exception {
-        ByteBuffer first = memory.acquire();
-        memory.acquire();
+        ByteBuffer first = acquire();
+        acquire();
         Thread a = waiter("a");
         waiter("b");
         a.interrupt();
@@ -104,8 +117,8 @@ final class BlockMemoryTest {
 
     @Test
     void limit_lowered_isReachedAsMemoryComesBack() throws Exception {
-        ByteBuffer first = memory.acquire();
-        ByteBuffer second = memory.acquire();
+        ByteBuffer first = acquire();
+        ByteBuffer second = acquire();
         limit.set(BLOCK_SIZE);
         memory.limitChanged();
         waiter("a");
@@ -114,5 +127,29 @@ final class BlockMemoryTest {
         assertThat(served).isEmpty();
         memory.release(second);
         assertThat(served.take()).isEqualTo("a");
+    }
+
+    @Test
+    void refuse_someOfThemStuck_leavesTheOthersTheirTurn() throws Exception {
+        ByteBuffer first = acquire();
+        acquire();
+        waiter("a");
+        waiter("b", true);
+        memory.refuse();
+        assertThat(served.take()).isEqualTo("b refused");
+        memory.release(first);
+        assertThat(served.take()).isEqualTo("a");
+    }
+
+    @Test
+    void refuse_noneOfThemStuck_refusesAll() throws Exception {
+        acquire();
+        acquire();
+        waiter("a");
+        waiter("b");
+        memory.refuse();
+        assertThat(List.of(served.take(), served.take())).containsExactlyInAnyOrder("a refused", "b refused");
+        assertThat(memory.waiting()).isZero();
+        assertThat(memory.usedBytes()).isEqualTo(2L * BLOCK_SIZE);
     }
 }

@@ -25,6 +25,8 @@ final class CrashingFiles implements StagingFiles {
         DEAD,
         /** What is there can be read; nothing can be written. */
         READ_ONLY,
+        /** Every transfer that changes something ends in a way that nobody foresees. */
+        UNFORESEEN,
         /** There is no space, and {@link #usableBytes} says so. */
         FULL
     }
@@ -36,6 +38,7 @@ final class CrashingFiles implements StagingFiles {
     private final Map<String, Contents> durableNames = new TreeMap<>();
     private int opened;
     private Fault fault = Fault.NONE;
+    private int unforeseen;
 
     /** A file's bytes, and those that were there when it was last synced. */
     private static final class Contents {
@@ -45,6 +48,11 @@ final class CrashingFiles implements StagingFiles {
 
     synchronized void set(Fault next) {
         fault = next;
+    }
+
+    /** How often {@link Fault#UNFORESEEN} has happened. */
+    synchronized int unforeseen() {
+        return unforeseen;
     }
 
     /** Files that are open. */
@@ -91,6 +99,10 @@ final class CrashingFiles implements StagingFiles {
 
     private void changing(String name) throws IOException {
         reading(name);
+        if (fault == Fault.UNFORESEEN) {
+            unforeseen++;
+            throw new IllegalStateException(name);
+        }
         if (fault == Fault.READ_ONLY) {
             throw new FileSystemException(name, null, "Read-only file system");
         }

@@ -264,21 +264,102 @@ final class StagingTest {
         byte[] content = bytes(9 * BLOCK_SIZE + 100);
         WritebackConfig config = TestConfig.withMemory(2);
         try (TestMount mount = new TestMount(store, files, config).start()) {
-            WritebackLimits.Values limits = config.limits();
-            mount.writeback
-                    .limits()
-                    .set(new WritebackLimits.Values(
-                            limits.uploads(),
-                            limits.uploadsPerFile(),
-                            limits.dirtyBytes(),
-                            3L * BLOCK_SIZE,
-                            limits.partBytes()));
+            limitStaging(mount, config, 3L * BLOCK_SIZE);
             WrittenFile file = mount.writeback.create("a", null);
             file.write(0, ByteBuffer.wrap(content));
             assertThat(mount.staging.usedBytes()).isLessThanOrEqualTo(3L * BLOCK_SIZE);
             assertThat(read(file)).isEqualTo(content);
             file.commit();
             assertThat(stored("a")).isEqualTo(content);
+            file.release();
+            mount.assertNothingLeaks();
+        }
+    }
+
+    @Test
+    void write_ofARemovedFileWhereNothingCanBeStaged_isRefusedAndOthersGoOn() throws Exception {
+        files.set(Fault.FULL);
+        try (TestMount mount = mount(files)) {
+            WrittenFile removed = mount.writeback.create("removed", null);
+            removed.unlink();
+            assertThatThrownBy(() -> removed.write(0, ByteBuffer.wrap(bytes(5 * BLOCK_SIZE))))
+                    .isInstanceOf(IOException.class)
+                    .hasCauseInstanceOf(ObjectStoreException.OutOfSpace.class);
+            WrittenFile other = mount.writeback.create("other", null);
+            assertThatThrownBy(() -> other.write(0, ByteBuffer.wrap(bytes(1))))
+                    .hasCauseInstanceOf(ObjectStoreException.OutOfSpace.class);
+            removed.release();
+            other.write(0, ByteBuffer.wrap(bytes(5 * BLOCK_SIZE)));
+            other.commit();
+            other.release();
+            mount.assertNothingLeaks();
+        }
+        assertThat(stored("other")).isEqualTo(bytes(5 * BLOCK_SIZE));
+    }
+
+    @Test
+    void write_ofAFileThatCannotBeCommitted_failsAsThatDidOnceNoOtherCanBe() throws Exception {
+        files.set(Fault.FULL);
+        try (TestMount mount = mount(files)) {
+            WrittenFile other = mount.writeback.create("other", null);
+            other.write(0, ByteBuffer.wrap(bytes(1)));
+            WrittenFile file = mount.writeback.open(store.put("a", "mine"));
+            store.put("a", "theirs");
+            assertThatThrownBy(() -> file.write(0, ByteBuffer.wrap(bytes(5 * BLOCK_SIZE))))
+                    .isInstanceOf(IOException.class)
+                    .hasCauseInstanceOf(ObjectStoreException.PreconditionFailed.class);
+            assertThat(mount.told).containsExactly("committed other 1");
+            file.unlink();
+            file.release();
+            other.release();
+            mount.assertNothingLeaks();
+        }
+    }
+
+    @Test
+    void write_ofARemovedFileWhereStagingIsFull_hasOthersCommitted() throws Exception {
+        WritebackConfig config = TestConfig.withMemory(4);
+        try (TestMount mount = new TestMount(store, files, config).start()) {
+            limitStaging(mount, config, 3L * BLOCK_SIZE);
+            WrittenFile idle = mount.writeback.create("idle", null);
+            idle.write(0, ByteBuffer.wrap(bytes(3 * BLOCK_SIZE)));
+            idle.bytes().staging().stageAll(null);
+            WrittenFile removed = mount.writeback.create("removed", null);
+            removed.unlink();
+            removed.write(0, ByteBuffer.wrap(bytes(6 * BLOCK_SIZE)));
+            assertThat(read(removed)).isEqualTo(bytes(6 * BLOCK_SIZE));
+            assertThat(mount.told).containsExactly("committed idle " + 3 * BLOCK_SIZE);
+            removed.release();
+            idle.release();
+            mount.assertNothingLeaks();
+        }
+    }
+
+    private static void limitStaging(TestMount mount, WritebackConfig config, long bytes) {
+        WritebackLimits.Values limits = config.limits();
+        mount.writeback
+                .limits()
+                .set(new WritebackLimits.Values(
+                        limits.uploads(), limits.uploadsPerFile(), limits.dirtyBytes(), bytes, limits.partBytes()));
+    }
+
+    @Test
+    void write_afterSomethingUnforeseenInReclaiming_goesOn() throws Exception {
+        try (TestMount mount = new TestMount(store, files, TestConfig.withMemory(2)).start()) {
+            WrittenFile file = mount.writeback.create("a", null);
+            file.write(0, ByteBuffer.wrap(bytes(1)));
+            file.write(BLOCK_SIZE, ByteBuffer.wrap(bytes(1)));
+            files.set(Fault.UNFORESEEN);
+            FutureTask<Boolean> third = new FutureTask<>(() -> {
+                file.write(2L * BLOCK_SIZE, ByteBuffer.wrap(bytes(1)));
+                return true;
+            });
+            Thread.startVirtualThread(third);
+            while (files.unforeseen() == 0) {
+                Thread.onSpinWait();
+            }
+            files.set(Fault.NONE);
+            assertThat(third.get()).isTrue();
             file.release();
             mount.assertNothingLeaks();
         }

@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -80,7 +81,7 @@ final class WrittenFileTest {
     void writeNow_memoryForHalfOfIt_isToBeWrittenAgain() throws Exception {
         List<ByteBuffer> taken = new ArrayList<>();
         for (int blocks = 1; blocks < 16; blocks++) {
-            taken.add(shared.memory().acquire());
+            taken.add(Objects.requireNonNull(shared.memory().acquireNow()));
         }
         WrittenFile file = writeback.create("file", null);
 
