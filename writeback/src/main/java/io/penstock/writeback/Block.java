@@ -3,6 +3,7 @@ package io.penstock.writeback;
 import static io.penstock.writeback.Writeback.BLOCK_SIZE;
 
 import io.penstock.cache.PageCache;
+import io.penstock.core.ByteRange;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -55,7 +56,7 @@ final class Block {
     /** Changes with each write, so that work that was done meanwhile is known to be out of date. */
     private int version;
 
-    /** Whether the journal knows of all that is staged. */
+    /** Whether the journal knows of all that is {@link #stored}; what was taken away it is told apart from that. */
     private boolean journalled;
 
     Block(long index) {
@@ -141,7 +142,6 @@ final class Block {
 
     private void changed(long from, long to) {
         version++;
-        journalled = false;
         int first = offset(Math.max(from, start())) / PageCache.PAGE_SIZE;
         int last = offset(Math.min(to, end()) - 1) / PageCache.PAGE_SIZE;
         for (int page = first; page <= last; page++) {
@@ -211,6 +211,7 @@ final class Block {
         copy.piece = piece == null ? null : piece.share();
         System.arraycopy(checksums, 0, copy.checksums, 0, checksums.length);
         copy.sealed = sealed;
+        copy.journalled = journalled;
         copy.original = this;
         drop();
         return copy;
@@ -261,11 +262,20 @@ final class Block {
         if (!succeeded) {
             unstaged.addAll(staging().and(inMemory));
         } else {
-            stored.addAll(staging().and(data));
-            journalled = false;
+            store(staging().and(data));
         }
         staging = null;
         source.unpin();
+    }
+
+    /** What the journal knows of already, and is written to again, it need not be told again. */
+    private void store(Ranges written) {
+        for (ByteRange range : written.toList()) {
+            if (!stored.covers(range.offset(), range.end())) {
+                stored.add(range.offset(), range.end());
+                journalled = false;
+            }
+        }
     }
 
     Ranges stored() {

@@ -57,4 +57,10 @@ final class FileJournal implements UploadJournal {
         }
         journal.force();
     }
+
+    /** Bytes. */
+    long length() {
+        Journal journal = file.journal();
+        return journal == null ? 0 : journal.length();
+    }
 }

@@ -150,7 +150,6 @@ final class FileSync {
     /** False if a commit came in between. */
     private boolean write(FileJournal journal, long wanted, boolean closing) throws IOException {
         List<JournalRecord> records = new ArrayList<>();
-        List<Block> blocks = new ArrayList<>();
         Content.Removals removed;
         bytes.lock().lock();
         try {
@@ -163,7 +162,7 @@ final class FileSync {
             if (renamed) {
                 records.add(file.identity());
             }
-            records.add(written(removed, blocks));
+            records.add(written(removed));
             if (closing) {
                 records.add(new JournalRecord.Closed());
             }
@@ -181,9 +180,12 @@ final class FileSync {
                 if (durable) {
                     durableChanges = Math.max(durableChanges, wanted);
                     renamed = false;
+                    shorten(journal);
                 } else {
                     bytes.content().putBack(removed);
-                    blocks.forEach(block -> block.setJournalled(false));
+                    bytes.content()
+                            .blocks()
+                            .forEach(block -> block.setJournalled(false)); // forks of those it was of, too
                 }
             } finally {
                 bytes.lock().unlock();
@@ -192,17 +194,23 @@ final class FileSync {
     }
 
     /**
-     * What has changed since the last of these. With the file's lock held.
-     *
-     * @param blocks gets those that it speaks of
+     * Begins a commit if the journal has become large: with the next version begins another. What is committed should not
+     * be newer than what a crash would find, as long as that can be had. With the file's lock held.
      */
-    private JournalRecord.Written written(Content.Removals removed, List<Block> blocks) {
+    private void shorten(FileJournal journal) {
+        boolean newer = durableChanges < file.changes();
+        if (journal.length() >= (newer ? 2 : 1) * Journal.LARGE_BYTES && file.isDirty()) {
+            file.begin(true);
+        }
+    }
+
+    /** What has changed since the last of these. With the file's lock held. */
+    private JournalRecord.Written written(Content.Removals removed) {
         Content content = bytes.content();
         List<ByteRange> data = new ArrayList<>();
         for (Block block : content.blocks()) {
             if (!block.isJournalled()) {
                 block.setJournalled(true);
-                blocks.add(block);
                 data.addAll(block.stored().toList());
             }
         }

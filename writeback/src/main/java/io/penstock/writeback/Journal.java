@@ -20,7 +20,13 @@ final class Journal implements AutoCloseable {
     private static final long MAGIC = 0x50454e53_4a4e4c_01L; // "PENSJNL", version 1
 
     /** Length, CRC32C, number; the CRC is of all that follows it. */
-    private static final int FRAME = 3 * Integer.BYTES;
+    static final int FRAME = 3 * Integer.BYTES;
+
+    /**
+     * A journal of so many bytes is to be replaced by one that speaks of less. Reading it takes a second at the most when
+     * a node comes back, and a program gets here by some 100,000 fsyncs of a file that it keeps open.
+     */
+    static final long LARGE_BYTES = 64L << 20;
 
     private final DataFile file;
 
@@ -42,32 +48,21 @@ final class Journal implements AutoCloseable {
 
     /** Hands over the records of an earlier run; what is appended follows the last. */
     static Journal replay(DataFile file, Consumer<JournalRecord> records) throws IOException {
-        ByteBuffer all = ByteBuffer.allocate(Math.toIntExact(file.length()));
-        file.read(0, all);
-        all.flip();
-        if (all.remaining() < Long.BYTES || all.getLong() != MAGIC) {
+        JournalReader reader = new JournalReader(file);
+        if (!reader.begins(MAGIC)) {
             return create(file);
         }
         int count = 0;
-        long end = all.position();
-        while (all.remaining() >= FRAME) {
-            int length = all.getInt();
-            int expected = all.getInt();
-            if (length < Integer.BYTES
-                    || length > all.remaining()
-                    || checksumOf(all.slice(all.position(), length)) != expected
-                    || all.getInt() != count) {
-                break;
-            }
-            byte[] encoded = new byte[length - Integer.BYTES];
-            all.get(encoded);
+        long end = Long.BYTES;
+        byte[] encoded;
+        while ((encoded = reader.record(end, count)) != null) {
             try {
                 records.accept(JournalRecord.decode(new DataInputStream(new ByteArrayInputStream(encoded))));
             } catch (IOException | IllegalArgumentException e) {
                 break; // of a later version
             }
             count++;
-            end = all.position();
+            end += FRAME + encoded.length;
         }
         return new Journal(file, end, count);
     }
@@ -90,6 +85,10 @@ final class Journal implements AutoCloseable {
         file.write(end, framed);
         end += length;
         count++;
+    }
+
+    synchronized long length() {
+        return end;
     }
 
     void force() throws IOException {

@@ -12,10 +12,13 @@ import io.penstock.testing.Seeded;
 import io.penstock.writeback.CrashingFiles.Fault;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What a journal gives back of what it was told. */
 final class JournalTest {
@@ -42,6 +45,9 @@ final class JournalTest {
     private static final UploadedPart PART = new UploadedPart(1, "\"p\"", 8 << 20);
 
     private final CrashingFiles files = new CrashingFiles();
+
+    @TempDir
+    Path directory;
 
     private static List<JournalRecord> replay(DataFile file) throws IOException {
         List<JournalRecord> records = new ArrayList<>();
@@ -91,6 +97,46 @@ final class JournalTest {
             assertThat(records).isEqualTo(RECORDS.subList(0, records.size()));
             assertThat(records.size()).isLessThan(RECORDS.size());
         });
+    }
+
+    @Test
+    void replay_ofRecordsOfAllSizes_givesThemBack() throws Exception {
+        List<JournalRecord> records = new ArrayList<>();
+        for (int ranges = 1; ranges < 300_000; ranges = 3 * ranges + 1) {
+            List<ByteRange> data = LongStream.range(0, ranges)
+                    .mapToObj(i -> new ByteRange(2 * i, 1))
+                    .toList();
+            records.add(new JournalRecord.Written(1, 0, 0, Instant.EPOCH, List.of(), data));
+            records.add(new JournalRecord.UploadEnded("x".repeat(ranges % 60_000)));
+        }
+        DataFile file = files.create("j");
+        Journal journal = Journal.create(file);
+        for (JournalRecord record : records) {
+            journal.append(record);
+        }
+        assertThat(replay(file)).isEqualTo(records);
+    }
+
+    @Test
+    void replay_ofMoreThanMemoryTakes_endsWhereItEnds() throws Exception {
+        LocalStagingFiles local = new LocalStagingFiles(directory);
+        try (DataFile file = local.create("j.journal")) {
+            Journal journal = Journal.create(file);
+            for (JournalRecord record : RECORDS) {
+                journal.append(record);
+            }
+            long end = journal.length();
+            file.setLength(3L << 30); // of zeros, which take no space
+            assertThat(replay(file)).isEqualTo(RECORDS);
+            ByteBuffer frame = ByteBuffer.allocate(3 * Integer.BYTES);
+            file.write(
+                    end,
+                    frame.putInt(Integer.MAX_VALUE)
+                            .putInt(0)
+                            .putInt(RECORDS.size() + 1)
+                            .flip());
+            assertThat(replay(file)).isEqualTo(RECORDS);
+        }
     }
 
     @Test

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.cache.CacheConfig;
 import io.penstock.cache.CachedObject;
+import io.penstock.cache.DataFile;
 import io.penstock.cache.PageCache;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ListRequest;
@@ -19,6 +20,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -225,6 +227,64 @@ final class StagingTest {
         }
     }
 
+    @Test
+    void fsync_ofWhatIsStagedAlready_tellsTheJournalNothingNew() throws Exception {
+        try (TestMount first = mount(files)) {
+            WrittenFile file = first.writeback.create("a", null);
+            for (int i = 0; i < 1000; i++) {
+                file.write(100L * i, ByteBuffer.wrap(bytes(50)));
+            }
+            file.fsync();
+            long before = journalBytes();
+            for (int i = 0; i < 10; i++) {
+                file.write(100L * i, ByteBuffer.wrap(bytes(50)));
+                file.fsync();
+            }
+            assertThat(journalBytes() - before).isLessThan(1000);
+            file.release();
+            first.assertNothingLeaks();
+        }
+    }
+
+    private long journalBytes() throws Exception {
+        String journal = files.names().stream()
+                .filter(name -> name.endsWith(".journal"))
+                .findAny()
+                .orElseThrow();
+        try (DataFile file = files.open(journal)) {
+            return file.length();
+        }
+    }
+
+    @Test
+    void fsync_withALargeJournal_commitsTheFileBehindSoThatANewOneBegins() throws Exception {
+        LocalStagingFiles local = new LocalStagingFiles(directory);
+        try (TestMount mount = mount(local)) {
+            WrittenFile file = mount.writeback.create("a", null);
+            write(file, "first");
+            file.fsync();
+            Journal journal =
+                    Objects.requireNonNull(file.bytes().ground().staged().journal());
+            JournalRecord filler = new JournalRecord.UploadEnded("x".repeat(60_000));
+            while (journal.length() < Journal.LARGE_BYTES) {
+                journal.append(filler);
+            }
+            assertThat(file.committed()).isNull();
+            write(file, "second");
+            file.fsync();
+            while (file.isDirty()) {
+                Thread.sleep(1);
+            }
+            assertThat(stored("a")).asString().isEqualTo("second");
+            write(file, "third");
+            file.fsync();
+            assertThat(file.isDirty()).isTrue();
+            file.release();
+            mount.assertNothingLeaks();
+        }
+        assertThat(local.names()).isEmpty();
+    }
+
     // ---- limits and failures
 
     @Test
@@ -356,7 +416,7 @@ final class StagingTest {
             });
             Thread.startVirtualThread(third);
             while (files.unforeseen() == 0) {
-                Thread.onSpinWait();
+                Thread.sleep(1);
             }
             files.set(Fault.NONE);
             assertThat(third.get()).isTrue();

@@ -1,0 +1,82 @@
+package io.penstock.writeback;
+
+import io.penstock.cache.DataFile;
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
+
+/** Reads a journal from its start to its end, a piece at a time: only one record has to fit into memory. For one thread. */
+final class JournalReader {
+    private static final int PIECE_BYTES = 1 << 20;
+
+    private final DataFile file;
+    private final long size;
+
+    /** What was read last, and where. */
+    private final ByteBuffer piece = ByteBuffer.allocate(PIECE_BYTES).limit(0);
+
+    private long pieceStart;
+
+    JournalReader(DataFile file) throws IOException {
+        this.file = file;
+        this.size = file.length();
+    }
+
+    /** Whether the file begins with this. */
+    boolean begins(long magic) throws IOException {
+        return size >= Long.BYTES && read(0, Long.BYTES).getLong() == magic;
+    }
+
+    /** The record of this number, without its frame; null if what is there is not that. */
+    byte @Nullable [] record(long position, int number) throws IOException {
+        if (size - position < Journal.FRAME) {
+            return null;
+        }
+        ByteBuffer frame = read(position, Journal.FRAME);
+        int length = frame.getInt();
+        int checksum = frame.getInt();
+        long start = position + 2 * Integer.BYTES;
+        boolean holds = length >= Integer.BYTES
+                && length <= size - start
+                && frame.getInt() == number
+                && checksumOf(start, length) == checksum;
+        return holds ? bytes(start + Integer.BYTES, length - Integer.BYTES) : null;
+    }
+
+    private int checksumOf(long start, int length) throws IOException {
+        CRC32C checksum = new CRC32C();
+        for (int done = 0; done < length; ) {
+            ByteBuffer some = read(start + done, length - done);
+            done += some.remaining();
+            checksum.update(some);
+        }
+        return (int) checksum.getValue();
+    }
+
+    private byte[] bytes(long start, int length) throws IOException {
+        byte[] bytes = new byte[length];
+        for (int done = 0; done < length; ) {
+            ByteBuffer some = read(start + done, length - done);
+            int read = some.remaining();
+            some.get(bytes, done, read);
+            done += read;
+        }
+        return bytes;
+    }
+
+    /** Bytes there: so many, or as many as a piece has. */
+    private ByteBuffer read(long position, int length) throws IOException {
+        int wanted = Math.min(length, PIECE_BYTES);
+        if (position < pieceStart || position + wanted > pieceStart + piece.limit()) {
+            file.read(position, piece.clear());
+            piece.flip();
+            pieceStart = position;
+            if (piece.limit() < wanted) {
+                throw new EOFException("the journal has become shorter than " + size);
+            }
+        }
+        return piece.slice(Math.toIntExact(position - pieceStart), wanted);
+    }
+}
