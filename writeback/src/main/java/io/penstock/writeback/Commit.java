@@ -90,15 +90,15 @@ final class Commit implements Runnable {
         for (long pause = FIRST_PAUSE_SECONDS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_SECONDS)) {
             try {
                 ObjectVersion earlier = earlierCommit();
-                return earlier == null ? upload.commit(content.size(), condition, this::decide) : earlier;
+                return earlier == null ? send() : earlier;
             } catch (ObjectStoreException.PreconditionFailed e) {
                 ObjectVersion earlier = earlierCommit(); // whose request was still on its way then
                 if (earlier == null) {
                     throw e;
                 }
                 return earlier;
-            } catch (ObjectStoreException.Throttled | ObjectStoreException.Unavailable e) {
-                if (!behind) {
+            } catch (ObjectStoreException e) {
+                if (!behind || !mayPass(e)) {
                     throw e;
                 }
                 log.warn("'{}' cannot be committed now: {}. Again in {} s.", content.key(), e.getMessage(), pause);
@@ -106,6 +106,22 @@ final class Commit implements Runnable {
                 TimeUnit.SECONDS.sleep(pause);
             }
         }
+    }
+
+    private ObjectVersion send() throws ObjectStoreException, IOException, InterruptedException {
+        try {
+            return upload.commit(content.size(), condition, this::decide);
+        } catch (IOException e) {
+            if (e.getCause() instanceof ObjectStoreException cause) {
+                throw cause; // of a body, part of which is in the version beneath
+            }
+            throw e;
+        }
+    }
+
+    /** Whether the same may succeed in a while. */
+    static boolean mayPass(Exception failure) {
+        return failure instanceof ObjectStoreException.Throttled || failure instanceof ObjectStoreException.Unavailable;
     }
 
     /** What a commit of an earlier run has made of the object unnoticed, so that there is nothing left to do: else null. */

@@ -341,7 +341,7 @@ public final class WrittenFile {
         end(failure);
     }
 
-    /** If nobody has it open and no commit runs: commits what is left, or frees all. */
+    /** If nobody has it open and no commit runs: commits what is left, unless that is in vain, or frees all. */
     private void end(@Nullable Exception failure) {
         boolean kept;
         lock.lock();
@@ -349,7 +349,7 @@ public final class WrittenFile {
             if (handles > 0 || commits.isWithdrawn() || commits.isCommitting() || ended || shared.isClosed()) {
                 return; // what is left when the mount ends is stopped by that
             }
-            if (commits.isDirty() && failure == null) {
+            if (commits.isDirty() && (failure == null || Commit.mayPass(failure))) {
                 commits.begin(true);
                 return;
             }

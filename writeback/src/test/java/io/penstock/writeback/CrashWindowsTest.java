@@ -10,8 +10,11 @@ import io.penstock.cache.DataFile;
 import io.penstock.cache.PageCache;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Call;
 import io.penstock.testing.DelayingObjectStore;
+import io.penstock.testing.Fault;
+import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.Gate;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.RecordingObjectStore;
@@ -23,6 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -32,7 +36,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 final class CrashWindowsTest {
     private final InMemoryObjectStore bucket = new InMemoryObjectStore();
-    private final DelayingObjectStore delays = new DelayingObjectStore(bucket);
+    private final FaultyObjectStore faults = new FaultyObjectStore(bucket);
+    private final DelayingObjectStore delays = new DelayingObjectStore(faults);
     private final RecordingObjectStore store = new RecordingObjectStore(delays);
     private final CrashingFiles files = new CrashingFiles();
 
@@ -314,6 +319,41 @@ final class CrashWindowsTest {
             file.release();
             mount.assertNothingLeaks();
         }
+    }
+
+    @Test
+    void commit_awaitedWhileTheStoreIsAway_isTriedAgainBehindOnceNobodyHasTheFileOpen() throws Exception {
+        try (TestMount mount = mount(files)) {
+            WrittenFile file = mount.writeback.create("a", null);
+            file.write(0, text("mine"));
+            FutureTask<Boolean> committing = behind(file::commit);
+            faults.next(Call.Put.class::isInstance, Fault.fail(ObjectStoreException.Unavailable::new));
+            try (Gate gate = delays.hold(Call.Put.class::isInstance)) {
+                Thread.startVirtualThread(committing);
+                gate.awaitHeld(1);
+                file.release(); // as the kernel does for a program that is killed
+            }
+            assertThatThrownBy(committing::get).hasCauseInstanceOf(ObjectStoreException.Unavailable.class);
+            mount.assertNothingLeaks();
+            assertThat(mount.told).containsExactly("committed a 4");
+        }
+        assertThat(stored("a")).isEqualTo("mine");
+    }
+
+    @Test
+    void commit_behindOverAVersionThatCannotBeReadForAWhile_isTriedAgain() throws Exception {
+        try (TestMount mount = mount(files)) {
+            WrittenFile file = mount.writeback.open(bucket.put("a", "one two"));
+            file.write(0, text("ONE"));
+            AtomicInteger gets = new AtomicInteger();
+            faults.next( // that for the checksum succeeds, that of the body does not
+                    call -> call instanceof Call.Get && gets.incrementAndGet() == 2,
+                    Fault.fail(ObjectStoreException.Unavailable::new));
+            file.release();
+            mount.assertNothingLeaks();
+            assertThat(mount.told).containsExactly("committed a 7");
+        }
+        assertThat(stored("a")).isEqualTo("ONE two");
     }
 
     @Test
