@@ -36,6 +36,15 @@ final class FileSync {
         return new FileJournal(bytes.ground().staged(), file::lockedIdentity);
     }
 
+    private FileJournal lockedJournal() {
+        bytes.lock().lock();
+        try {
+            return journal();
+        } finally {
+            bytes.lock().unlock();
+        }
+    }
+
     /** With the file's lock held, as the next. */
     void committed(long changes) {
         durableChanges = changes;
@@ -79,6 +88,12 @@ final class FileSync {
      *     by the store: it has to be committed
      */
     boolean staged(boolean closing) throws ObjectStoreException, IOException, InterruptedException {
+        return staged(closing, true);
+    }
+
+    /** @param reporting whether to fail as a commit has, behind */
+    private boolean staged(boolean closing, boolean reporting)
+            throws ObjectStoreException, IOException, InterruptedException {
         syncs.lockInterruptibly();
         try {
             while (true) {
@@ -86,7 +101,9 @@ final class FileSync {
                 long wanted;
                 bytes.lock().lock();
                 try {
-                    file.error().report();
+                    if (reporting) {
+                        file.error().report();
+                    }
                     wanted = file.changes();
                     if (file.isUnlinked() || (durableChanges >= wanted && !(closing && hasUncommitted(wanted)))) {
                         return true;
@@ -248,19 +265,11 @@ final class FileSync {
     }
 
     private boolean stagedFor(String reason) throws ObjectStoreException, IOException, InterruptedException {
-        FileJournal journal;
-        bytes.lock().lock();
-        try {
-            file.error().clear();
-            journal = journal();
-        } finally {
-            bytes.lock().unlock();
-        }
         new StoreCopies(file).materialise();
-        if (!staged(true)) {
+        if (!staged(true, false)) {
             return false;
         }
-        journal.write(List.of(new JournalRecord.Kept(reason)));
+        lockedJournal().write(List.of(new JournalRecord.Kept(reason)));
         return true;
     }
 }

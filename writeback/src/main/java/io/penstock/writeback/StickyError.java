@@ -10,11 +10,20 @@ final class StickyError {
 
     private @Nullable Exception error;
 
+    /** It is not forgotten. */
+    private boolean last;
+
     /** The first is kept: what follows follows from it. */
     void set(Exception failure) {
         if (error == null) {
             error = failure;
         }
+    }
+
+    /** Nothing can be done about it any more: whoever asks is told, however often. */
+    void setForGood(Exception failure) {
+        error = failure;
+        last = true;
     }
 
     boolean isSet() {
@@ -27,11 +36,13 @@ final class StickyError {
 
     private @Nullable Exception take() {
         Exception taken = error;
-        error = null;
+        if (!last) {
+            error = null;
+        }
         return taken;
     }
 
-    /** Why nothing more of the file can be written: this, which it forgets, or else that there is no room. */
+    /** Why nothing more of the file can be written: this, which is told, or else that there is no room. */
     IOException refusal(String key) {
         return switch (take()) {
             case null -> refusal(key, new ObjectStoreException.OutOfSpace(NO_ROOM, null));

@@ -314,15 +314,10 @@ public final class WrittenFile {
 
     /** One more handle. False if it has been released for the last time: open it anew then. */
     public boolean retain() {
-        lock.lock();
-        try {
-            if (!ended) {
-                handles++;
-            }
+        return locked(() -> {
+            handles += ended ? 0 : 1;
             return !ended;
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** One handle less. After the last, what is uncommitted is committed behind, and the rest is freed. */
@@ -343,7 +338,7 @@ public final class WrittenFile {
 
     /** If nobody has it open and no commit runs: commits what is left, unless that is in vain, or frees all. */
     private void end(@Nullable Exception failure) {
-        boolean kept;
+        Exception last;
         lock.lock();
         try {
             if (handles > 0 || commits.isWithdrawn() || commits.isCommitting() || ended || shared.isClosed()) {
@@ -354,15 +349,18 @@ public final class WrittenFile {
                 return;
             }
             ended = true;
-            kept = commits.isDirty();
+            last = commits.isDirty() ? failure : null;
+            if (last != null) {
+                commits.error().setForGood(last); // who waited for the commit may not have asked yet
+            }
         } finally {
             lock.unlock();
         }
-        if (kept && failure != null) {
-            sync.keep(failure);
+        if (last != null) {
+            sync.keep(last);
         }
-        free(kept);
-        shared.ended(this, kept);
+        free(last != null);
+        shared.ended(this, last != null);
     }
 
     /** The mount ends: closes everything, and leaves what another run will find. */

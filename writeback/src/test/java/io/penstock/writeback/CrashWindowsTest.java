@@ -341,6 +341,30 @@ final class CrashWindowsTest {
     }
 
     @Test
+    void commit_thatFailsForGoodOnceNobodyHasTheFileOpen_failsForAllWhoWait() throws Exception {
+        try (TestMount mount = mount(files)) {
+            WrittenFile file = mount.writeback.create("a", null);
+            file.write(0, text("mine"));
+            FutureTask<Boolean> one = behind(file::commit);
+            FutureTask<Boolean> another = behind(file::commit);
+            try (Gate gate = delays.hold(Call.Put.class::isInstance)) {
+                Thread.startVirtualThread(one);
+                Thread.startVirtualThread(another);
+                gate.awaitHeld(1);
+                bucket.put("a", "theirs");
+                file.release();
+            }
+            assertThatThrownBy(one::get).hasCauseInstanceOf(ObjectStoreException.PreconditionFailed.class);
+            assertThatThrownBy(another::get).hasCauseInstanceOf(ObjectStoreException.PreconditionFailed.class);
+            assertThatThrownBy(file::commit).isInstanceOf(ObjectStoreException.PreconditionFailed.class);
+            mount.writeback.drain();
+            assertThat(mount.told).containsExactly("given up a");
+            assertThat(mount.shared.memory().usedBytes()).isZero();
+        }
+        assertThat(files.opened()).isZero();
+    }
+
+    @Test
     void commit_behindOverAVersionThatCannotBeReadForAWhile_isTriedAgain() throws Exception {
         try (TestMount mount = mount(files)) {
             WrittenFile file = mount.writeback.open(bucket.put("a", "one two"));
