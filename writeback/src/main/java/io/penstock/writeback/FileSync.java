@@ -67,7 +67,7 @@ final class FileSync {
         } finally {
             bytes.lock().unlock();
         }
-        if (older && !staged(true)) {
+        if (older && !staged()) {
             log.debug(
                     "What is staged of '{}' stays older than what is committed",
                     file.lockedIdentity().key());
@@ -83,17 +83,15 @@ final class FileSync {
     /**
      * Returns once what is written by now would survive a crash of the machine.
      *
-     * @param closing whether it is to be committed even if the mount ends before
      * @return false if it cannot be made so here, because the disk is full or broken, or something is still to be copied
      *     by the store: it has to be committed
      */
-    boolean staged(boolean closing) throws ObjectStoreException, IOException, InterruptedException {
-        return staged(closing, true);
+    boolean staged() throws ObjectStoreException, IOException, InterruptedException {
+        return staged(true);
     }
 
     /** @param reporting whether to fail as a commit has, behind */
-    private boolean staged(boolean closing, boolean reporting)
-            throws ObjectStoreException, IOException, InterruptedException {
+    private boolean staged(boolean reporting) throws ObjectStoreException, IOException, InterruptedException {
         syncs.lockInterruptibly();
         try {
             while (true) {
@@ -105,7 +103,7 @@ final class FileSync {
                         file.error().report();
                     }
                     wanted = file.changes();
-                    if (file.isUnlinked() || (durableChanges >= wanted && !(closing && hasUncommitted(wanted)))) {
+                    if (file.isUnlinked() || durableChanges >= wanted) {
                         return true;
                     }
                     if (!bytes.content().copies().isEmpty()) {
@@ -122,7 +120,7 @@ final class FileSync {
                 if (!file.shared().staging().isUsable()) {
                     return false;
                 }
-                Boolean done = attempt(journal, wanted, closing);
+                Boolean done = attempt(journal, wanted);
                 if (done != null) {
                     return done;
                 }
@@ -132,17 +130,13 @@ final class FileSync {
         }
     }
 
-    private boolean hasUncommitted(long wanted) {
-        return wanted > 0 && file.isDirty();
-    }
-
     /** Null if it has to be tried again. */
-    private @Nullable Boolean attempt(FileJournal journal, long wanted, boolean closing) throws InterruptedException {
+    private @Nullable Boolean attempt(FileJournal journal, long wanted) throws InterruptedException {
         try {
             if (!bytes.staging().stageAll(null)) {
                 return awaitHeld() ? null : Boolean.FALSE;
             }
-            return write(journal, wanted, closing) ? Boolean.TRUE : null;
+            return write(journal, wanted) ? Boolean.TRUE : null;
         } catch (IOException e) {
             log.debug("'{}' cannot be staged now", file.lockedIdentity().key(), e);
             return false;
@@ -165,7 +159,7 @@ final class FileSync {
     }
 
     /** False if a commit came in between. */
-    private boolean write(FileJournal journal, long wanted, boolean closing) throws IOException {
+    private boolean write(FileJournal journal, long wanted) throws IOException {
         List<JournalRecord> records = new ArrayList<>();
         Content.Removals removed;
         bytes.lock().lock();
@@ -180,9 +174,6 @@ final class FileSync {
                 records.add(file.identity());
             }
             records.add(written(removed));
-            if (closing) {
-                records.add(new JournalRecord.Closed());
-            }
         } finally {
             bytes.lock().unlock();
         }
@@ -266,7 +257,7 @@ final class FileSync {
 
     private boolean stagedFor(String reason) throws ObjectStoreException, IOException, InterruptedException {
         new StoreCopies(file).materialise();
-        if (!staged(true, false)) {
+        if (!staged(false)) {
             return false;
         }
         lockedJournal().write(List.of(new JournalRecord.Kept(reason)));

@@ -57,7 +57,10 @@ final class Journal implements AutoCloseable {
         byte[] encoded;
         while ((encoded = reader.record(end, count)) != null) {
             try {
-                records.accept(JournalRecord.decode(new DataInputStream(new ByteArrayInputStream(encoded))));
+                JournalRecord record = JournalRecord.decode(new DataInputStream(new ByteArrayInputStream(encoded)));
+                if (record != null) {
+                    records.accept(record);
+                }
             } catch (IOException | IllegalArgumentException e) {
                 break; // of a later version
             }

@@ -36,9 +36,6 @@ sealed interface JournalRecord {
     record Written(long size, long baseEnd, long cut, Instant modified, List<ByteRange> zeroed, List<ByteRange> data)
             implements JournalRecord {}
 
-    /** The program has closed the file: it is to be committed. */
-    record Closed() implements JournalRecord {}
-
     /** A multipart upload of it has begun, maybe under a name that it had before. */
     record UploadCreated(MultipartUpload upload, PartLayout layout) implements JournalRecord {}
 
@@ -78,7 +75,6 @@ sealed interface JournalRecord {
                 encode(zeroed, to);
                 encode(data, to);
             }
-            case Closed() -> to.writeByte(3);
             case UploadCreated(MultipartUpload upload, PartLayout layout) -> {
                 to.writeByte(4);
                 to.writeUTF(upload.key());
@@ -107,8 +103,11 @@ sealed interface JournalRecord {
         }
     }
 
-    /** @throws IOException if it is none that this version knows */
-    static JournalRecord decode(DataInputStream from) throws IOException {
+    /**
+     * @return null if it says nothing that still counts
+     * @throws IOException if it is none that this version knows
+     */
+    static @Nullable JournalRecord decode(DataInputStream from) throws IOException {
         int type = from.readByte();
         return switch (type) {
             case 1 -> new Opened(from.readUTF(), from.readUTF(), decodeVersion(from), decodeVersion(from));
@@ -120,7 +119,7 @@ sealed interface JournalRecord {
                         decodeInstant(from),
                         decodeRanges(from),
                         decodeRanges(from));
-            case 3 -> new Closed();
+            case 3 -> null; // that the program has closed the file: all are committed
             case 4 ->
                 new UploadCreated(
                         new MultipartUpload(from.readUTF(), from.readUTF()),

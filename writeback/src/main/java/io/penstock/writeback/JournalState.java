@@ -3,7 +3,6 @@ package io.penstock.writeback;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.MultipartUpload;
-import io.penstock.writeback.JournalRecord.Closed;
 import io.penstock.writeback.JournalRecord.Dropped;
 import io.penstock.writeback.JournalRecord.Kept;
 import io.penstock.writeback.JournalRecord.Opened;
@@ -32,7 +31,6 @@ final class JournalState implements Consumer<JournalRecord> {
     /** Of the upload that was created last. */
     private final Map<Integer, JournalledUpload.Part> parts = new HashMap<>();
 
-    private boolean closed;
     private @Nullable String keptFor;
 
     @Override
@@ -40,7 +38,6 @@ final class JournalState implements Consumer<JournalRecord> {
         switch (record) {
             case Opened entry -> opened = entry;
             case Written entry -> replay(entry);
-            case Closed() -> closed = true;
             case UploadCreated entry -> {
                 uploads.push(entry);
                 parts.clear();
@@ -73,7 +70,6 @@ final class JournalState implements Consumer<JournalRecord> {
             data.add(range.offset(), range.end());
         }
         written = entry;
-        closed = false; // it was opened again
     }
 
     /** Null if the journal ends before it says what file it is. */
@@ -94,10 +90,6 @@ final class JournalState implements Consumer<JournalRecord> {
 
     Ranges zeros() {
         return zeros;
-    }
-
-    boolean isClosed() {
-        return closed;
     }
 
     /** Why it cannot be committed by itself; null if that has not been found. */

@@ -33,7 +33,6 @@ final class Recovery {
             JournalRecord.Written written,
             Content content,
             StagedFile staged,
-            boolean closed,
             @Nullable JournalledUpload upload,
             @Nullable String keptFor) {}
 
@@ -140,7 +139,6 @@ final class Recovery {
                 written,
                 Content.found(written.baseEnd(), written.size(), state.zeros(), state.data()),
                 staged,
-                state.isClosed(),
                 upload,
                 state.keptFor());
         (file.keptFor() == null ? found : kept).add(file);

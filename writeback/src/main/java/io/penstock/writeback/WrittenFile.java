@@ -209,7 +209,7 @@ public final class WrittenFile {
 
     /** Returns once the content would survive a crash of the node, or is visible, as {@link WritebackConfig#fsync} has it. */
     public void fsync() throws ObjectStoreException, IOException, InterruptedException {
-        if (shared.config().fsync() == WritebackConfig.Fsync.VISIBLE || !sync.staged(false)) {
+        if (shared.config().fsync() == WritebackConfig.Fsync.VISIBLE || !sync.staged()) {
             commits.commit();
         }
     }
@@ -227,7 +227,7 @@ public final class WrittenFile {
 
     /** Returns once the content would survive a crash of the node, and commits it behind. */
     public void closeStaged() throws ObjectStoreException, IOException, InterruptedException {
-        if (!sync.staged(true)) {
+        if (!sync.staged()) {
             commits.commit();
             return;
         }

@@ -365,6 +365,23 @@ final class CrashWindowsTest {
     }
 
     @Test
+    void closeStaged_ofWhatIsDurableAndBeingCommitted_doesNotWaitForThat() throws Exception {
+        try (TestMount mount = mount(files)) {
+            WrittenFile file = mount.writeback.create("a", null);
+            file.write(0, text("mine"));
+            try (Gate gate = delays.hold(Call.Put.class::isInstance)) {
+                file.closeStaged();
+                gate.awaitHeld(1);
+                file.closeStaged();
+                assertThat(gate.held()).isEqualTo(1);
+            }
+            file.release();
+            mount.assertNothingLeaks();
+        }
+        assertThat(stored("a")).isEqualTo("mine");
+    }
+
+    @Test
     void commit_behindOverAVersionThatCannotBeReadForAWhile_isTriedAgain() throws Exception {
         try (TestMount mount = mount(files)) {
             WrittenFile file = mount.writeback.open(bucket.put("a", "one two"));

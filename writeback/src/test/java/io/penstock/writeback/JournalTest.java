@@ -17,6 +17,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -36,7 +37,7 @@ final class JournalTest {
                     Instant.EPOCH,
                     List.of(new ByteRange(1, 2)),
                     List.of(new ByteRange(3, 4), new ByteRange(1L << 40, 9))),
-            new JournalRecord.Closed(),
+            new JournalRecord.Dropped(),
             new JournalRecord.UploadEnded("id"),
             new JournalRecord.Opened("ns", "b", null, BASE),
             new JournalRecord.Kept("because"));
@@ -100,6 +101,20 @@ final class JournalTest {
     }
 
     @Test
+    void replay_ofAJournalThatSaysThatTheFileWasClosed_passesOverThat() throws Exception {
+        DataFile file = written();
+        ByteBuffer record =
+                ByteBuffer.allocate(5).putInt(RECORDS.size()).put((byte) 3).flip();
+        CRC32C checksum = new CRC32C();
+        checksum.update(record.duplicate());
+        ByteBuffer framed = ByteBuffer.allocate(13).putInt(5).putInt((int) checksum.getValue());
+        file.write(file.length(), framed.put(record).flip());
+        Journal journal = Journal.replay(file, known -> {});
+        journal.append(new JournalRecord.UploadEnded("id"));
+        assertThat(replay(file)).hasSize(RECORDS.size() + 1).endsWith(new JournalRecord.UploadEnded("id"));
+    }
+
+    @Test
     void replay_ofRecordsOfAllSizes_givesThemBack() throws Exception {
         List<JournalRecord> records = new ArrayList<>();
         for (int ranges = 1; ranges < 300_000; ranges = 3 * ranges + 1) {
@@ -144,9 +159,9 @@ final class JournalTest {
         DataFile file = written();
         file.setLength(file.length() - 3);
         Journal again = Journal.replay(file, record -> {});
-        again.append(new JournalRecord.Closed());
+        again.append(new JournalRecord.Dropped());
         List<JournalRecord> expected = new ArrayList<>(RECORDS.subList(0, RECORDS.size() - 1));
-        expected.add(new JournalRecord.Closed());
+        expected.add(new JournalRecord.Dropped());
         assertThat(replay(file)).isEqualTo(expected);
     }
 
@@ -155,7 +170,7 @@ final class JournalTest {
         DataFile file = written();
         Journal again = Journal.replay(file, record -> {});
         files.set(Fault.FULL);
-        assertThat(catchThrowable(() -> again.append(new JournalRecord.Closed())))
+        assertThat(catchThrowable(() -> again.append(new JournalRecord.Dropped())))
                 .isInstanceOf(IOException.class);
         files.set(Fault.NONE);
         again.append(new JournalRecord.UploadEnded("id"));
