@@ -225,11 +225,11 @@ final class FileCommits implements LiveContent.Owner {
         }
 
         @Override
-        public StillBody body(ByteRange range) throws ObjectStoreException, IOException, InterruptedException {
+        public StillBody body(ByteRange range) throws IOException, InterruptedException {
             StillContent body = bytes.hold(range);
             try {
                 return body.summed();
-            } catch (ObjectStoreException | IOException | InterruptedException | RuntimeException e) {
+            } catch (IOException | InterruptedException | RuntimeException | Error e) {
                 body.close();
                 throw e;
             }

@@ -1,7 +1,6 @@
 package io.penstock.writeback;
 
 import io.penstock.core.ByteRange;
-import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.UploadBody;
 import java.io.IOException;
 import java.util.List;
@@ -17,8 +16,10 @@ interface FileContent {
     /**
      * The bytes of the range as they are now, held still until closed: a write meanwhile goes to a copy. What was not
      * written is read from the version below. Waits for that and for memory.
+     *
+     * @throws IOException also if that cannot be read: caused by what the store says of it
      */
-    StillBody body(ByteRange range) throws ObjectStoreException, IOException, InterruptedException;
+    StillBody body(ByteRange range) throws IOException, InterruptedException;
 
     /** A body whose bytes do not change. */
     interface StillBody extends UploadBody, AutoCloseable {

@@ -330,27 +330,26 @@ final class PartSender {
     }
 
     /**
-     * The upload has vanished from the store: goes on with a new one, for which all parts are needed again.
+     * The upload has vanished from the store: goes on with a new one, for which all parts are needed again. If it has
+     * not, it is aborted.
      *
      * @return false if there was none
      */
     boolean beginAnew() {
-        RemoteUpload vanished;
         lock.lock();
         try {
             if (!begun) {
                 return false;
             }
-            vanished = remote;
+            abortBehind(remote);
             committing = ++commits;
             failure = null;
             remote = new RemoteUpload(uploads.store(), key, journal, null);
             parts.changeAll();
+            return true;
         } finally {
             lock.unlock();
         }
-        vanished.vanished();
-        return true;
     }
 
     // ---- the end

@@ -138,14 +138,6 @@ final class RemoteUpload {
         return version;
     }
 
-    /** The store has nothing of it any more. */
-    void vanished() {
-        MultipartUpload upload = opened;
-        if (upload != null) {
-            journal.ended(upload);
-        }
-    }
-
     /** Whether there is, as far as is known, something at the store that has to be completed or aborted. */
     boolean isThere() {
         return opened != null;

@@ -48,14 +48,23 @@ final class StillContent implements FileContent.StillBody {
     }
 
     /** Computes the checksum, from those of the pages. */
-    StillContent summed() throws ObjectStoreException, IOException, InterruptedException {
+    StillContent summed() throws IOException, InterruptedException {
         int sum = 0;
-        for (long start = range.offset(); start < range.end(); start += PAGE_SIZE) {
-            int length = (int) Math.min(PAGE_SIZE, range.end() - start);
-            sum = Crc32cJoin.join(sum, file.sums().checksum(this, start, length), length);
+        try {
+            for (long start = range.offset(); start < range.end(); start += PAGE_SIZE) {
+                int length = (int) Math.min(PAGE_SIZE, range.end() - start);
+                sum = Crc32cJoin.join(sum, file.sums().checksum(this, start, length), length);
+            }
+        } catch (ObjectStoreException e) {
+            throw unreadable(e);
         }
         crc32c = OptionalInt.of(sum);
         return this;
+    }
+
+    /** Not to be taken for what the store says of that which is uploaded. */
+    private static IOException unreadable(ObjectStoreException cause) {
+        return new IOException("what is below the written bytes cannot be read: " + cause.getMessage(), cause);
     }
 
     /** The bytes of the whole file that were written here. */
@@ -104,7 +113,7 @@ final class StillContent implements FileContent.StillBody {
         try {
             readAt(range.offset() + offset, target);
         } catch (ObjectStoreException e) {
-            throw new IOException("what is below the written bytes cannot be read: " + e.getMessage(), e);
+            throw unreadable(e);
         }
     }
 

@@ -382,6 +382,21 @@ final class CrashWindowsTest {
     }
 
     @Test
+    void commit_overAVersionThatIsGone_failsAndIsNotTakenForAnUploadThatIs() throws Exception {
+        try (TestMount mount = mount(files)) {
+            WrittenFile file = mount.writeback.open(bucket.put("a", new byte[8 * BLOCK_SIZE]));
+            file.write(5L * BLOCK_SIZE, text("mine"));
+            faults.always(Call.Get.class::isInstance, Fault.fail(ObjectStoreException.NotFound::new));
+            assertThatThrownBy(file::commit).isInstanceOf(ObjectStoreException.NotFound.class);
+            assertThat(store.only(Call.CreateUpload.class)).hasSize(1);
+            file.unlink();
+            file.release();
+            mount.assertNothingLeaks();
+        }
+        assertThat(bucket.openUploads()).isEmpty();
+    }
+
+    @Test
     void commit_behindOverAVersionThatCannotBeReadForAWhile_isTriedAgain() throws Exception {
         try (TestMount mount = mount(files)) {
             WrittenFile file = mount.writeback.open(bucket.put("a", "one two"));

@@ -284,6 +284,17 @@ final class FileUploadTest {
     }
 
     @Test
+    void commit_uploadSaidToBeGone_beginsAnewAndLeavesNothingOfTheFirst() throws Exception {
+        file = new FakeFile(null, data(2 * PART));
+        Upload upload = uploads.begin("key", null, file, file);
+        faults.next(PARTS, Fault.fail(ObjectStoreException.NotFound::new));
+        commit(upload);
+        assertThat(store.only(Call.CreateUpload.class)).hasSize(2);
+        uploads.close();
+        assertThat(bucket.openUploads()).isEmpty();
+    }
+
+    @Test
     void commit_uploadCannotBeCreated_failsAndCanBeTriedAgain() throws Exception {
         Upload upload = begin(null);
         faults.next(2, Call.CreateUpload.class::isInstance, Fault.fail(Unavailable::new));
