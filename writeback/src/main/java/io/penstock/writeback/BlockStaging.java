@@ -154,6 +154,16 @@ final class BlockStaging {
         return some;
     }
 
+    /** Whether the memory is of no block of the file any more: it is free once a body has been read, by itself. */
+    boolean isLeaving(Piece piece) {
+        lock.lock();
+        try {
+            return blocksAt(piece.block()).stream().noneMatch(block -> piece.equals(block.piece()));
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private List<Block> blocksAt(long index) {
         lock.lock();
         try {

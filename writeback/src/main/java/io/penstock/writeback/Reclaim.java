@@ -37,7 +37,7 @@ final class Reclaim implements AutoCloseable {
 
     /**
      * How long there must have been nothing to give up before anybody is refused: staging that is full is tried again
-     * after a second, and what is on its way to the store gives its memory up once it is there.
+     * after a second.
      */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
@@ -191,15 +191,17 @@ final class Reclaim implements AutoCloseable {
         return some;
     }
 
-    /** Has a file committed, or finds that one is. False if there is none to commit. */
+    /** Has a file committed, or finds that one is, or that memory is on its way. False if there is nothing to wait for. */
     private boolean relieve() {
+        List<Piece> all = candidates();
         Map<LiveContent, Integer> counts = new HashMap<>();
-        for (Piece piece : candidates()) {
+        for (Piece piece : all) {
             counts.merge(piece.file(), 1, Integer::sum);
         }
         List<Map.Entry<LiveContent, Integer>> most = new ArrayList<>(counts.entrySet());
         most.sort(Map.Entry.comparingByValue(Comparator.reverseOrder()));
         return most.stream().anyMatch(entry -> entry.getKey().relieve())
+                || all.stream().anyMatch(piece -> piece.file().staging().isLeaving(piece))
                 || files.get().anyMatch(LiveContent::relieveStaging); // so that others can be staged
     }
 

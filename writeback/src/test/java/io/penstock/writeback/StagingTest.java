@@ -9,6 +9,7 @@ import io.penstock.cache.CacheConfig;
 import io.penstock.cache.CachedObject;
 import io.penstock.cache.DataFile;
 import io.penstock.cache.PageCache;
+import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStoreException;
@@ -355,6 +356,25 @@ final class StagingTest {
             mount.assertNothingLeaks();
         }
         assertThat(stored("other")).isEqualTo(bytes(5 * BLOCK_SIZE));
+    }
+
+    @Test
+    void isLeaving_memoryThatOnlyABodyStillReads_isTrue() throws Exception {
+        try (TestMount mount = mount(files)) {
+            WrittenFile file = mount.writeback.create("a", null);
+            write(file, "text");
+            Block block = Objects.requireNonNull(file.bytes().content().block(0));
+            Piece piece = Objects.requireNonNull(block.piece());
+            try (StillContent body = file.bytes().hold(new ByteRange(0, 4))) {
+                assertThat(body.length()).isEqualTo(4);
+                assertThat(file.bytes().staging().isLeaving(piece)).isFalse();
+                file.truncate(0);
+                assertThat(file.bytes().staging().isLeaving(piece)).isTrue();
+                assertThat(mount.shared.memory().usedBytes()).isEqualTo(BLOCK_SIZE);
+            }
+            file.release();
+            mount.assertNothingLeaks();
+        }
     }
 
     @Test
