@@ -3,7 +3,6 @@ package io.penstock.cache;
 import io.penstock.cache.PageFrame.Origin;
 import io.penstock.cache.Slab.Piece;
 import java.io.IOException;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -40,8 +39,11 @@ final class ObjectPages {
     /** Open while somebody uses it. Set under this object's monitor. */
     private volatile @Nullable DataFile file;
 
-    /** Whether the data file exists. Write-behind sets it. */
+    /** Whether the data file exists. Write-behind sets it, holding {@link #making}. */
     private volatile boolean fileExists;
+
+    /** Held while the data file is made: a second thread that did so would drop what the first has stored meanwhile. */
+    private final Object making = new Object();
 
     private final StoredPages stored;
 
@@ -338,29 +340,33 @@ final class ObjectPages {
     DataFile fileForWriting() throws IOException {
         try {
             return file();
-        } catch (NoSuchFileException e) {
+        } catch (NoSuchFileException _) {
+            synchronized (making) {
+                return makeFile();
+            }
+        }
+    }
+
+    private DataFile makeFile() throws IOException {
+        try {
+            return file(); // another thread was faster
+        } catch (NoSuchFileException _) {
             fileExists = true; // first, so that a compaction of the index meanwhile does not leave it out
             shared.store().prepareFile(this);
-        }
-        try {
             return keepOpen(shared.store().files().create(fileName, size));
-        } catch (FileAlreadyExistsException e) {
-            return file(); // another thread was faster
         }
     }
 
     /** Makes the file this object's. False, and nothing has changed, if it has one. */
     boolean adoptFile(Path source) throws IOException {
-        if (fileExists) {
-            return false;
-        }
-        fileExists = true; // first, as above
-        shared.store().prepareFile(this);
-        try {
+        synchronized (making) {
+            if (fileExists) {
+                return false; // a fill was faster
+            }
+            fileExists = true; // first, as above
+            shared.store().prepareFile(this);
             shared.store().files().adopt(fileName, source);
             return true;
-        } catch (FileAlreadyExistsException e) {
-            return false; // a fill was faster
         }
     }
 

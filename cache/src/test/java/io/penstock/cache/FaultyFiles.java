@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.LongPredicate;
@@ -33,6 +34,7 @@ final class FaultyFiles implements StoreFiles {
     private volatile @Nullable StoreFiles files;
     private volatile Fault fault = Fault.NONE;
     private volatile CountDownLatch writesMayGoOn = new CountDownLatch(0);
+    private volatile Runnable onMissing = () -> {};
 
     StoreFiles on(Path directory) throws IOException {
         files = new LocalFiles(directory);
@@ -45,6 +47,11 @@ final class FaultyFiles implements StoreFiles {
 
     void set(Fault next) {
         fault = next;
+    }
+
+    /** Done by whoever finds that a file is not there, before that is answered. */
+    void whenMissing(Runnable action) {
+        onMissing = action;
     }
 
     /** Writes hang until {@link #resume}. */
@@ -90,7 +97,12 @@ final class FaultyFiles implements StoreFiles {
     @Override
     public DataFile open(long name) throws IOException {
         reading("open");
-        return new FaultyFile(files().open(name));
+        try {
+            return new FaultyFile(files().open(name));
+        } catch (NoSuchFileException e) {
+            onMissing.run();
+            throw e;
+        }
     }
 
     @Override

@@ -12,7 +12,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -48,6 +50,44 @@ final class SickDiskTest {
                     position += count;
                 }
             }
+        }
+    }
+
+    /** The slower of two threads that find no file finds one, with pages in it, when its turn to make it comes. */
+    @Test
+    void fill_ofTwoPagesWhoseWritersBothFindNoFile_keepsBoth() throws Exception {
+        TestObject first = new TestObject("object 1", PAGE_SIZE);
+        TestObject second = new TestObject("object 2", 2L * PAGE_SIZE);
+        Path index = directory.resolve("index.log");
+        try (PageCache cache = open(64, 32)) {
+            long start = Files.size(index);
+            first.store(cache);
+            cache.awaitWritten();
+            long withAPage = 2 * Files.size(index) - start;
+            AtomicInteger finders = new AtomicInteger();
+            files.whenMissing(() -> {
+                switch (finders.incrementAndGet()) {
+                    case 1 -> await(() -> finders.get() > 1);
+                    case 2 -> await(() -> Files.size(index) >= withAPage);
+                    default -> {} // the first looks again before it makes one
+                }
+            });
+            second.fillAll(cache);
+            cache.awaitWritten();
+        }
+        files.whenMissing(() -> {});
+        try (PageCache cache = open(64, 32)) {
+            assertThat(second.readablePages(cache)).containsExactly(0, 1);
+        }
+    }
+
+    private static void await(Callable<Boolean> condition) {
+        try {
+            while (!condition.call()) {
+                Thread.sleep(1);
+            }
+        } catch (Exception e) {
+            throw new AssertionError(e);
         }
     }
 
