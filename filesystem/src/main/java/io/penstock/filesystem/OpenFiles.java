@@ -78,8 +78,14 @@ final class OpenFiles {
 
     /** The same of what stands at the inode's place: null if that is something else by now. */
     private @Nullable SharedFile join(Inode inode, Node node, boolean write) throws ErrnoException {
-        if (standsForAnother(inode, node) || hasAnother(node, inode)) {
+        if (hasAnother(node, inode)) {
             throw stale(inode);
+        } else if (standsForAnother(inode, node)) {
+            Standing now = places.standingNow(inode.number());
+            if (now == null || standsForAnother(inode, now.node())) { // what is written is always known
+                throw stale(inode);
+            }
+            return null; // somebody has begun to write it since
         }
         SharedFile file = switch (node) {
             case Directory _ -> throw new ErrnoException(Errno.EISDIR, inode + " is a directory");
@@ -153,7 +159,7 @@ final class OpenFiles {
         if (backing != null && backing != used) {
             backing.close();
         }
-        if (policy == null || (policy == PageCachePolicy.BYPASS && news.isHeardByInode())) {
+        if (policy == null) {
             file.leave(OpenFlags.isChange(flags));
             throw stale(inode);
         }
@@ -250,7 +256,7 @@ final class OpenFiles {
     /** {@link InodeTable#acquire}, but another inode if the one there stands for another version. */
     Inode acquire(Directory parent, String name, Node node) {
         Inode known = inodes.find(parent, name);
-        if (known != null && standsForAnother(known, node)) {
+        if (known != null && standsForAnother(known, node) && standsForAnother(known, now(parent, name, node))) {
             inodes.retire(known);
         }
         Inode acquired = inodes.acquire(parent, name, node);
@@ -258,6 +264,11 @@ final class OpenFiles {
             files.kernelPages().forget(acquired.number());
         }
         return acquired;
+    }
+
+    /** What stands at the name now, if that is known: somebody may have begun to write it since. */
+    private Node now(Directory parent, String name, Node before) {
+        return files.tree().lookupNow(parent, name) instanceof Node now ? now : before;
     }
 
     /** {@link InodeTable#show}, but of a version where the kernel goes by what its lookup showed. */

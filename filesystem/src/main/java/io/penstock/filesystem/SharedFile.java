@@ -196,8 +196,8 @@ final class SharedFile implements LiveFile {
                 files.add(written, this);
             }
             if (!removed) {
+                name.show(); // first: what stands at the name must not look older than the pages
                 repage(files.newTag());
-                name.show();
             }
         }
         if (written == null) {
