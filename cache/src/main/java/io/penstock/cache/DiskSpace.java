@@ -288,7 +288,7 @@ final class DiskSpace {
                 leaveInFile(extent);
             }
         } finally {
-            release(object);
+            table.release(object);
         }
     }
 
@@ -329,15 +329,6 @@ final class DiskSpace {
             }
         } finally {
             lock.unlock();
-        }
-    }
-
-    /** Once it is done nothing may fail any more, or it would be done again. */
-    private void release(ObjectPages object) {
-        try {
-            table.release(object);
-        } catch (IOException e) {
-            log.debug("A data file could not be closed", e);
         }
     }
 

@@ -58,13 +58,13 @@ final class IndexLog implements AutoCloseable {
     /** Half a record at the end could not be taken away: the log is to be written anew before anything is appended. */
     private boolean torn;
 
+    /** Set before the folder is left to the next process: from then on the log's name is not ours. */
+    private volatile boolean closed;
+
     /** The present state, as records. Told under the log's lock, so it appends nothing and waits for nothing that does. */
     interface Snapshot {
         void writeTo(Consumer<IndexRecord> records);
     }
-
-    /** Set before the folder is left to the next process: from then on the log's name is not ours. */
-    private volatile boolean closed;
 
     /** @param channel of the file, for reading and writing */
     IndexLog(Path path, FileChannel channel) {

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The objects that are open or have pages in the cache; all others are forgotten. References to an object are counted
@@ -11,6 +13,8 @@ import org.jspecify.annotations.Nullable;
  * step.
  */
 final class ObjectTable {
+    private static final Logger log = LoggerFactory.getLogger(ObjectTable.class);
+
     private final ConcurrentHashMap<ObjectId, ObjectPages> objects = new ConcurrentHashMap<>();
     /** The object with this id, new if it is not known. */
     ObjectPages retain(ObjectId id, Supplier<ObjectPages> creation) {
@@ -42,14 +46,22 @@ final class ObjectTable {
                 });
     }
 
-    void release(ObjectPages object) throws IOException {
+    void release(ObjectPages object) {
         @Nullable DataFile[] unused = new @Nullable DataFile[1];
         objects.computeIfPresent(object.id(), (id, known) -> {
             unused[0] = object.released();
             return forgetIfUnused(object);
         });
         if (unused[0] != null) {
-            unused[0].close();
+            close(unused[0]);
+        }
+    }
+
+    private static void close(DataFile unused) {
+        try (unused) {
+            log.trace("{} is not used any more", unused);
+        } catch (IOException e) {
+            log.debug("A data file could not be closed", e);
         }
     }
 

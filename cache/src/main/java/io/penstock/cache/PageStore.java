@@ -225,11 +225,7 @@ final class PageStore {
 
     /** Drops one reference to the object. */
     void releaseObject(ObjectPages object) {
-        try {
-            table.release(object);
-        } catch (IOException e) {
-            log.debug("A data file could not be closed", e);
-        }
+        table.release(object);
     }
 
     /** The object has been forgotten. */
