@@ -1,5 +1,7 @@
 package io.penstock.filesystem;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.Places.Standing;
 import io.penstock.metadata.Absent;
@@ -60,18 +62,8 @@ final class Lookups {
     /** {@link #attributes} if the answer is known: null if it is not. */
     @Nullable
     Attributes attributesNow(long inode) throws ErrnoException {
-        Standing passedThrough = files.passedThrough(inode);
-        if (passedThrough != null) {
-            return show(inode, passedThrough);
-        }
-        SharedFile open = files.opened(inode);
-        Standing standing;
-        try {
-            standing = places.standingNow(inode);
-        } catch (ErrnoException e) {
-            standing = instead(open, e);
-        }
-        return standing == null ? null : show(inode, asOpened(open, standing));
+        Standing standing = standing(inode, places::standingNow);
+        return standing == null ? null : show(inode, standing);
     }
 
     private Attributes show(long inode, Standing standing) {
@@ -91,33 +83,34 @@ final class Lookups {
         return AttributeView.xattrNames(standing(inode).node());
     }
 
-    /** What the inode shows: what the kernel has open of it, else what its place stands for now. */
     private Standing standing(long inode) throws ErrnoException {
+        return requireNonNull(standing(inode, places::standing));
+    }
+
+    /** Says what stands at an inode's place. */
+    private interface Asking {
+        /** Null if it is not known, and would have to be waited for. */
+        @Nullable
+        Standing of(long inode) throws ErrnoException;
+    }
+
+    /** What the inode shows: what the kernel has open of it, else what its place stands for now. */
+    private @Nullable Standing standing(long inode, Asking place) throws ErrnoException {
         Standing passedThrough = files.passedThrough(inode);
         if (passedThrough != null) {
             return passedThrough;
         }
         SharedFile open = files.opened(inode);
-        try {
-            return asOpened(open, places.standing(inode));
-        } catch (ErrnoException e) {
-            return instead(open, e);
-        }
-    }
-
-    private static Standing asOpened(@Nullable SharedFile open, Standing standing) {
-        return switch (standing.node()) {
-            case FileEntry(var object)
-            when open != null && !open.isOf(object.version()) -> new Standing(open, standing.validNanos());
-            default -> standing;
-        };
-    }
-
-    /** What is open is known, whatever became of its name, or of the store. */
-    private static Standing instead(@Nullable SharedFile open, ErrnoException failure) throws ErrnoException {
         if (open == null) {
-            throw failure;
+            return place.of(inode);
         }
-        return new Standing(open, 0);
+        try {
+            Standing standing = place.of(inode);
+            return standing != null && standing.node() instanceof FileEntry(var object) && !open.isOf(object.version())
+                    ? new Standing(open, standing.validNanos())
+                    : standing;
+        } catch (ErrnoException e) { // what is open is known, whatever became of its name, or of the store
+            return new Standing(open, 0);
+        }
     }
 }
