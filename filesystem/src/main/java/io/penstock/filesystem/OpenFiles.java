@@ -153,7 +153,7 @@ final class OpenFiles {
     /** @param backing closed if it is not used */
     private OpenFile add(SharedFile file, int flags, @Nullable BackingFile backing) throws ErrnoException {
         Inode inode = file.inode();
-        PageCachePolicy policy = files.kernelPages().open(inode.number(), file.tag(), backing);
+        PageCachePolicy policy = file.openPages(backing);
         BackingFile used =
                 policy == PageCachePolicy.PASS_THROUGH ? files.kernelPages().backingFile(inode.number()) : null;
         if (backing != null && backing != used) {

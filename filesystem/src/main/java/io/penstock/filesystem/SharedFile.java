@@ -1,6 +1,7 @@
 package io.penstock.filesystem;
 
 import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.OpenFile.PageCachePolicy;
 import io.penstock.filesystem.OpenHandle.OpenObject;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Inode.Place;
@@ -145,6 +146,11 @@ final class SharedFile implements LiveFile {
 
     synchronized @Nullable Runnable atEnd() {
         return atEnd;
+    }
+
+    /** {@link KernelPages#open}, in one step with what the content is called at this moment. */
+    synchronized @Nullable PageCachePolicy openPages(@Nullable BackingFile backing) {
+        return files.kernelPages().open(inode.number(), tag, backing);
     }
 
     synchronized String tag() {
