@@ -107,7 +107,10 @@ final class NameChanges {
         tree.keep(directory);
         ObjectVersion version = stored(node);
         if (version != null && !defer(directory, name, version, sharing)) {
-            delete(version, sharing);
+            replacing(sharing, () -> {
+                store.delete(version.key());
+                return version;
+            });
             tree.changed(directory, name, Absent.ABSENT);
         }
         sharing.forEach(SharedFile::remove);
@@ -125,9 +128,10 @@ final class NameChanges {
         }
     }
 
-    private void delete(ObjectVersion version, List<SharedFile> withdrawn) throws ErrnoException {
+    /** Does at the store what ends withdrawn files; if it fails, they go on. */
+    private static <T> T replacing(List<SharedFile> withdrawn, Errnos.Waiting<T> call) throws ErrnoException {
         try {
-            Errnos.run(() -> store.delete(version.key()));
+            return Errnos.call(call);
         } catch (ErrnoException e) {
             withdrawn.forEach(SharedFile::reinstate);
             throw e;
@@ -181,7 +185,11 @@ final class NameChanges {
                 ? live.modified()
                 : files.times().of(version(source));
         ObjectVersion before = Errnos.call(() -> committed(source));
-        ObjectVersion after = Errnos.call(() -> {
+        Inode replaced = inodes.find(to, newName);
+        List<SharedFile> lost = replaced == null ? List.of() : files.of(replaced.number());
+        // What is on its way to the store must neither arrive after the copy nor be refused because of it.
+        lost.forEach(SharedFile::withdraw);
+        ObjectVersion after = replacing(lost, () -> {
             try {
                 return copy(before, to, newName, flags == RENAME_NOREPLACE);
             } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
@@ -189,8 +197,6 @@ final class NameChanges {
                 throw e;
             }
         });
-        Inode replaced = inodes.find(to, newName);
-        List<SharedFile> lost = replaced == null ? List.of() : files.of(replaced.number());
         lost.forEach(SharedFile::remove);
         files.stored(new Inode.Place(to, newName), after, modified);
         tree.keep(from);

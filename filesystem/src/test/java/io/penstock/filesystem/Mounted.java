@@ -1,5 +1,6 @@
 package io.penstock.filesystem;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -25,6 +26,7 @@ import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackConfig;
 import io.penstock.writeback.WritebackConfig.Close;
 import io.penstock.writeback.WritebackLimits;
+import io.penstock.writeback.WritebackStatistics;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -273,6 +275,10 @@ final class Mounted implements AutoCloseable {
         if (writeback != null) {
             writeback.drain();
         }
+    }
+
+    WritebackStatistics uncommitted() {
+        return requireNonNull(writeback).statistics();
     }
 
     /** Reads all of an open file, as text. */

@@ -10,6 +10,7 @@ import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Call;
 import io.penstock.testing.Fault;
 import io.penstock.testing.Gate;
+import io.penstock.writeback.WritebackConfig;
 import java.nio.file.Path;
 import java.util.concurrent.FutureTask;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -432,6 +433,50 @@ class NameChangesTest extends OverOneCache {
         m.drain();
         assertThat(m.stored("b")).isEqualTo("1");
         assertThat(m.cat("b")).isEqualTo("1");
+    }
+
+    @Test
+    void rename_ontoAFileThatIsBeingCommitted_makesNoConflictOfIt() throws Exception {
+        m.bucket.put("a", "1");
+        WritebackConfig config = Mounted.config(staging.resolve("b"), WritebackConfig.Close.STAGED);
+        try (Mounted staged = Mounted.writable(cache, m.bucket, config)) {
+            FutureTask<Void> rename = task(() -> staged.rename("a", "b", 0));
+            try (Gate put = staged.delays.hold(Call.Put.class::isInstance);
+                    Gate copied = staged.delays.holdAnswer(Call.Copy.class::isInstance)) {
+                staged.save("b", "lost");
+                put.awaitHeld(1);
+                Thread thread = Thread.ofPlatform().start(rename);
+                while (thread.getState() != Thread.State.WAITING) {
+                    Thread.onSpinWait();
+                }
+                put.open();
+                copied.awaitHeld(1);
+                while (staged.uncommitted().backlogFiles() > 0) {
+                    Thread.onSpinWait();
+                }
+            }
+            rename.get();
+
+            staged.drain();
+            assertThat(staged.uncommitted().failedFiles()).isZero();
+        }
+        assertThat(m.stored("b")).isEqualTo("1");
+        assertThat(m.stored("a")).isNull();
+    }
+
+    @Test
+    void rename_ontoAFileThatIsNotCommittedAndTheStoreDeniesIt_leavesThat() throws Exception {
+        m.save("a", "1");
+        OpenFile file = m.create("b", O_WRONLY);
+        m.write(file, 0, "mine");
+        m.faults.next(Call.Copy.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
+
+        assertErrno(Errno.EACCES, () -> m.rename("a", "b", 0));
+
+        m.close(file);
+        m.drain();
+        assertThat(m.stored("b")).isEqualTo("mine");
+        assertThat(m.stored("a")).isEqualTo("1");
     }
 
     @Test

@@ -20,6 +20,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -170,8 +171,10 @@ final class WriteCrashIT {
         }
     }
 
+    /** Its end, after what tells why something was given up. */
     private static String end(String log) {
-        return log.substring(Math.max(0, log.length() - 4_000));
+        return log.lines().filter(line -> line.contains(" ERROR ")).collect(Collectors.joining("\n")) + "\n...\n"
+                + log.substring(Math.max(0, log.length() - 4_000));
     }
 
     private boolean hasStaged() throws IOException {

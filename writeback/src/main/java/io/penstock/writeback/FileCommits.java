@@ -61,6 +61,9 @@ final class FileCommits implements LiveContent.Owner {
     /** The content is of an earlier run, whose commit may have succeeded unnoticed. */
     private boolean recovered;
 
+    /** An earlier run was about to remove its name, or to have it taken by another file. */
+    private boolean wasWithdrawn;
+
     /** It is to be committed whatever the object is now. */
     private boolean overwrite;
 
@@ -89,6 +92,7 @@ final class FileCommits implements LiveContent.Owner {
     void found(Recovery.Found found, UploadJournal journal) {
         created(found.opened().replaced());
         recovered = true;
+        wasWithdrawn = found.withdrawn();
         JournalledUpload earlier = found.upload();
         if (earlier != null) {
             upload = shared.uploads().resume(earlier, new Uploaded(), journal);
@@ -143,6 +147,15 @@ final class FileCommits implements LiveContent.Owner {
 
     boolean isRecovered() {
         return recovered;
+    }
+
+    /** Whether its commit has failed because its name was removed, or taken by another file, just before a crash. */
+    boolean isOver(@Nullable Exception failure) {
+        boolean asFound = changes == 1;
+        return wasWithdrawn
+                && asFound
+                && (failure instanceof ObjectStoreException.PreconditionFailed
+                        || failure instanceof ObjectStoreException.NotFound);
     }
 
     long changes() {

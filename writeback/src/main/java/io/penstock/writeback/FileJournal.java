@@ -58,6 +58,20 @@ final class FileJournal implements UploadJournal {
         journal.force();
     }
 
+    /** Adds it to what a crash would find, if it would find something. */
+    void amend(JournalRecord entry) {
+        Journal journal = file.journal();
+        if (journal == null) {
+            return;
+        }
+        try {
+            journal.append(entry);
+            journal.force();
+        } catch (IOException e) {
+            log.debug("A journal does not tell what becomes of a name", e);
+        }
+    }
+
     /** Bytes. */
     long length() {
         Journal journal = file.journal();

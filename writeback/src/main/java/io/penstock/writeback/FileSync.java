@@ -231,6 +231,16 @@ final class FileSync {
                 data);
     }
 
+    /** A crash from now on must not take for a conflict what becomes of its name. */
+    void withdrawn() {
+        lockedJournal().amend(new JournalRecord.Withdrawn());
+    }
+
+    /** Its name is still its own. */
+    void reinstated() {
+        lockedJournal().amend(file.lockedIdentity());
+    }
+
     /** Keeps what cannot be committed for {@code penstock recover}. */
     void keep(Exception failure) {
         String reason = String.valueOf(failure.getMessage());

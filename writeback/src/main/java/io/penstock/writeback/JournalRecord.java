@@ -48,6 +48,12 @@ sealed interface JournalRecord {
     /** The content does not count any more: the journal is only there until its uploads are aborted. */
     record Dropped() implements JournalRecord {}
 
+    /**
+     * Its name is about to be removed, or to be taken by another file. It is not any more if {@link Opened} follows: if
+     * nothing does, a commit that finds another object, or none, has not met somebody else's.
+     */
+    record Withdrawn() implements JournalRecord {}
+
     /** It cannot be committed by itself. */
     record Kept(String reason) implements JournalRecord {}
 
@@ -100,6 +106,7 @@ sealed interface JournalRecord {
                 to.writeUTF(reason.substring(0, Math.min(reason.length(), 4096)));
             }
             case Dropped() -> to.writeByte(8);
+            case Withdrawn() -> to.writeByte(9);
         }
     }
 
@@ -129,6 +136,7 @@ sealed interface JournalRecord {
             case 6 -> new UploadEnded(from.readUTF());
             case 7 -> new Kept(from.readUTF());
             case 8 -> new Dropped();
+            case 9 -> new Withdrawn();
             default -> throw new IOException("no such record: " + type);
         };
     }

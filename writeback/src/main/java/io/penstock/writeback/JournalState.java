@@ -9,6 +9,7 @@ import io.penstock.writeback.JournalRecord.Opened;
 import io.penstock.writeback.JournalRecord.PartUploaded;
 import io.penstock.writeback.JournalRecord.UploadCreated;
 import io.penstock.writeback.JournalRecord.UploadEnded;
+import io.penstock.writeback.JournalRecord.Withdrawn;
 import io.penstock.writeback.JournalRecord.Written;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -31,12 +32,16 @@ final class JournalState implements Consumer<JournalRecord> {
     /** Of the upload that was created last. */
     private final Map<Integer, JournalledUpload.Part> parts = new HashMap<>();
 
+    private boolean withdrawn;
     private @Nullable String keptFor;
 
     @Override
     public void accept(JournalRecord record) {
         switch (record) {
-            case Opened entry -> opened = entry;
+            case Opened entry -> {
+                opened = entry;
+                withdrawn = false;
+            }
             case Written entry -> replay(entry);
             case UploadCreated entry -> {
                 uploads.push(entry);
@@ -46,6 +51,7 @@ final class JournalState implements Consumer<JournalRecord> {
                 parts.put(part.number(), new JournalledUpload.Part(part, crc32c));
             case UploadEnded(String id) -> end(id);
             case Kept(String reason) -> keptFor = reason;
+            case Withdrawn() -> withdrawn = true;
             case Dropped() -> written = null;
         }
     }
@@ -90,6 +96,11 @@ final class JournalState implements Consumer<JournalRecord> {
 
     Ranges zeros() {
         return zeros;
+    }
+
+    /** Whether its name was about to be removed, or to be taken by another file. */
+    boolean withdrawn() {
+        return withdrawn;
     }
 
     /** Why it cannot be committed by itself; null if that has not been found. */

@@ -26,6 +26,7 @@ final class Recovery {
      * A file that was closed or fsynced.
      *
      * @param upload that was under way; null if there was none
+     * @param withdrawn whether its name was about to be removed, or to be taken by another file
      * @param keptFor why it cannot be committed by itself; null if it can, for all that is known
      */
     record Found(
@@ -34,6 +35,7 @@ final class Recovery {
             Content content,
             StagedFile staged,
             @Nullable JournalledUpload upload,
+            boolean withdrawn,
             @Nullable String keptFor) {}
 
     /**
@@ -140,6 +142,7 @@ final class Recovery {
                 Content.found(written.baseEnd(), written.size(), state.zeros(), state.data()),
                 staged,
                 upload,
+                state.withdrawn(),
                 state.keptFor());
         (file.keptFor() == null ? found : kept).add(file);
     }

@@ -192,9 +192,14 @@ final class Shared {
         }
     }
 
-    /** The file is gone. Whoever has drained finds that the listener knows it. */
-    void ended(WrittenFile file, boolean givenUp) {
-        if (givenUp) {
+    /**
+     * The file is gone. Whoever has drained finds that the listener knows it.
+     *
+     * @param givenUp whether it is not committed
+     * @param kept whether it should have been
+     */
+    void ended(WrittenFile file, boolean givenUp, boolean kept) {
+        if (kept) {
             failed.incrementAndGet();
         }
         Listener told = listener;

@@ -9,6 +9,8 @@ import java.time.Instant;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The current content of one file that is written: what was written over what the committed version has. Shared by all
@@ -23,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  * throws it too, if it would wait in vain for memory because of it.
  */
 public final class WrittenFile {
+    private static final Logger log = LoggerFactory.getLogger(WrittenFile.class);
+
     private final Shared shared;
     private final FileCommits commits;
     private final LiveContent bytes;
@@ -272,22 +276,24 @@ public final class WrittenFile {
     }
 
     /**
-     * Its name is about to be removed: nothing of it becomes visible any more once this has returned. It can be read and
+     * Its name is about to be removed, or taken by another file: nothing of it becomes visible any more once this has returned. It can be read and
      * written until it is released, and a crash still finds it. Either {@link #unlink} or {@link #reinstate} follows.
      */
     public void withdraw() {
         commits.withdraw();
+        sync.withdrawn();
     }
 
-    /** Its name was not removed after all: what is uncommitted is committed by whoever has it open, or behind. */
+    /** Its name is its own after all: what is uncommitted is committed by whoever has it open, or behind. */
     public void reinstate() {
+        sync.reinstated();
         commits.settled(false);
         end(null);
     }
 
     /** Its name is gone: it is {@linkplain #withdraw withdrawn}, and no crash finds it any more. */
     public void unlink() {
-        withdraw();
+        commits.withdraw();
         locked(bytes::ground).staged().forgetJournal();
         commits.settled(true);
         end(null);
@@ -338,6 +344,7 @@ public final class WrittenFile {
 
     /** If nobody has it open and no commit runs: commits what is left, unless that is in vain, or frees all. */
     private void end(@Nullable Exception failure) {
+        boolean givenUp;
         Exception last;
         lock.lock();
         try {
@@ -349,7 +356,8 @@ public final class WrittenFile {
                 return;
             }
             ended = true;
-            last = commits.isDirty() ? failure : null;
+            givenUp = commits.isDirty();
+            last = givenUp && !commits.isOver(failure) ? failure : null;
             if (last != null) {
                 commits.error().setForGood(last); // who waited for the commit may not have asked yet
             }
@@ -358,9 +366,11 @@ public final class WrittenFile {
         }
         if (last != null) {
             sync.keep(last);
+        } else if (givenUp) {
+            log.info("'{}' was removed or replaced just before the crash", key());
         }
         free(last != null);
-        shared.ended(this, last != null);
+        shared.ended(this, givenUp, last != null);
     }
 
     /** The mount ends: closes everything, and leaves what another run will find. */

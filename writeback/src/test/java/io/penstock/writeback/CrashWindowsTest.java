@@ -132,6 +132,80 @@ final class CrashWindowsTest {
         }
     }
 
+    /** A synced file whose name is about to go, and then a crash. */
+    private CrashingFiles withdrawn(boolean reinstated) throws Exception {
+        try (TestMount first = mount(files)) {
+            WrittenFile file = first.writeback.open(bucket.put("a", "one two"));
+            file.write(0, text("ONE"));
+            file.fsync();
+            file.withdraw();
+            if (reinstated) {
+                file.reinstate();
+            }
+            return files.crash(Seeded.random(8));
+        }
+    }
+
+    @Test
+    void withdraw_thenReplacedAndACrash_isNoConflict() throws Exception {
+        CrashingFiles left = withdrawn(false);
+        bucket.put("a", "renamed");
+        try (TestMount second = mount(left)) {
+            second.assertNothingLeaks();
+            assertThat(second.told).containsExactly("given up a");
+            assertThat(second.writeback.statistics().failedFiles()).isZero();
+        }
+        assertThat(left.names()).isEmpty();
+        assertThat(stored("a")).isEqualTo("renamed");
+    }
+
+    @Test
+    void withdraw_thenRemovedAndACrash_isNoConflict() throws Exception {
+        CrashingFiles left = withdrawn(false);
+        bucket.delete("a");
+        try (TestMount second = mount(left)) {
+            second.assertNothingLeaks();
+            assertThat(second.writeback.statistics().failedFiles()).isZero();
+        }
+        assertThat(left.names()).isEmpty();
+    }
+
+    @Test
+    void withdraw_thenACrashBeforeItsNameIsGone_isCommittedAsItWas() throws Exception {
+        CrashingFiles left = withdrawn(false);
+        try (TestMount second = mount(left)) {
+            second.assertNothingLeaks();
+            assertThat(second.told).containsExactly("committed a 7");
+        }
+        assertThat(stored("a")).isEqualTo("ONE two");
+    }
+
+    @Test
+    void reinstate_thenReplacedBySomebodyElseAndACrash_isAConflict() throws Exception {
+        CrashingFiles left = withdrawn(true);
+        bucket.put("a", "theirs");
+        try (TestMount second = mount(left)) {
+            second.writeback.drain();
+            assertThat(second.writeback.statistics().failedFiles()).isOne();
+        }
+    }
+
+    @Test
+    void withdraw_thenReplacedAndWrittenToAfterTheCrash_isAConflict() throws Exception {
+        CrashingFiles left = withdrawn(false);
+        bucket.put("a", "theirs");
+        try (TestMount second = new TestMount(store, left, TestConfig.withMemory(8))) {
+            WrittenFile file = second.writeback.recovered().getFirst();
+            assertThat(file.retain()).isTrue();
+            file.write(0, text("new"));
+            second.start();
+            file.release();
+            second.writeback.drain();
+            assertThat(second.writeback.statistics().failedFiles()).isOne();
+        }
+        assertThat(left.names()).isNotEmpty();
+    }
+
     private interface Action {
         void run() throws Exception;
     }
