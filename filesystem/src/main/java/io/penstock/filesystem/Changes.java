@@ -20,6 +20,7 @@ final class Changes {
     private final Places places;
     private final InodeTable inodes;
     private final OpenFiles files;
+    private final Lookups lookups;
     private final AttributeView view;
 
     /** Takes over what earlier runs left; it is committed behind from now on. */
@@ -29,12 +30,14 @@ final class Changes {
             InodeTable inodes,
             SharedFiles shared,
             OpenFiles files,
+            Lookups lookups,
             AttributeView view) {
         this.names = new NameChanges(writing.store(), inodes, places, shared);
         this.contents = new FileChanges(writing, inodes, places, shared, files, names);
         this.places = places;
         this.inodes = inodes;
         this.files = files;
+        this.lookups = lookups;
         this.view = view;
         writing.writeback().recovered().forEach(shared::recover);
         writing.writeback().start(shared);
@@ -89,8 +92,7 @@ final class Changes {
             files.checkChangeable(inode);
             contents.truncate(inode, open, size);
         }
-        SharedFile opened = open == null ? files.opened(inode) : open.file();
-        Node node = opened == null ? places.node(inode) : opened;
+        Node node = open == null ? lookups.node(inode) : open.file();
         Instant modified = change.modified();
         if (modified != null) {
             contents.touch(node, modified);

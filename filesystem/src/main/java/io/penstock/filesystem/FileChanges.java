@@ -99,7 +99,9 @@ final class FileChanges {
         SharedFile file = open.join(inode, true);
         try {
             boolean truncate = (flags & OpenFlags.O_TRUNC) != 0;
-            Errnos.run(() -> file.beginWriting(writeback, truncate, clock.instant()));
+            if (!Errnos.call(() -> file.beginWriting(writeback, truncate, clock.instant()))) {
+                throw open.stale(file.inode());
+            }
             return file;
         } catch (ErrnoException | RuntimeException e) {
             file.leave(true);

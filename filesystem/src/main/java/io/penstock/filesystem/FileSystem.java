@@ -65,7 +65,7 @@ public final class FileSystem implements AutoCloseable {
         DirectoryReader reader = new DirectoryReader(tree, inodes, files, view, kernelListings);
         this.directories = new OpenDirectories(places, inodes, handles, reader, kernelListings);
         tree.tell(news::heard);
-        this.changes = writing == null ? null : new Changes(writing, places, inodes, shared, files, view);
+        this.changes = writing == null ? null : new Changes(writing, places, inodes, shared, files, lookups, view);
     }
 
     private Changes changes() throws ErrnoException {

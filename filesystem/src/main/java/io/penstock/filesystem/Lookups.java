@@ -83,6 +83,11 @@ final class Lookups {
         return AttributeView.xattrNames(standing(inode).node());
     }
 
+    /** What the inode shows. */
+    Node node(long inode) throws ErrnoException {
+        return standing(inode).node();
+    }
+
     private Standing standing(long inode) throws ErrnoException {
         return requireNonNull(standing(inode, places::standing));
     }
@@ -92,6 +97,11 @@ final class Lookups {
         /** Null if it is not known, and would have to be waited for. */
         @Nullable
         Standing of(long inode) throws ErrnoException;
+    }
+
+    /** Whether the node is what is open, or a version that it shares its bytes with. */
+    private static boolean isOf(Node node, SharedFile open) {
+        return node.equals(open) || (node instanceof FileEntry(var object) && open.isOf(object.version()));
     }
 
     /** What the inode shows: what the kernel has open of it, else what its place stands for now. */
@@ -106,9 +116,9 @@ final class Lookups {
         }
         try {
             Standing standing = place.of(inode);
-            return standing != null && standing.node() instanceof FileEntry(var object) && !open.isOf(object.version())
-                    ? new Standing(open, standing.validNanos())
-                    : standing;
+            return standing == null || isOf(standing.node(), open)
+                    ? standing
+                    : new Standing(open, standing.validNanos());
         } catch (ErrnoException e) { // what is open is known, whatever became of its name, or of the store
             return new Standing(open, 0);
         }

@@ -163,8 +163,9 @@ final class OpenFiles {
             file.leave(OpenFlags.isChange(flags));
             throw stale(inode);
         }
-        long handle = handles.add(new OpenObject(file, flags, policy != PageCachePolicy.BYPASS));
-        return new OpenFile(handle, policy, used == null ? 0 : used.id());
+        OpenObject opened = new OpenObject(file, flags, policy != PageCachePolicy.BYPASS);
+        file.opened(opened);
+        return new OpenFile(handles.add(opened), policy, used == null ? 0 : used.id());
     }
 
     private boolean mayPassThrough(SharedFile file, @Nullable BackingFiles kernel) {
@@ -244,7 +245,8 @@ final class OpenFiles {
         }
     }
 
-    private ErrnoException stale(Inode inode) {
+    /** The kernel is to look the inode's name up again, which gives it another. */
+    ErrnoException stale(Inode inode) {
         inodes.retire(inode);
         return new ErrnoException(Errno.ESTALE, inode + " stands for another version to the kernel");
     }
@@ -255,6 +257,9 @@ final class OpenFiles {
 
     /** {@link InodeTable#acquire}, but another inode if the one there stands for another version. */
     Inode acquire(Directory parent, String name, Node node) {
+        if (node instanceof SharedFile file) { // the name may have got another inode since this began to be written
+            inodes.restore(file.inode());
+        }
         Inode known = inodes.find(parent, name);
         if (known != null && standsForAnother(known, node) && standsForAnother(known, now(parent, name, node))) {
             inodes.retire(known);
@@ -278,12 +283,21 @@ final class OpenFiles {
         }
     }
 
-    /** Something new is about to have this name: an inode that the kernel has of it would keep its size. */
+    /**
+     * Something new is about to have this name: an inode that the kernel has open of it would lose what is read, and one
+     * whose size it keeps would keep that.
+     */
     void makeRoom(Directory parent, String name) {
-        Inode known = kernelKeepsSizes ? inodes.find(parent, name) : null;
-        if (known != null) {
+        Inode known = inodes.find(parent, name);
+        if (known != null && (kernelKeepsSizes || isRead(known))) {
             inodes.retire(known);
         }
+    }
+
+    /** Whether the kernel has the inode open, by its number, with bytes that it reads by itself or keeps. */
+    private boolean isRead(Inode inode) {
+        return files.kernelPages().backingFile(inode.number()) != null
+                || (news.isHeardByInode() && files.kernelPages().openVersion(inode.number()) != null);
     }
 
     /** What is written has an inode already: this one came about while that began. */

@@ -35,6 +35,13 @@ final class Openers {
         }
     }
 
+    /** The handle cannot be written through: no flush of it is to be waited for. */
+    void add(OpenObject handle) {
+        if (handle.isWriter() && !handle.isWritable()) {
+            flush(handle);
+        }
+    }
+
     /** The handle, which may have been flushed, writes. */
     void write(OpenObject handle) {
         if (handle.flushed) {

@@ -150,7 +150,12 @@ final class SharedFile implements LiveFile {
 
     /** {@link KernelPages#open}, in one step with what the content is called at this moment. */
     synchronized @Nullable PageCachePolicy openPages(@Nullable BackingFile backing) {
-        return files.kernelPages().open(inode.number(), tag, backing);
+        return files.kernelPages().open(inode.number(), tag, content.written() == null ? backing : null);
+    }
+
+    /** There is a handle for who has joined. */
+    synchronized void opened(OpenObject handle) {
+        openers.add(handle);
     }
 
     synchronized String tag() {
@@ -186,8 +191,9 @@ final class SharedFile implements LiveFile {
      * Whoever has joined to write begins.
      *
      * @param truncate whether the content is not needed
+     * @return false if the kernel reads it by itself under this inode, so that it cannot be written under it
      */
-    void beginWriting(Writeback writeback, boolean truncate, Instant now)
+    boolean beginWriting(Writeback writeback, boolean truncate, Instant now)
             throws ObjectStoreException, IOException, InterruptedException {
         WrittenFile written;
         boolean isNew;
@@ -195,6 +201,9 @@ final class SharedFile implements LiveFile {
             ObjectVersion base = content.stored();
             written = content.written();
             isNew = written == null && base != null;
+            if (isNew && files.kernelPages().backingFile(inode.number()) != null) {
+                return false;
+            }
             if (written == null && base != null) {
                 written = truncate ? writeback.create(base.key(), base) : writeback.open(base);
                 retained = true;
@@ -216,6 +225,7 @@ final class SharedFile implements LiveFile {
             written.truncate(0);
             changed(now);
         }
+        return true;
     }
 
     /** A handle is closed. */

@@ -119,10 +119,48 @@ class OpenVersionsTest extends OverOneCache {
         m.write(writer, 0, "N");
 
         assertErrno(Errno.ESTALE, () -> m.fs.open(inode, 0));
+        assertThat(m.fs.getattr(inode).size()).isEqualTo(12);
 
         m.close(writer);
         m.fs.release(old.handle());
         assertThat(m.cat("a")).isEqualTo("New");
+    }
+
+    @Test
+    void create_whereSomebodyElseHasDeletedWhatIsOpen_isAnotherInode() throws Exception {
+        long inode = m.lookup("a").inode();
+        OpenFile old = m.open("a");
+        m.bucket.delete("a");
+        m.clock.advance(Mounted.TTL);
+
+        CreatedFile created = m.fs.create(FileSystem.ROOT, "a", 0644, O_WRONLY);
+
+        assertThat(created.attributes().inode()).isNotEqualTo(inode);
+        assertThat(created.open().pageCache()).isEqualTo(PageCachePolicy.INVALIDATE);
+        assertThat(m.fs.getattr(inode).size()).isEqualTo(12);
+        m.close(created.open());
+        m.fs.forget(created.attributes().inode(), 1);
+        m.fs.release(old.handle());
+    }
+
+    @Test
+    void open_writtenUnderAnInodeThatItsNameHasLost_isThatInodeAgain() throws Exception {
+        long inode = m.lookup("a").inode();
+        OpenFile old = m.open("a");
+        replace("new");
+        long other = m.lookup("a").inode();
+        m.fs.release(old.handle());
+
+        OpenFile writer = m.fs.open(inode, O_WRONLY); // as by a path walk that is under way
+        assertThat(other).isNotEqualTo(inode);
+        assertThat(m.lookup("a").inode()).isEqualTo(inode);
+        assertThat(m.cat("a")).isEqualTo("new");
+        m.unlink("a");
+
+        assertErrno(Errno.ENOENT, () -> m.lookup("a"));
+        m.close(writer);
+        m.drain();
+        assertThat(m.stored("a")).isNull();
     }
 
     private void replace(String content) {

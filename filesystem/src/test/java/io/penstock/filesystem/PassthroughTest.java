@@ -9,6 +9,7 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.OpenFile.PageCachePolicy;
 import io.penstock.testing.Seeded;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -20,10 +21,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Which opens hand a file of the cache to the kernel, and what the inode shows meanwhile. */
 @Timeout(60)
 class PassthroughTest extends OverOneCache {
+    @TempDir
+    private Path staging;
+
     private final FakeBackingFiles kernel = new FakeBackingFiles();
     private Mounted m;
 
@@ -180,6 +185,40 @@ class PassthroughTest extends OverOneCache {
         assertThat(m.fs.getattr(inode).size()).isEqualTo(3);
         m.fs.release(old.handle());
         assertErrno(Errno.ESTALE, () -> m.fs.getattr(inode));
+    }
+
+    @Test
+    void create_truncatingWhatIsPassedThrough_changesNothing() throws Exception {
+        m.close();
+        m = Mounted.writable(cache, staging);
+        long inode = stored("a", "old");
+        OpenFile old = m.fs.open(inode, 0, kernel);
+
+        int flags = Mounted.O_WRONLY | Mounted.O_TRUNC;
+        assertErrno(Errno.ESTALE, () -> m.fs.create(FileSystem.ROOT, "a", 0644, flags));
+
+        m.drain();
+        assertThat(m.stored("a")).isEqualTo("old");
+        OpenFile writer = m.open("a", flags);
+        m.close(writer);
+        assertThat(m.stored("a")).isEmpty();
+        assertThat(kernel.content(old)).asString(UTF_8).isEqualTo("old");
+        m.fs.release(old.handle());
+    }
+
+    @Test
+    void setattr_replacedWhilePassedThrough_showsWhatIsOpen() throws Exception {
+        m.close();
+        m = Mounted.writable(cache, staging);
+        long inode = stored("a", "old");
+        OpenFile old = m.fs.open(inode, 0, kernel);
+        m.bucket.put("a", "newer");
+        m.clock.advance(Mounted.TTL);
+
+        AttributeChange touch = new AttributeChange(null, null, null, null, null, m.clock.instant());
+        assertThat(m.fs.setattr(inode, null, touch).size()).isEqualTo(3);
+
+        m.fs.release(old.handle());
     }
 
     @Test

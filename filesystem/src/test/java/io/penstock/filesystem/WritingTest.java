@@ -100,7 +100,10 @@ class WritingTest extends OverOneCache {
         OpenFile writer = m.open("lock", O_WRONLY);
         m.write(writer, 0, "hello");
         m.close(writer);
-        m.close(lock);
+        assertThat(m.stored("lock"))
+                .as("the other handle cannot write, and is never flushed")
+                .isEqualTo("hello");
+        m.fs.release(lock.handle());
 
         m.drain();
         assertThat(m.stored("lock")).isEqualTo("hello");

@@ -121,6 +121,14 @@ public final class InodeTable {
         update(inode, (_, current) -> current != null && current.inode == inode ? null : current);
     }
 
+    /** The name of an inode that is in use stands for it again: one that has come about since is retired. */
+    public void restore(Inode inode) {
+        update(inode, (_, current) -> {
+            Held held = inode.place() == null ? null : byNumber.get(inode.number());
+            return held == null ? current : held;
+        });
+    }
+
     /** Takes note of what is shown of an inode that is in use. */
     public void show(long number, Node node) {
         Held held = byNumber.get(number);
