@@ -80,9 +80,11 @@ final class NameChanges {
         }
         Errnos.run(() -> {
             if (!tree.isEmpty(child, removals::isPending)) {
-                throw new ErrnoException(Errno.ENOTEMPTY, "'" + child.prefix() + "' is not empty");
+                throw notEmpty(child);
             }
-            removals.finishBelow(child);
+            if (removals.finishBelow(child) && !tree.isEmpty(child, _ -> false)) {
+                throw notEmpty(child); // somebody else has made it anew, or it could not be removed
+            }
             tree.keep(directory);
             store.delete(child.prefix());
         });
@@ -94,14 +96,18 @@ final class NameChanges {
         }
     }
 
+    private static ErrnoException notEmpty(Directory directory) {
+        return new ErrnoException(Errno.ENOTEMPTY, "'" + directory.prefix() + "' is not empty");
+    }
+
     void unlink(long parent, String name) throws ErrnoException {
         Directory directory = places.directory(parent);
         Node node = places.existing(directory, name);
         if (node instanceof Directory) {
             throw new ErrnoException(Errno.EISDIR, "'" + directory.key(name) + "' is a directory");
         }
-        Inode inode = inodes.find(directory, name);
-        List<SharedFile> sharing = inode == null ? List.of() : files.of(inode.number());
+        Inode inode = inode(directory, name, node);
+        List<SharedFile> sharing = files(inode);
         // What is on its way to the store must not arrive after the deletion.
         sharing.forEach(SharedFile::withdraw);
         tree.keep(directory);
@@ -120,6 +126,18 @@ final class NameChanges {
         }
     }
 
+    /** The inode of what stands at the name: null if none is in use. */
+    private @Nullable Inode inode(Directory directory, String name, @Nullable Node node) {
+        if (node instanceof SharedFile file) { // the name may have got another since this began to be written
+            inodes.restore(file.inode());
+        }
+        return inodes.find(directory, name);
+    }
+
+    private List<SharedFile> files(@Nullable Inode inode) {
+        return inode == null ? List.of() : files.of(inode.number());
+    }
+
     /** The inode has no name any more: nor has what was opened of it meanwhile. */
     private void removeAll(Inode inode) {
         for (SharedFile file : files.of(inode.number())) {
@@ -132,7 +150,7 @@ final class NameChanges {
     private static <T> T replacing(List<SharedFile> withdrawn, Errnos.Waiting<T> call) throws ErrnoException {
         try {
             return Errnos.call(call);
-        } catch (ErrnoException e) {
+        } catch (ErrnoException | RuntimeException e) {
             withdrawn.forEach(SharedFile::reinstate);
             throw e;
         }
@@ -185,8 +203,8 @@ final class NameChanges {
                 ? live.modified()
                 : files.times().of(version(source));
         ObjectVersion before = Errnos.call(() -> committed(source));
-        Inode replaced = inodes.find(to, newName);
-        List<SharedFile> lost = replaced == null ? List.of() : files.of(replaced.number());
+        Inode replaced = inode(to, newName, target);
+        List<SharedFile> lost = files(replaced);
         // What is on its way to the store must neither arrive after the copy nor be refused because of it.
         lost.forEach(SharedFile::withdraw);
         ObjectVersion after = replacing(lost, () -> {
@@ -200,16 +218,23 @@ final class NameChanges {
         lost.forEach(SharedFile::remove);
         files.stored(new Inode.Place(to, newName), after, modified);
         tree.keep(from);
-        Inode inode = inodes.find(from, name);
+        Inode inode = inode(from, name, source);
         if (inode != null) { // first: who reads it meanwhile reads the copy
             move(inode, before, to, newName, after);
         } else if (replaced != null) {
             inodes.detach(replaced);
         }
-        Errnos.run(() -> store.delete(before.key()));
-        tree.changed(from, name, Absent.ABSENT);
-        if (replaced != null) {
-            removeAll(replaced);
+        try {
+            removals.delete(from, name, before);
+        } catch (ErrnoException e) {
+            if (inode != null) { // the kernel has it under its old name, where the file still is
+                move(inode, after, from, name, before);
+            }
+            throw e;
+        } finally {
+            if (replaced != null) {
+                removeAll(replaced);
+            }
         }
     }
 
@@ -220,9 +245,7 @@ final class NameChanges {
             inodes.showIf(inode, shown -> KernelNews.isVersion(shown, before), now);
         }
         for (SharedFile file : files.of(inode.number())) {
-            if (file.isOf(before)) {
-                file.moved(after);
-            }
+            file.moved(before, after);
         }
     }
 

@@ -57,13 +57,16 @@ final class Removals {
         finish(pending.get(parent.key(name)));
     }
 
-    /** The directory is to be removed: the same for all that is in it. */
-    void finishBelow(Directory directory) throws ErrnoException {
+    /** The directory is to be removed: the same for all that is in it. @return whether there was anything */
+    boolean finishBelow(Directory directory) throws ErrnoException {
+        boolean any = false;
         for (Removal removal : pending.values()) {
             if (removal.version.key().startsWith(directory.prefix())) {
                 finish(removal);
+                any = true;
             }
         }
+        return any;
     }
 
     private void finish(@org.jspecify.annotations.Nullable Removal removal) throws ErrnoException {
@@ -92,25 +95,42 @@ final class Removals {
         }
     }
 
-    /** Somebody else may have made another object of the name since: that stays. */
     private void delete(Removal removal) {
-        String key = removal.version.key();
         try {
-            if (store.head(key).version().etag().equals(removal.version.etag())) {
-                store.delete(key);
-                tree.changed(removal.parent, removal.name, Absent.ABSENT);
-                return;
-            }
-        } catch (ObjectStoreException.NotFound e) {
-            // then it is done
-        } catch (ObjectStoreException e) {
+            delete(removal.parent, removal.name, removal.version);
+        } catch (ErrnoException e) {
             LOG.warn(
                     "'{}' was removed while it was open, and cannot be deleted now: it shows again. {}",
-                    key,
+                    removal.version.key(),
                     e.getMessage());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
-        tree.invalidate(removal.parent, removal.name);
+    }
+
+    /**
+     * Deletes the object if it is this version still: somebody else may have made another of the name since, which stays.
+     */
+    void delete(Directory parent, String name, ObjectVersion version) throws ErrnoException {
+        boolean deleted = false;
+        try {
+            deleted = Errnos.call(() -> deleteIfStill(version));
+        } finally {
+            if (deleted) {
+                tree.changed(parent, name, Absent.ABSENT);
+            } else {
+                tree.invalidate(parent, name);
+            }
+        }
+    }
+
+    private boolean deleteIfStill(ObjectVersion version) throws ObjectStoreException, InterruptedException {
+        try {
+            if (!store.head(version.key()).version().etag().equals(version.etag())) {
+                return false;
+            }
+        } catch (ObjectStoreException.NotFound e) {
+            return false; // somebody else has
+        }
+        store.delete(version.key());
+        return true;
     }
 }

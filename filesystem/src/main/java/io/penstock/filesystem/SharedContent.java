@@ -133,23 +133,17 @@ final class SharedContent {
         return content == null || (version != null && version.equals(content.version()));
     }
 
-    /**
-     * The store has what was committed of it as this version too, under another name, and the old name is gone.
-     *
-     * @return whether it is not written, so that its bytes are just this version's
-     */
-    boolean moved(ObjectVersion version, SharedFiles files) {
+    /** The store has what was committed of it as this version too, under another name, and the old name is gone. */
+    void moved(ObjectVersion version, SharedFiles files) {
         stored = version;
         WrittenFile content = written;
         ObjectReader open = reader;
         if (content != null) {
             content.moved(version);
-            return false;
         } else if (open != null) {
             reader = files.open(version);
             former.add(open);
         }
-        return open != null;
     }
 
     /** Closes what is read through the cache, once nobody reads any more. */

@@ -353,12 +353,16 @@ final class SharedFile implements LiveFile {
         }
     }
 
-    /** Its inode has another name, under which the store has this version of what was committed. */
-    synchronized void moved(ObjectVersion version) {
+    /** Its inode has another name, under which the store has what this version was: nothing if it is of another. */
+    synchronized void moved(ObjectVersion before, ObjectVersion after) {
+        if (!isOf(before)) {
+            return;
+        }
         boolean shown = name.isShown();
         name.hide();
-        if (content.moved(version, files)) {
-            repage(version.etag());
+        content.moved(after, files);
+        if (tag.equals(before.etag())) {
+            repage(after.etag());
         }
         if (shown && !removed) {
             name.show();

@@ -480,6 +480,55 @@ class NameChangesTest extends OverOneCache {
     }
 
     @Test
+    void rename_oldNameCannotBeRemoved_leavesTheInodeThere() throws Exception {
+        m.bucket.put("a", "1");
+        long inode = m.lookup("a").inode();
+        OpenFile reader = m.open("a");
+        m.faults.next(Call.Delete.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
+
+        assertErrno(Errno.EACCES, () -> m.rename("a", "b", 0));
+
+        OpenFile writer = m.fs.open(inode, O_WRONLY);
+        m.write(writer, 1, "2");
+        m.close(writer);
+        assertThat(m.stored("a")).isEqualTo("12");
+        assertThat(m.stored("b")).isEqualTo("1");
+        assertThat(m.read(reader)).isEqualTo("12");
+        m.fs.release(reader.handle());
+    }
+
+    @Test
+    void rename_replacedBySomebodyElseMeanwhile_leavesTheirs() throws Exception {
+        m.bucket.put("a", "1");
+        FutureTask<Void> rename = task(() -> m.rename("a", "b", 0));
+        try (Gate copied = m.delays.holdAnswer(Call.Copy.class::isInstance)) {
+            Thread.startVirtualThread(rename);
+            copied.awaitHeld(1);
+            m.bucket.put("a", "theirs");
+        }
+        rename.get();
+
+        assertThat(m.stored("a")).isEqualTo("theirs");
+        assertThat(m.cat("a")).isEqualTo("theirs");
+        assertThat(m.cat("b")).isEqualTo("1");
+    }
+
+    @Test
+    void rmdir_removedWhileOpenAndMadeAnewBySomebodyElse_isEnotempty() throws Exception {
+        m.mkdir("d");
+        m.bucket.put("d/a", "1");
+        OpenFile reader = m.open("d/a");
+        m.unlink("d/a");
+        m.bucket.put("d/a", "theirs");
+
+        assertErrno(Errno.ENOTEMPTY, () -> m.rmdir("d"));
+
+        m.fs.release(reader.handle());
+        m.drain();
+        assertThat(m.stored("d/a")).isEqualTo("theirs");
+    }
+
+    @Test
     void rename_flags_areHeededOrRefused() throws Exception {
         m.bucket.put("a", "1");
         m.bucket.put("b", "2");
