@@ -170,18 +170,35 @@ final class Mounted implements AutoCloseable {
 
     /** Opens a path for reading. */
     OpenFile open(String path) throws ErrnoException {
-        return fs.open(lookup(path).inode(), 0);
+        return open(path, 0);
     }
 
     OpenFile open(String path, int flags) throws ErrnoException {
-        return fs.open(lookup(path).inode(), flags);
+        return walked(() -> fs.open(lookup(path).inode(), flags));
     }
 
     /** Makes a file and leaves it open. */
     OpenFile create(String path, int flags) throws ErrnoException {
-        CreatedFile created = fs.create(parent(path), name(path), 0644, flags);
+        CreatedFile created = walked(() -> fs.create(parent(path), name(path), 0644, flags));
         lookups.add(created.attributes().inode());
         return created.open();
+    }
+
+    /** What is done at a path's end. */
+    private interface Walk<T> {
+        T end() throws ErrnoException;
+    }
+
+    /** As the kernel does, which walks the path once more upon ESTALE. */
+    private static <T> T walked(Walk<T> walk) throws ErrnoException {
+        try {
+            return walk.end();
+        } catch (ErrnoException e) {
+            if (e.errno() != Errno.ESTALE) {
+                throw e;
+            }
+            return walk.end();
+        }
     }
 
     void write(OpenFile file, long position, String text) throws ErrnoException {
@@ -224,7 +241,8 @@ final class Mounted implements AutoCloseable {
 
     void truncate(String path, @Nullable OpenFile file, long size) throws ErrnoException {
         AttributeChange change = new AttributeChange(null, null, null, size, null, null);
-        fs.setattr(lookup(path).inode(), file == null ? null : file.handle(), change);
+        Long handle = file == null ? null : file.handle();
+        walked(() -> fs.setattr(lookup(path).inode(), handle, change));
     }
 
     long parent(String path) throws ErrnoException {

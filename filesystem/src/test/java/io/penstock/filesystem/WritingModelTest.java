@@ -94,29 +94,31 @@ class WritingModelTest {
                 int base = random.nextInt(200) == 0 ? (4 << 20) - 20 : 0;
                 List<Step> steps =
                         Stream.generate(() -> step(random, base)).limit(STEPS).toList();
-                Throwable failure = run(cache, steps);
+                boolean byInode = random.nextBoolean();
+                Throwable failure = run(cache, byInode, steps);
                 if (failure != null) {
-                    List<Step> shortest = shorten(cache, steps);
-                    throw new AssertionError("after " + shortest + ": " + run(cache, shortest), failure);
+                    List<Step> shortest = shorten(cache, byInode, steps);
+                    String kernel = byInode ? "by a kernel that goes by inodes, after " : "after ";
+                    throw new AssertionError(kernel + shortest + ": " + run(cache, byInode, shortest), failure);
                 }
             });
         }
     }
 
     /** Leaves out all steps without which it fails too. */
-    private static List<Step> shorten(PageCache cache, List<Step> steps) {
+    private static List<Step> shorten(PageCache cache, boolean byInode, List<Step> steps) {
         List<Step> shortest = new ArrayList<>(steps);
         for (int i = shortest.size() - 1; i >= 0; i--) {
             Step left = shortest.remove(i);
-            if (run(cache, shortest) == null) {
+            if (run(cache, byInode, shortest) == null) {
                 shortest.add(i, left);
             }
         }
         return shortest;
     }
 
-    private static @Nullable Throwable run(PageCache cache, List<Step> steps) {
-        try (Run run = new Run(cache)) {
+    private static @Nullable Throwable run(PageCache cache, boolean byInode, List<Step> steps) {
+        try (Run run = new Run(cache, byInode)) {
             for (Step step : steps) {
                 run.apply(step);
                 run.check();
@@ -168,6 +170,7 @@ class WritingModelTest {
 
     private static final class Run implements AutoCloseable {
         private final PageCache cache;
+        private final boolean byInode;
         private final Path staging;
         private final WritebackConfig config;
         private final InMemoryObjectStore bucket = new InMemoryObjectStore();
@@ -178,12 +181,22 @@ class WritingModelTest {
         /** Makes every write another one. */
         private int writes;
 
-        Run(PageCache cache) throws ErrnoException, IOException {
+        /** @param byInode whether the kernel goes by inodes, each of which stands for one version while it is open */
+        Run(PageCache cache, boolean byInode) throws ErrnoException, IOException {
             this.cache = cache;
+            this.byInode = byInode;
             this.staging = Files.createTempDirectory(Files.isWritable(MEMORY) ? MEMORY : folder, "staging");
             this.config = Mounted.config(staging, WritebackConfig.Close.VISIBLE);
-            this.m = Mounted.writable(cache, bucket, config);
+            this.m = mount();
             m.mkdir("d");
+        }
+
+        private Mounted mount() {
+            Mounted mounted = Mounted.writable(cache, bucket, config);
+            if (byInode) {
+                mounted.fs.tell(new ToldKernel());
+            }
+            return mounted;
         }
 
         void apply(Step step) throws Exception {
@@ -211,7 +224,7 @@ class WritingModelTest {
                         close(slot);
                     }
                     m.close();
-                    m = Mounted.writable(cache, bucket, config);
+                    m = mount();
                 }
                 case Step.Close(int slot) -> close(slot);
                 case Step.Write(int slot, int _, int _) when open.containsKey(slot) -> change(step, open.get(slot));
@@ -368,6 +381,11 @@ class WritingModelTest {
             for (Open file : open.values()) {
                 ReferenceFiles.File shared = file.reference.file;
                 checkRead("handle of " + shared.key, file.file, shared.content, reference.mayBeStale(shared));
+                if (byInode) {
+                    assertThat(m.fs.getattr(m.fs.inodeOf(file.file.handle())).size())
+                            .as("size of what is open of " + shared.key)
+                            .isEqualTo(shared.content.length);
+                }
             }
         }
 
