@@ -3,53 +3,71 @@ package io.penstock.fuse.kernel;
 import java.nio.ByteBuffer;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Memory for large requests that wait: a reader that lets go of its own takes another here. Nobody waits for it: a reader
- * that did would keep reads, and what interrupts the writers, from being heard.
+ * that did would keep reads, and what interrupts the writers, from being heard. So there is as much of it as programs
+ * wait at once, outside the heap; what is more than usual is left to the collector afterwards.
  */
 final class RequestPool {
     private final int capacity;
-    private final Semaphore free;
-    private final Queue<ByteBuffer> made = new ConcurrentLinkedQueue<>();
+    private final int most;
 
-    /** @param capacity bytes of the largest request */
-    RequestPool(int capacity, int count) {
+    private final Queue<ByteBuffer> kept = new ConcurrentLinkedQueue<>();
+
+    /** How many are kept, or about to be. */
+    private final AtomicInteger keeping = new AtomicInteger();
+
+    private final AtomicInteger taken = new AtomicInteger();
+
+    /**
+     * @param capacity bytes of the largest request
+     * @param most how many are kept for the next
+     */
+    RequestPool(int capacity, int most) {
         this.capacity = capacity;
-        this.free = new Semaphore(count);
+        this.most = most;
     }
 
     /**
      * {@link #giveBack} must follow, of this memory or of that which it replaced.
      *
-     * @return null if all is in use
+     * @return null if the process may have no more
      */
     @Nullable
     ByteBuffer take() {
-        if (!free.tryAcquire()) {
-            return null;
-        }
-        ByteBuffer memory = made.poll();
+        ByteBuffer memory = kept.poll();
         if (memory != null) {
-            return memory;
+            keeping.decrementAndGet();
+        } else {
+            try {
+                memory = Reply.aligned(capacity);
+            } catch (OutOfMemoryError e) {
+                return null;
+            }
         }
-        try {
-            return Reply.aligned(capacity);
-        } catch (OutOfMemoryError e) {
-            free.release();
-            return null;
-        }
+        taken.incrementAndGet();
+        return memory;
     }
 
     void giveBack(ByteBuffer memory) {
-        made.add(memory);
-        free.release();
+        taken.decrementAndGet();
+        if (keeping.incrementAndGet() <= most) {
+            kept.add(memory);
+        } else {
+            keeping.decrementAndGet();
+        }
     }
 
-    /** How many more could be taken, for leak checks. */
-    int free() {
-        return free.availablePermits();
+    /** How many are to be given back, for leak checks. */
+    int taken() {
+        return taken.get();
+    }
+
+    /** How many are kept for the next. */
+    int kept() {
+        return kept.size();
     }
 }

@@ -30,7 +30,7 @@ final class Session {
     /** Bytes of replies in the making, beside those of the readers. */
     private static final long REPLY_BUDGET = 128 << 20;
 
-    /** Large requests that wait: these carry what programs write. */
+    /** Large requests that wait, and whose memory is kept for the next: these carry what programs write. */
     private static final int LARGE_REQUESTS = 32;
 
     private final Device device;

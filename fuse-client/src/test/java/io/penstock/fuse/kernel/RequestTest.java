@@ -14,6 +14,7 @@ import io.penstock.testing.Seeded;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.random.RandomGenerator;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -181,20 +182,23 @@ class RequestTest {
 
         Request detached = detachLarge(pool);
 
-        assertThat(pool.free()).isZero();
+        assertThat(pool.taken()).isOne();
         detached.giveBack(pool);
-        assertThat(pool.free()).isOne();
+        assertThat(pool.taken()).isZero();
+        assertThat(pool.kept()).isOne();
     }
 
-    /** A reader that waited for memory would not hear the interrupt of who holds it. */
     @Test
-    void detach_largeRequestAndAllMemoryInUse_isCopied() throws ErrnoException {
-        RequestPool pool = new RequestPool(64 << 10, 0);
+    void detach_moreLargeRequestsThanAreKept_haveMemoryAllTheSame() throws ErrnoException {
+        RequestPool pool = new RequestPool(64 << 10, 1);
+        List<Request> detached = List.of(detachLarge(pool), detachLarge(pool), detachLarge(pool));
 
-        Request detached = detachLarge(pool);
-
-        detached.giveBack(pool);
-        assertThat(pool.free()).isZero();
+        assertThat(pool.taken()).isEqualTo(3);
+        detached.forEach(request -> request.giveBack(pool));
+        assertThat(pool.taken()).isZero();
+        assertThat(pool.kept()).isOne();
+        assertThat(pool.take()).isNotNull();
+        assertThat(pool.kept()).isZero();
     }
 
     /** A large request whose reader has read the next since. */
