@@ -8,7 +8,10 @@ import io.penstock.cache.IndexRecord.PagesDropped;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayDeque;
+import java.util.BitSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
@@ -51,7 +54,10 @@ final class DiskSpace {
     /** Of extents that are held, and weigh nothing therefore. */
     private long heldBytes;
 
-    /** Taken, and of no extent that the policy knows: their file is still there, though it should not be. */
+    /** Pages that no extent counts any more, but whose space is not to be had back before their file goes. */
+    private final Map<ObjectPages, BitSet> stranded = new HashMap<>();
+
+    /** Taken, and of no extent that the policy knows: of {@link #stranded} pages and {@link #unfreed} extents. */
     private long strandedBytes;
 
     /** Doomed and no longer pinned, but freeing them has failed: tried again at the next look at how much is free. */
@@ -117,13 +123,18 @@ final class DiskSpace {
             if (!extent.allocate(page)) {
                 return true;
             }
+            ObjectPages object = extent.object();
+            boolean wasStranded = unstrand(object, page); // then it is written to the space that it has
             boolean taken = false;
             try {
-                taken = makeSpace(extent, extent.object().allocatedBytes(page));
+                taken = makeSpace(extent, wasStranded ? 0 : object.allocatedBytes(page));
             } finally {
                 if (!taken) {
                     extent.deallocate(page);
                     extents.asMap().computeIfPresent(extent, (key, same) -> same);
+                    if (wasStranded) {
+                        strand(object, page);
+                    }
                 }
             }
             return taken;
@@ -253,7 +264,7 @@ final class DiskSpace {
         } finally {
             if (!freed) {
                 unfreed.add(extent);
-                strand(extent.allocatedBytes());
+                addStranded(extent.allocatedBytes());
             }
             lock.unlock();
         }
@@ -262,7 +273,7 @@ final class DiskSpace {
     private void freeUnfreed() {
         for (int left = unfreed.size(); left > 0; left--) {
             Extent extent = unfreed.remove();
-            strand(-extent.allocatedBytes());
+            addStranded(-extent.allocatedBytes());
             try {
                 free(extent);
             } catch (IOException e) {
@@ -301,8 +312,7 @@ final class DiskSpace {
     private void leaveInFile(Extent extent) {
         ObjectPages object = extent.object();
         counters.evictedPages.add(Integer.bitCount(extent.storedPages()));
-        object.setStrandedBytes(object.strandedBytes() + extent.allocatedBytes());
-        strand(extent.allocatedBytes());
+        extent.allocatedPages().forEach(page -> strand(object, page));
         for (Extent other : object.stored().extents()) {
             if (!other.isHeld()) {
                 givenUp.add(other);
@@ -310,8 +320,24 @@ final class DiskSpace {
         }
     }
 
+    private void strand(ObjectPages object, int page) {
+        stranded.computeIfAbsent(object, none -> new BitSet()).set(page);
+        addStranded(object.allocatedBytes(page));
+    }
+
+    /** True if the page was stranded: an extent counts it from now on. */
+    private boolean unstrand(ObjectPages object, int page) {
+        BitSet pages = stranded.get(object);
+        if (pages == null || !pages.get(page)) {
+            return false;
+        }
+        pages.clear(page);
+        addStranded(-object.allocatedBytes(page));
+        return true;
+    }
+
     /** So much more is taken that the policy knows nothing of: the less is left to what it decides on. */
-    private void strand(long bytes) {
+    private void addStranded(long bytes) {
         strandedBytes += bytes;
         setLimit(limitBytes);
     }
@@ -322,10 +348,11 @@ final class DiskSpace {
         try {
             index.append(new ObjectRemoved(object.fileName()));
             files.remove(object.fileName());
-            if (object.strandedBytes() != 0) {
-                usedBytes.addAndGet(-object.strandedBytes());
-                strand(-object.strandedBytes());
-                object.setStrandedBytes(0);
+            BitSet pages = stranded.remove(object);
+            if (pages != null) {
+                long bytes = pages.stream().mapToLong(object::allocatedBytes).sum();
+                usedBytes.addAndGet(-bytes);
+                addStranded(-bytes);
             }
         } finally {
             lock.unlock();

@@ -197,6 +197,14 @@ final class Extent {
         return held > 0;
     }
 
+    /** Pages that take space on disk, by number. */
+    IntStream allocatedPages() {
+        int now = allocated;
+        return IntStream.range(0, checksums.length)
+                .filter(i -> (now & 1 << i) != 0)
+                .map(i -> firstPage + i);
+    }
+
     /** Bytes on disk. */
     long allocatedBytes() {
         long bytes = 0;

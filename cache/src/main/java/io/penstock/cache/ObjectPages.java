@@ -47,9 +47,6 @@ final class ObjectPages {
 
     private final StoredPages stored;
 
-    /** Of its file, no extent's any more, and not to be had back before the file goes. {@link DiskSpace}'s, by its lock. */
-    private long strandedBytes;
-
     /** What all objects of a cache share. */
     record Shared(ObjectTable table, PageMemory memory, PageStore store, WholeFiles wholeFiles, Counters counters) {}
 
@@ -390,14 +387,6 @@ final class ObjectPages {
 
     StoredPages stored() {
         return stored;
-    }
-
-    long strandedBytes() {
-        return strandedBytes;
-    }
-
-    void setStrandedBytes(long bytes) {
-        strandedBytes = bytes;
     }
 
     /** Its space has been freed. */

@@ -93,6 +93,23 @@ final class EvictionTest {
         }
     }
 
+    @Test
+    void store_whereNoHolesCanBePunchedAndTheFileIsInUse_countsEachPageOnce() throws Exception {
+        TestObject object = new TestObject("object", 9L * PAGE_SIZE);
+        try (PageCache cache = openWithoutHoles();
+                CachedObject inUse = object.open(cache)) {
+            for (int round = 0; round < 3; round++) {
+                object.store(cache);
+                assertThat(cache.statistics().diskBytes()).isEqualTo(object.size());
+                assertThat(inUse.isWhole()).isTrue();
+
+                cache.invalidate(TestObject.NAMESPACE, object.version());
+                cache.awaitWritten();
+                assertThat(cache.statistics().diskBytes()).isEqualTo(object.size());
+            }
+        }
+    }
+
     private PageCache openWithoutHoles() throws IOException {
         FaultyFiles files = new FaultyFiles();
         files.set(FaultyFiles.Fault.NO_HOLES);
