@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,6 +43,9 @@ final class DiskSpace {
 
     /** What Caffeine gave up. It says so under its own lock, where nothing may be done. */
     private final ConcurrentLinkedQueue<Extent> givenUp = new ConcurrentLinkedQueue<>();
+
+    /** Doomed and no longer pinned. Freed by whoever wants space next, who would not find it otherwise. */
+    private final ConcurrentLinkedQueue<Extent> unpinned = new ConcurrentLinkedQueue<>();
 
     /**
      * Guards what follows. Held while space is made, so that one write-behind thread makes it and the others wait for
@@ -226,11 +230,16 @@ final class DiskSpace {
         extents.cleanUp();
     }
 
-    /** The extent's pages are Missing from now on, and its space is freed when nobody uses it any more. */
-    void discard(Extent extent) throws IOException {
+    /** The extent's pages are Missing from now on; {@link #freeGivenUp} is to follow. */
+    void discard(Extent extent) {
         if (extent.doom()) {
-            free(extent);
+            unpinned.add(extent);
         }
+    }
+
+    /** The extent is doomed, and this was its last pin; {@link #freeGivenUp} is to follow. */
+    void unpinned(Extent extent) {
+        unpinned.add(extent);
     }
 
     /** Gives up what is more than allowed. */
@@ -245,17 +254,27 @@ final class DiskSpace {
         }
     }
 
-    private void freeGivenUp() throws IOException {
-        for (Extent extent = givenUp.poll(); extent != null; extent = givenUp.poll()) {
-            if (extent.doom()) {
-                free(extent);
+    /** Frees what nobody uses any more of the extents that are given up. */
+    void freeGivenUp() throws IOException {
+        lock.lock();
+        try {
+            for (Extent extent = nextToFree(); extent != null; extent = nextToFree()) {
+                free(extent); // which may give up others
             }
+        } finally {
+            lock.unlock();
         }
     }
 
+    private @Nullable Extent nextToFree() {
+        for (Extent extent = givenUp.poll(); extent != null; extent = givenUp.poll()) {
+            discard(extent);
+        }
+        return unpinned.poll();
+    }
+
     /** Frees the space of an extent that is doomed and no longer pinned; if that fails, once more later. */
-    void free(Extent extent) throws IOException {
-        lock.lock();
+    private void free(Extent extent) throws IOException {
         boolean freed = false;
         try {
             extents.invalidate(extent);
@@ -266,7 +285,6 @@ final class DiskSpace {
                 unfreed.add(extent);
                 addStranded(extent.allocatedBytes());
             }
-            lock.unlock();
         }
     }
 
@@ -315,7 +333,7 @@ final class DiskSpace {
         extent.allocatedPages().forEach(page -> strand(object, page));
         for (Extent other : object.stored().extents()) {
             if (!other.isHeld()) {
-                givenUp.add(other);
+                discard(other);
             }
         }
     }

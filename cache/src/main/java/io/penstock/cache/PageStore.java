@@ -180,7 +180,8 @@ final class PageStore {
 
     void unpin(Extent extent) {
         if (extent.unpin()) {
-            tasks.execute("evict", () -> space.free(extent));
+            space.unpinned(extent);
+            tasks.execute("evict", space::freeGivenUp);
         }
     }
 
@@ -235,9 +236,8 @@ final class PageStore {
 
     /** For pages that are found to be of no use. */
     void discard(ObjectPages object) {
-        for (Extent extent : object.stored().extents()) {
-            tasks.execute("evict", () -> space.discard(extent));
-        }
+        object.stored().extents().forEach(space::discard);
+        tasks.execute("evict", space::freeGivenUp);
     }
 
     static int checksumOf(ByteBuffer bytes) {

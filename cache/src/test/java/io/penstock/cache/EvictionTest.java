@@ -11,9 +11,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.LongPredicate;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -115,6 +117,45 @@ final class EvictionTest {
         files.set(FaultyFiles.Fault.NO_HOLES);
         CacheConfig config = new CacheConfig(directory, (long) DISK_PAGES * PAGE_SIZE, 0, 8L * PAGE_SIZE);
         return PageCache.open(config, new Environment(files::on, System::nanoTime, 4));
+    }
+
+    @Test
+    void fill_whereSpaceIsGivenBackBehindManyWrites_storesWhatFits() throws Exception {
+        TestObject old = new TestObject("old", 16L * PAGE_SIZE);
+        TestObject other = new TestObject("other", 3L * PAGE_SIZE);
+        TestObject wanted = new TestObject("wanted", 12L * PAGE_SIZE);
+        FaultyFiles files = new FaultyFiles();
+        CacheConfig config = new CacheConfig(directory, (long) DISK_PAGES * PAGE_SIZE, 0, 64L * PAGE_SIZE);
+        try (PageCache cache = PageCache.open(config, new Environment(files::on, System::nanoTime, 16));
+                CachedObject open = old.open(cache)) {
+            for (int page = 0; page < 15; page++) {
+                old.fill(TestObject.claimed(open, page, page + 1), PAGE_SIZE);
+                cache.awaitWritten();
+            }
+            CountDownLatch lastUse = files.stall();
+            old.fill(TestObject.claimed(open, 15, 16), PAGE_SIZE);
+            awaitDiskPages(cache, pages -> pages == 16);
+            cache.invalidate(TestObject.NAMESPACE, old.version()); // which takes effect after the last use
+
+            CountDownLatch otherWrites = files.stall();
+            other.fillAll(cache); // and so none of the threads that write is free
+            awaitDiskPages(cache, pages -> pages == 19);
+            wanted.fillAll(cache);
+            lastUse.countDown();
+            awaitDiskPages(cache, pages -> pages != 19); // the first page wanted has come to its turn
+            otherWrites.countDown();
+            cache.awaitWritten();
+
+            assertThat(cache.statistics().unstoredPages()).isZero();
+            assertThat(wanted.readablePages(cache)).hasSize(12);
+            assertThat(cache.statistics().diskBytes()).isEqualTo(15L * PAGE_SIZE);
+        }
+    }
+
+    private static void awaitDiskPages(PageCache cache, LongPredicate condition) throws InterruptedException {
+        while (!condition.test(cache.statistics().diskBytes() / PAGE_SIZE)) {
+            Thread.sleep(1);
+        }
     }
 
     @Test

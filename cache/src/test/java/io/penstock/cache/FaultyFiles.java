@@ -54,9 +54,11 @@ final class FaultyFiles implements StoreFiles {
         onMissing = action;
     }
 
-    /** Writes hang until {@link #resume}. */
-    void stall() {
-        writesMayGoOn = new CountDownLatch(1);
+    /** Writes from now on hang until {@link #resume}, or until this is counted down. */
+    CountDownLatch stall() {
+        CountDownLatch resumption = new CountDownLatch(1);
+        writesMayGoOn = resumption;
+        return resumption;
     }
 
     void resume() {
