@@ -326,7 +326,7 @@ final class DiskSpace {
         usedBytes.addAndGet(-extent.allocatedBytes());
     }
 
-    /** The file system frees whole files only: so all of the file goes, as soon as nobody uses it. */
+    /** Only the whole file can be freed: so all of it goes, as soon as nobody uses it. */
     private void leaveInFile(Extent extent) {
         ObjectPages object = extent.object();
         counters.evictedPages.add(Integer.bitCount(extent.storedPages()));
@@ -377,10 +377,13 @@ final class DiskSpace {
         }
     }
 
-    /** False if the file system cannot free a part of a file. */
+    /** False if no part of the file can be freed. */
     private boolean punch(ObjectPages object, Extent extent) throws IOException {
         // Before the pages go: else a crash between leaves records of pages that then look damaged.
         index.append(new PagesDropped(object.fileName(), extent.firstPage(), extent.allPages()));
+        if (object.wasLent()) {
+            return false; // a program that has it mapped would read zeros; the whole file it keeps when its name goes
+        }
         try {
             int last = extent.firstPage() + extent.pages() - 1;
             long start = ObjectPages.pageStart(extent.firstPage());

@@ -27,6 +27,9 @@ sealed interface IndexRecord {
     /** The object is forgotten and the file goes. */
     record ObjectRemoved(long file) implements IndexRecord {}
 
+    /** Somebody may read the file without this cache, for as long as it is there. May be said again. */
+    record ObjectLent(long file) implements IndexRecord {}
+
     /** The most that {@link #encode} writes. */
     int MAX_LENGTH = 1 + Long.BYTES + 2 * Integer.BYTES + Extent.MAX_PAGES * Integer.BYTES;
 
@@ -47,6 +50,7 @@ sealed interface IndexRecord {
             case PagesDropped(long file, int firstPage, int pages) ->
                 to.put((byte) 3).putLong(file).putInt(firstPage).putInt(pages);
             case ObjectRemoved(long file) -> to.put((byte) 4).putLong(file);
+            case ObjectLent(long file) -> to.put((byte) 5).putLong(file);
         }
     }
 
@@ -58,6 +62,7 @@ sealed interface IndexRecord {
                 case 2 -> decodePages(from);
                 case 3 -> new PagesDropped(from.getLong(), from.getInt(), from.getInt());
                 case 4 -> new ObjectRemoved(from.getLong());
+                case 5 -> new ObjectLent(from.getLong());
                 default -> null;
             };
         } catch (BufferUnderflowException e) {

@@ -1,6 +1,7 @@
 package io.penstock.cache;
 
 import io.penstock.cache.IndexRecord.ObjectAdded;
+import io.penstock.cache.IndexRecord.ObjectLent;
 import io.penstock.cache.IndexRecord.ObjectRemoved;
 import io.penstock.cache.IndexRecord.PagesDropped;
 import io.penstock.cache.IndexRecord.PagesStored;
@@ -28,6 +29,11 @@ final class IndexReplay implements Consumer<IndexRecord> {
             case ObjectAdded(long file, ObjectId id, long size) ->
                 objects.computeIfAbsent(file, name -> new ObjectPages(shared, id, size, name, true));
             case ObjectRemoved(long file) -> objects.remove(file);
+            case ObjectLent(long file) ->
+                objects.computeIfPresent(file, (name, object) -> {
+                    object.setLent();
+                    return object;
+                });
             case PagesStored(long file, int firstPage, int pages, IntBuffer checksums) -> {
                 ObjectPages object = objects.get(file);
                 int index = 0;

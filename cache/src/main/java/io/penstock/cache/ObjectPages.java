@@ -42,6 +42,9 @@ final class ObjectPages {
     /** Whether the data file exists. Write-behind sets it, holding {@link #making}. */
     private volatile boolean fileExists;
 
+    /** Somebody may read the data file without us, and no lease tells until when: a mapping outlives the last close. */
+    private volatile boolean lent;
+
     /** Held while the data file is made: a second thread that did so would drop what the first has stored meanwhile. */
     private final Object making = new Object();
 
@@ -323,6 +326,18 @@ final class ObjectPages {
 
     boolean hasFile() {
         return fileExists;
+    }
+
+    /** The file is about to be lent, or was by an earlier process. False if it had been before. */
+    boolean setLent() {
+        boolean first = !lent;
+        lent = true;
+        return first;
+    }
+
+    /** From then on the file is never changed, only removed as a whole. */
+    boolean wasLent() {
+        return lent;
     }
 
     // ---- on disk

@@ -1,6 +1,7 @@
 package io.penstock.cache;
 
 import io.penstock.cache.IndexRecord.ObjectAdded;
+import io.penstock.cache.IndexRecord.ObjectLent;
 import io.penstock.cache.IndexRecord.PagesDropped;
 import io.penstock.cache.IndexRecord.PagesStored;
 import java.io.IOException;
@@ -185,8 +186,11 @@ final class PageStore {
         }
     }
 
-    /** Exempts extents, which the caller has pinned, from eviction; {@link #letGo} must follow. */
-    void hold(List<Extent> extents) {
+    /** Exempts all extents of an object, which the caller has pinned, from eviction; {@link #letGo} must follow. */
+    void hold(ObjectPages object, List<Extent> extents) {
+        if (object.setLent()) {
+            tasks.execute("write the index", () -> index.append(new ObjectLent(object.fileName())));
+        }
         tasks.execute("hold a file", () -> space.hold(extents));
     }
 
@@ -253,6 +257,9 @@ final class PageStore {
         for (ObjectPages object : table.all()) {
             if (object.hasFile()) {
                 records.accept(new ObjectAdded(object.fileName(), object.id(), object.size()));
+                if (object.wasLent()) {
+                    records.accept(new ObjectLent(object.fileName()));
+                }
                 for (Extent extent : object.stored().extents()) {
                     PagesStored stored = extent.toRecord();
                     if (stored != null) {

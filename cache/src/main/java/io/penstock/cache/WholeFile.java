@@ -6,8 +6,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A lease of the file that holds all of an object's bytes and nothing else, for somebody who reads it without this
- * cache: the kernel. Until it is closed the file is not removed, nothing of it is evicted or punched, and nothing
- * written to it but what it holds already. Safe for use by any number of threads.
+ * cache: the kernel. Until it is closed the file is not removed. Nothing of it is ever punched, and nothing written to it
+ * but what it holds already: whoever has it open or mapped keeps the object's bytes. Safe for use by any number of
+ * threads.
  */
 public final class WholeFile implements AutoCloseable {
     private final WholeFiles lender;
@@ -29,7 +30,7 @@ public final class WholeFile implements AutoCloseable {
         return path;
     }
 
-    /** Gives it back. Who has the file open then may find holes in it. Closing again does nothing. */
+    /** Gives it back: it may be evicted as a whole, which removes its name. Closing again does nothing. */
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {

@@ -44,7 +44,7 @@ final class WholeFiles {
         if (extents.size() == object.stored().slots()
                 && isAllowed(object, extents, verified)
                 && hasRightLength(path, object)) {
-            store.hold(extents);
+            store.hold(object, extents);
             return new WholeFile(this, object, extents, path);
         }
         giveUp(object, extents);

@@ -115,6 +115,46 @@ final class WholeFileTest {
     }
 
     @Test
+    void evict_whileStillMappedAfterItIsGivenBack_leavesTheMappingItsContent() throws Exception {
+        try (PageCache cache = open()) {
+            OBJECT.store(cache);
+            ByteBuffer mapping;
+            try (WholeFile file = requireNonNull(lend(cache, true))) {
+                mapping = map(file.path());
+            }
+            press(cache);
+
+            assertThat(OBJECT.readablePages(cache)).isEmpty();
+            assertThat(mapping).isEqualTo(OBJECT.content(0, (int) OBJECT.size()));
+            assertThat(cache.statistics().diskBytes()).isLessThanOrEqualTo((long) DISK_PAGES * PAGE_SIZE);
+        }
+    }
+
+    @Test
+    void evict_whileStillMappedAfterARestart_leavesTheMappingItsContent() throws Exception {
+        ByteBuffer mapping;
+        try (PageCache cache = open()) {
+            OBJECT.store(cache);
+            try (WholeFile file = requireNonNull(lend(cache, true))) {
+                mapping = map(file.path());
+            }
+        }
+        open().close(); // writes the index anew from what it has read of it
+        try (PageCache cache = open()) {
+            press(cache);
+
+            assertThat(OBJECT.readablePages(cache)).isEmpty();
+            assertThat(mapping).isEqualTo(OBJECT.content(0, (int) OBJECT.size()));
+        }
+    }
+
+    private static ByteBuffer map(Path path) throws IOException {
+        try (FileChannel file = FileChannel.open(path)) {
+            return file.map(FileChannel.MapMode.READ_ONLY, 0, file.size());
+        }
+    }
+
+    @Test
     void fill_allSpaceLent_storesNothingAndStillReads() throws Exception {
         TestObject large = new TestObject("large", (long) DISK_PAGES * PAGE_SIZE);
         try (PageCache cache = open()) {

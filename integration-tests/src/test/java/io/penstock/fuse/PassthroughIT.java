@@ -6,8 +6,11 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.penstock.filesystem.Passthrough;
 import io.penstock.fuse.kernel.KernelBinding;
 import io.penstock.testing.TestData;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.Writer;
 import java.nio.ByteBuffer;
+import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -122,30 +125,48 @@ class PassthroughIT {
         long before = bucket.mount().requests();
 
         // Another process: a page fault in this one would stop the JVM that has to answer it, should it come to that.
-        String output = MountContract.run(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp",
-                System.getProperty("java.class.path"),
-                MappedChecksum.class.getName(),
-                bucket.path("object").toString());
+        String output = MountContract.run(mappedChecksum(bucket.path("object").toString()));
 
-        CRC32C expected = new CRC32C();
-        expected.update(data.bytes());
-        assertThat(output.strip()).isEqualTo(Long.toString(expected.getValue()));
+        assertThat(output.strip()).isEqualTo(checksum(data));
         assertThat(bucket.mount().requests() - before).isLessThan(FEW_REQUESTS + 2L);
     }
 
-    /** Prints the checksum of a file that it maps. */
+    /** Prints the checksum of a file that it maps and closes; with a second argument, once it is told to. */
     static final class MappedChecksum {
         private MappedChecksum() {}
 
         public static void main(String[] arguments) throws IOException {
+            MappedByteBuffer mapping;
             try (FileChannel file = FileChannel.open(Path.of(arguments[0]))) {
-                CRC32C checksum = new CRC32C();
-                checksum.update(file.map(FileChannel.MapMode.READ_ONLY, 0, file.size()));
-                System.out.println(checksum.getValue());
+                mapping = file.map(FileChannel.MapMode.READ_ONLY, 0, file.size());
             }
+            if (arguments.length > 1) {
+                System.out.println("mapped");
+                System.in.read();
+            }
+            CRC32C checksum = new CRC32C();
+            checksum.update(mapping);
+            System.out.println(checksum.getValue());
         }
+    }
+
+    /** The command that runs {@link MappedChecksum}. */
+    private static String[] mappedChecksum(String... arguments) {
+        return Stream.concat(
+                        Stream.of(
+                                Path.of(System.getProperty("java.home"), "bin", "java")
+                                        .toString(),
+                                "-cp",
+                                System.getProperty("java.class.path"),
+                                MappedChecksum.class.getName()),
+                        Stream.of(arguments))
+                .toArray(String[]::new);
+    }
+
+    private static String checksum(TestData data) {
+        CRC32C checksum = new CRC32C();
+        checksum.update(data.bytes());
+        return Long.toString(checksum.getValue());
     }
 
     @Test
@@ -154,14 +175,47 @@ class PassthroughIT {
         TestData data = cached(bucket, "object", SIZE, 0);
         assertPassesThrough(bucket, data);
         try (FileChannel file = FileChannel.open(bucket.path("object"))) {
-            for (int i = 0; i < 12; i++) {
-                TestData other = bucket.put("other" + i, 16 * MIB, 0);
-                assertThat(Files.readAllBytes(bucket.path("other" + i))).isEqualTo(other.bytes());
-            }
-            assertThat(bucket.cacheStatistics().evictedPages()).isPositive();
+            readMoreThanFits(bucket);
             assertThat(read(file, SIZE)).isEqualTo(data.bytes());
         }
         assertPassesThrough(bucket, data);
+    }
+
+    @Test
+    void evict_moreThanFitsWhileMappedButClosed_leavesTheMappingItsBytes() throws Exception {
+        MountedBucket bucket = start(Passthrough.VERIFIED);
+        TestData data = cached(bucket, "object", SIZE, 0);
+        assertPassesThrough(bucket, data);
+        Process program =
+                new ProcessBuilder(mappedChecksum(bucket.path("object").toString(), "when told")).start();
+        try (BufferedReader output = program.inputReader();
+                Writer input = program.outputWriter()) {
+            assertThat(output.readLine()).isEqualTo("mapped");
+            awaitNoBackingFiles(bucket);
+            for (int i = 0; i < 5; i++) { // more often than the mapped object was
+                readMoreThanFits(bucket);
+            }
+            input.write('\n');
+            input.flush();
+            assertThat(output.readLine()).isEqualTo(checksum(data));
+        } finally {
+            program.destroyForcibly().waitFor();
+        }
+    }
+
+    private static void readMoreThanFits(MountedBucket bucket) throws Exception {
+        for (int i = 0; i < 12; i++) {
+            TestData other = bucket.put("other" + i, 16 * MIB, 0);
+            assertThat(Files.readAllBytes(bucket.path("other" + i))).isEqualTo(other.bytes());
+        }
+        assertThat(bucket.cacheStatistics().evictedPages()).isPositive();
+    }
+
+    private static void awaitNoBackingFiles(MountedBucket bucket) throws InterruptedException {
+        for (int i = 0; i < 1_000 && bucket.fileSystem().backingFiles() > 0; i++) {
+            Thread.sleep(1); // the kernel tells of a release when it likes
+        }
+        assertThat(bucket.fileSystem().backingFiles()).isZero();
     }
 
     @Test
@@ -219,10 +273,7 @@ class PassthroughIT {
             assertThat(read(first, SIZE)).isEqualTo(data.bytes());
             assertThat(read(second, SIZE)).isEqualTo(data.bytes());
         }
-        for (int i = 0; i < 1_000 && bucket.fileSystem().backingFiles() > 0; i++) {
-            Thread.sleep(1); // the kernel tells of a release when it likes
-        }
-        assertThat(bucket.fileSystem().backingFiles()).isZero();
+        awaitNoBackingFiles(bucket);
     }
 
     @Test
