@@ -95,7 +95,7 @@ final class FileSync {
         syncs.lockInterruptibly();
         try {
             while (true) {
-                FileJournal journal;
+                Ground ground;
                 long wanted;
                 bytes.lock().lock();
                 try {
@@ -113,14 +113,16 @@ final class FileSync {
                         bytes.progress().await();
                         continue;
                     }
-                    journal = journal();
+                    ground = bytes.ground().use(); // so that nothing is closed while it is written
                 } finally {
                     bytes.lock().unlock();
                 }
-                if (!file.shared().staging().isUsable()) {
-                    return false;
+                Boolean done;
+                try {
+                    done = attempt(ground, wanted);
+                } finally {
+                    release(ground);
                 }
-                Boolean done = attempt(journal, wanted);
                 if (done != null) {
                     return done;
                 }
@@ -130,16 +132,40 @@ final class FileSync {
         }
     }
 
-    /** Null if it has to be tried again. */
-    private @Nullable Boolean attempt(FileJournal journal, long wanted) throws InterruptedException {
+    private void release(Ground ground) {
+        bytes.lock().lock();
         try {
-            if (!bytes.staging().stageAll(null)) {
-                return awaitHeld() ? null : Boolean.FALSE;
+            ground.release();
+        } finally {
+            bytes.lock().unlock();
+        }
+    }
+
+    /** Null if it has to be tried again; false if it cannot be made durable here. */
+    private @Nullable Boolean attempt(Ground ground, long wanted) throws InterruptedException {
+        if (!file.shared().staging().isUsable()) {
+            return false;
+        }
+        try {
+            if (bytes.staging().stageAll(null)) {
+                return write(ground, wanted) ? Boolean.TRUE : null;
             }
-            return write(journal, wanted) ? Boolean.TRUE : null;
+            if (awaitHeld()) {
+                return null;
+            }
         } catch (IOException e) {
             log.debug("'{}' cannot be staged now", file.lockedIdentity().key(), e);
-            return false;
+        }
+        return isCurrent(ground) ? Boolean.FALSE : null;
+    }
+
+    /** Whether the file has been neither committed nor removed meanwhile: else what has failed says nothing of the disk. */
+    private boolean isCurrent(Ground ground) {
+        bytes.lock().lock();
+        try {
+            return bytes.ground() == ground && !file.isUnlinked();
+        } finally {
+            bytes.lock().unlock();
         }
     }
 
@@ -158,21 +184,28 @@ final class FileSync {
         }
     }
 
-    /** False if a commit came in between. */
-    private boolean write(FileJournal journal, long wanted) throws IOException {
+    /** False if a commit or another name came in between. */
+    private boolean write(Ground ground, long wanted) throws IOException {
+        FileJournal journal = new FileJournal(ground.staged(), file::lockedIdentity);
         List<JournalRecord> records = new ArrayList<>();
+        Content content;
         Content.Removals removed;
+        boolean named;
         bytes.lock().lock();
         try {
-            if (file.isCommitting()
+            content = bytes.content();
+            if (bytes.ground() != ground
+                    || file.isCommitting()
                     || file.isUnlinked()
-                    || !bytes.content().copies().isEmpty()) {
+                    || !content.copies().isEmpty()) {
                 return false;
             }
-            removed = bytes.content().takeSinceJournal();
-            if (renamed) {
+            named = renamed;
+            if (named) {
                 records.add(file.identity());
+                renamed = false;
             }
+            removed = content.takeSinceJournal();
             records.add(written(removed));
         } finally {
             bytes.lock().unlock();
@@ -181,23 +214,39 @@ final class FileSync {
         try {
             journal.write(records);
             durable = true;
+        } finally {
+            if (!durable) {
+                putBack(ground, removed, named);
+            }
+        }
+        return madeDurable(ground, journal, wanted);
+    }
+
+    /** What could not be journalled is to be the next time, unless the file is committed by now: it would hide that. */
+    private void putBack(Ground ground, Content.Removals removed, boolean named) {
+        bytes.lock().lock();
+        try {
+            if (bytes.ground() == ground) {
+                renamed |= named;
+                bytes.content().putBack(removed);
+                bytes.content().blocks().forEach(block -> block.setJournalled(false)); // forks of those it was of, too
+            }
+        } finally {
+            bytes.lock().unlock();
+        }
+    }
+
+    private boolean madeDurable(Ground ground, FileJournal journal, long wanted) {
+        bytes.lock().lock();
+        try {
+            if (bytes.ground() != ground || renamed) {
+                return false;
+            }
+            durableChanges = Math.max(durableChanges, wanted);
+            shorten(journal);
             return true;
         } finally {
-            bytes.lock().lock();
-            try {
-                if (durable) {
-                    durableChanges = Math.max(durableChanges, wanted);
-                    renamed = false;
-                    shorten(journal);
-                } else {
-                    bytes.content().putBack(removed);
-                    bytes.content()
-                            .blocks()
-                            .forEach(block -> block.setJournalled(false)); // forks of those it was of, too
-                }
-            } finally {
-                bytes.lock().unlock();
-            }
+            bytes.lock().unlock();
         }
     }
 

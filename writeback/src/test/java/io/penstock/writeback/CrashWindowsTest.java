@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.cache.CacheConfig;
-import io.penstock.cache.DataFile;
 import io.penstock.cache.PageCache;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.WriteCondition;
 import io.penstock.testing.Call;
 import io.penstock.testing.DelayingObjectStore;
 import io.penstock.testing.Fault;
@@ -19,11 +19,13 @@ import io.penstock.testing.Gate;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.RecordingObjectStore;
 import io.penstock.testing.Seeded;
+import io.penstock.writeback.WatchedFiles.Operation;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -129,6 +131,65 @@ final class CrashWindowsTest {
         try (TestMount second = mount(left)) {
             second.assertNothingLeaks();
             assertThat(stored("a")).isEqualTo("ONE \0\0\0 three");
+        }
+    }
+
+    @Test
+    void fsync_thatACommitOvertakes_leavesNothingOfTheOldContentInTheNewJournal() throws Exception {
+        LocalStagingFiles local = new LocalStagingFiles(directory);
+        CountDownLatch held = new CountDownLatch(1);
+        CountDownLatch gate = new CountDownLatch(1);
+        StagingFiles slow = new WatchedFiles(local, (operation, name) -> {
+            if (operation == Operation.FORCE && name.endsWith(StagedFile.DATA)) {
+                held.countDown();
+                gate.await();
+            }
+        });
+        try (TestMount first = mount(slow)) {
+            WrittenFile file = first.writeback.create("a", null);
+            file.write(0, text("0123456789"));
+            file.zero(0, 4);
+            file.write(0, text("NEW!"));
+            FutureTask<Boolean> syncing = behind(file::fsync);
+            Thread.startVirtualThread(syncing);
+            held.await();
+            file.commit();
+            gate.countDown();
+            syncing.get();
+            assertThat(first.staging.isUsable()).isTrue();
+            file.write(8, text("xy"));
+            file.fsync();
+        }
+        assertThat(stored("a")).isEqualTo("NEW!456789");
+        try (TestMount second = mount(local)) {
+            second.assertNothingLeaks();
+            assertThat(stored("a")).isEqualTo("NEW!4567xy");
+        }
+    }
+
+    @Test
+    void fsync_whileTheFileGetsAnotherName_saysSo() throws Exception {
+        AtomicReference<Action> onForce = new AtomicReference<>(() -> {});
+        StagingFiles watched = new WatchedFiles(files, (operation, name) -> {
+            if (operation == Operation.FORCE && name.endsWith(StagedFile.JOURNAL)) {
+                onForce.getAndSet(() -> {}).run();
+            }
+        });
+        CrashingFiles left;
+        try (TestMount first = mount(watched)) {
+            ObjectVersion before = bucket.put("a", "one two");
+            WrittenFile file = first.writeback.open(before);
+            file.write(0, text("ONE"));
+            onForce.set(() -> {
+                file.moved(bucket.copy(before, "b", WriteCondition.ALWAYS));
+                bucket.delete("a");
+            });
+            file.fsync();
+            left = files.crash(Seeded.random(9));
+        }
+        try (TestMount second = mount(left)) {
+            second.assertNothingLeaks();
+            assertThat(stored("b")).isEqualTo("ONE two");
         }
     }
 
@@ -501,7 +562,11 @@ final class CrashWindowsTest {
         byte[] base = new byte[3 << 20];
         try (PageCache cache = PageCache.open(new CacheConfig(directory, 1L << 30, 0, 32 << 20));
                 TestMount first = mount(
-                        new PunchWatching(local, () -> namesAtPunches.add(local.names())),
+                        new WatchedFiles(local, (operation, _) -> {
+                            if (operation == Operation.PUNCH) {
+                                namesAtPunches.add(local.names());
+                            }
+                        }),
                         new CachedPages(cache, TestMount.NAMESPACE))) {
             WrittenFile file = first.writeback.open(bucket.put("a", base));
             file.write(0, ByteBuffer.wrap(new byte[1 << 20]));
@@ -513,92 +578,5 @@ final class CrashWindowsTest {
         assertThat(namesAtPunches)
                 .isNotEmpty()
                 .allSatisfy(names -> assertThat(names).noneMatch(name -> name.endsWith(StagedFile.JOURNAL)));
-    }
-
-    private interface Watcher {
-        void punched() throws IOException;
-    }
-
-    /** Tells when space of a file is given back. */
-    private record PunchWatching(StagingFiles files, Watcher watcher) implements StagingFiles {
-        @Override
-        public DataFile create(String name) throws IOException {
-            return watched(files.create(name));
-        }
-
-        @Override
-        public DataFile open(String name) throws IOException {
-            return watched(files.open(name));
-        }
-
-        private DataFile watched(DataFile file) {
-            return new DataFile() {
-                @Override
-                public int read(long position, ByteBuffer to) throws IOException {
-                    return file.read(position, to);
-                }
-
-                @Override
-                public int readPage(long position, ByteBuffer to) throws IOException {
-                    return file.readPage(position, to);
-                }
-
-                @Override
-                public void write(long position, ByteBuffer from) throws IOException {
-                    file.write(position, from);
-                }
-
-                @Override
-                public void punch(long position, long length) throws IOException {
-                    watcher.punched();
-                    file.punch(position, length);
-                }
-
-                @Override
-                public void force() throws IOException {
-                    file.force();
-                }
-
-                @Override
-                public long length() throws IOException {
-                    return file.length();
-                }
-
-                @Override
-                public void setLength(long bytes) throws IOException {
-                    file.setLength(bytes);
-                }
-
-                @Override
-                public void close() throws IOException {
-                    file.close();
-                }
-            };
-        }
-
-        @Override
-        public List<String> names() throws IOException {
-            return files.names();
-        }
-
-        @Override
-        public void remove(String name) throws IOException {
-            files.remove(name);
-        }
-
-        @Override
-        public void force() throws IOException {
-            files.force();
-        }
-
-        @Override
-        public long usableBytes() throws IOException {
-            return files.usableBytes();
-        }
-
-        @Override
-        public Path path(String name) {
-            return files.path(name);
-        }
     }
 }
