@@ -115,13 +115,13 @@ final class BlockStaging {
         boolean all = true;
         if (blocks.size() < 2) {
             for (Block block : blocks) {
-                all &= stage(block);
+                all &= stage(block, still);
             }
             return all;
         }
         List<Future<Boolean>> staged = new ArrayList<>();
         for (Block block : blocks) {
-            staged.add(shared.reclaim().staged(() -> stage(block)));
+            staged.add(shared.reclaim().staged(() -> stage(block, still)));
         }
         for (Future<Boolean> one : staged) {
             try {
@@ -131,6 +131,28 @@ final class BlockStaging {
             }
         }
         return all;
+    }
+
+    /** Stages the block, and, of the file as it is, what has taken its place before that was done: it has these bytes now. */
+    private boolean stage(Block block, @Nullable StillContent still) throws IOException {
+        Block next = block;
+        while (next != null) {
+            if (!stage(next)) {
+                return false;
+            }
+            next = still == null ? successor(next) : null;
+        }
+        return true;
+    }
+
+    private @Nullable Block successor(Block block) {
+        lock.lock();
+        try {
+            Block current = live.content().block(block.index());
+            return block.equals(current) ? null : current;
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Gives up a block's memory, after it was staged if need be and allowed. False if none was given up. */

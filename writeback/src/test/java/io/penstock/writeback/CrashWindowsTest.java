@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.cache.CacheConfig;
 import io.penstock.cache.PageCache;
+import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStoreException;
@@ -190,6 +191,56 @@ final class CrashWindowsTest {
         try (TestMount second = mount(left)) {
             second.assertNothingLeaks();
             assertThat(stored("b")).isEqualTo("ONE two");
+        }
+    }
+
+    @Test
+    void fsync_ofABlockThatIsReplacedBeforeItIsStaged_waitsForItsSuccessor() throws Exception {
+        int blocks = 6;
+        CountDownLatch held = new CountDownLatch(4); // as many as are staged at once
+        CountDownLatch gate = new CountDownLatch(1);
+        StagingFiles slow = new WatchedFiles(files, (operation, name) -> {
+            if (operation == Operation.WRITE && name.endsWith(StagedFile.DATA)) {
+                held.countDown();
+                gate.await();
+            }
+        });
+        CrashingFiles left;
+        try (TestMount first = mount(slow)) {
+            WrittenFile file = first.writeback.create("a", null);
+            for (long block = 0; block < blocks; block++) {
+                file.write(block * BLOCK_SIZE, text("x"));
+            }
+            FutureTask<Boolean> syncing = behind(file::fsync);
+            Thread.startVirtualThread(syncing);
+            held.await();
+            long last = (blocks - 1L) * BLOCK_SIZE;
+            try (StillContent body = file.bytes().hold(new ByteRange(last, BLOCK_SIZE))) {
+                assertThat(body.length()).isEqualTo(BLOCK_SIZE);
+                file.write(last + 1, text("y"));
+                gate.countDown();
+                while (!syncing.isDone() && !isWaiting(file)) {
+                    Thread.onSpinWait();
+                }
+                assertThat(syncing.isDone()).isFalse();
+            }
+            syncing.get();
+            left = files.crash(Seeded.random(10));
+        }
+        try (TestMount second = mount(left)) {
+            second.assertNothingLeaks();
+            assertThat(stored("a")).endsWith("\0xy");
+        }
+    }
+
+    /** Whether somebody waits for what the file is about. */
+    private static boolean isWaiting(WrittenFile file) {
+        LiveContent bytes = file.bytes();
+        bytes.lock().lock();
+        try {
+            return bytes.lock().hasWaiters(bytes.progress());
+        } finally {
+            bytes.lock().unlock();
         }
     }
 
