@@ -46,8 +46,10 @@ final class IndexLog implements AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock();
 
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_SIZE);
-    private FileChannel channel;
     private long length;
+
+    /** Volatile for {@link #close}, which takes no lock. */
+    private volatile FileChannel channel;
 
     /** What to write where the log is written anew. */
     private Snapshot present = records -> {};
@@ -164,6 +166,7 @@ final class IndexLog implements AutoCloseable {
         boolean interrupted = Thread.interrupted();
         lock.lock();
         try {
+            checkOpen();
             if (torn) {
                 compact();
             }
@@ -280,7 +283,11 @@ final class IndexLog implements AutoCloseable {
         channel = old;
         length = oldLength;
         unfinished.close();
-        Files.deleteIfExists(temporary(path));
+        if (closed) { // and what was closed is the unfinished one
+            old.close();
+        } else {
+            Files.deleteIfExists(temporary(path));
+        }
     }
 
     private void writeAll() throws IOException {
@@ -323,7 +330,10 @@ final class IndexLog implements AutoCloseable {
         }
     }
 
-    /** Waits for nobody: an append may hang in the disk. */
+    /**
+     * Does not wait for the lock, whose holder may be writing the log anew; but, as closing a channel does, for a call that
+     * is in the file just now.
+     */
     @Override
     public void close() throws IOException {
         closed = true;

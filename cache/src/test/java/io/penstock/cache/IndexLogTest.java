@@ -14,6 +14,10 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -75,6 +79,42 @@ final class IndexLogTest {
         assertThatThrownBy(() -> index.append(SECOND)).isInstanceOf(IOException.class);
 
         assertThat(replayed()).containsExactly(FIRST);
+    }
+
+    @Test
+    void close_whileItIsWrittenAnew_leavesTheFolderToTheNext() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch mayGoOn = new CountDownLatch(1);
+        IndexLog index = IndexLog.open(path);
+        index.replay(none -> {}, records -> {
+            begun.countDown();
+            await(mayGoOn);
+            records.accept(THIRD);
+        });
+        index.append(FIRST);
+        Path ofTheNext = directory.resolve("index.log.new");
+        try (ExecutorService thread = Executors.newSingleThreadExecutor()) {
+            Future<?> compaction = thread.submit(() -> {
+                index.compact();
+                return null;
+            });
+            await(begun);
+            index.close();
+            Files.writeString(ofTheNext, "the next's");
+            mayGoOn.countDown();
+            assertThatThrownBy(compaction::get).hasCauseInstanceOf(IOException.class);
+        }
+        assertThatThrownBy(() -> index.append(SECOND)).isInstanceOf(IOException.class);
+        assertThat(ofTheNext).hasContent("the next's");
+        assertThat(replayed()).containsExactly(FIRST);
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Test
