@@ -139,6 +139,9 @@ final class DiskSpace {
                     if (wasStranded) {
                         strand(object, page);
                     }
+                    if (extent.isEmpty()) {
+                        extent.doom(); // goes when the caller unpins it: the policy gives up nothing that has no weight
+                    }
                 }
             }
             return taken;
@@ -379,6 +382,9 @@ final class DiskSpace {
 
     /** False if no part of the file can be freed. */
     private boolean punch(ObjectPages object, Extent extent) throws IOException {
+        if (extent.isEmpty()) {
+            return true; // nothing of it was ever written
+        }
         // Before the pages go: else a crash between leaves records of pages that then look damaged.
         index.append(new PagesDropped(object.fileName(), extent.firstPage(), extent.allPages()));
         if (object.wasLent()) {

@@ -197,6 +197,11 @@ final class Extent {
         return held > 0;
     }
 
+    /** Whether no page takes space on disk. */
+    boolean isEmpty() {
+        return allocated == 0;
+    }
+
     /** Pages that take space on disk, by number. */
     IntStream allocatedPages() {
         int now = allocated;

@@ -88,6 +88,10 @@ final class ObjectTable {
         return null;
     }
 
+    int size() {
+        return objects.size();
+    }
+
     Iterable<ObjectPages> all() {
         return objects.values();
     }

@@ -144,6 +144,11 @@ public final class PageCache implements AutoCloseable {
         shared.store().awaitIdle();
     }
 
+    /** For tests: objects that are open or have pages. */
+    int objects() {
+        return shared.table().size();
+    }
+
     /** For tests: memory that somebody holds. */
     long busyBytes() {
         return shared.memory().busyBytes();

@@ -223,6 +223,26 @@ final class SickDiskTest {
     }
 
     @Test
+    void store_whereFreeSpaceCouldNotBeTold_forgetsTheObjectOnceItIsNotInMemory() throws Exception {
+        TestObject before = new TestObject("before", 15L * PAGE_SIZE);
+        TestObject after = new TestObject("after", 4L * PAGE_SIZE);
+        try (PageCache cache = open(64, 2)) {
+            cache.awaitWritten();
+            before.store(cache); // the next page has it looked at
+            files.set(Fault.UNMEASURED);
+            new TestObject("object", PAGE_SIZE).store(cache);
+            assertThat(cache.statistics().unstoredPages()).isOne();
+
+            files.set(Fault.NONE);
+            after.store(cache); // has all that came before leave memory
+            cache.invalidate(TestObject.NAMESPACE, before.version());
+            cache.invalidate(TestObject.NAMESPACE, after.version());
+            cache.awaitWritten();
+            assertThat(cache.objects()).isZero();
+        }
+    }
+
+    @Test
     void fill_withAStalledDisk_doesNotWaitForIt() throws Exception {
         try (PageCache cache = open(64, 8)) {
             files.stall();
