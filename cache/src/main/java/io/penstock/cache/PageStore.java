@@ -6,6 +6,7 @@ import io.penstock.cache.IndexRecord.PagesDropped;
 import io.penstock.cache.IndexRecord.PagesStored;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.NoSuchFileException;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
@@ -150,6 +151,10 @@ final class PageStore {
             }
             // A page dropped meanwhile may have been read from a file that was made anew.
             return whole && extent.has(page);
+        } catch (NoSuchFileException e) {
+            log.debug("Somebody has removed a file of the cache", e); // no fault of the disk
+            drop(extent, page);
+            return false;
         } catch (IOException e) {
             health.failed("read a page", e);
             drop(extent, page);

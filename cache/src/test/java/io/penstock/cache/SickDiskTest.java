@@ -16,6 +16,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -253,6 +254,28 @@ final class SickDiskTest {
             cache.awaitWritten();
             assertThat(cache.statistics().diskBytes()).isPositive();
             assertThat(cache.statistics().diskErrors()).isZero();
+        }
+    }
+
+    @Test
+    void read_ofAFileThatIsMissing_leavesTheOthersInUse() throws Exception {
+        TestObject other = new TestObject("other", 3L * PAGE_SIZE);
+        try (PageCache cache = open(64, 32)) {
+            OBJECT.store(cache);
+            Path file = onlyDataFile();
+            other.store(cache);
+            Files.delete(file);
+        }
+        try (PageCache cache = open(64, 32)) {
+            assertThat(OBJECT.readablePages(cache)).isEmpty();
+            assertThat(cache.statistics().diskErrors()).isZero();
+            assertThat(other.readablePages(cache)).hasSize(3);
+        }
+    }
+
+    private Path onlyDataFile() throws IOException {
+        try (Stream<Path> all = Files.walk(directory.resolve("objects"))) {
+            return all.filter(Files::isRegularFile).toList().getFirst();
         }
     }
 
