@@ -363,6 +363,10 @@ final class ObjectPages {
         try {
             return file(); // another thread was faster
         } catch (NoSuchFileException _) {
+            if (fileExists) {
+                lent = false;
+                shared.store().fileIsGone(this);
+            }
             fileExists = true; // first, so that a compaction of the index meanwhile does not leave it out
             shared.store().prepareFile(this);
             return keepOpen(shared.store().files().create(fileName, size));

@@ -2,6 +2,7 @@ package io.penstock.cache;
 
 import io.penstock.cache.IndexRecord.ObjectAdded;
 import io.penstock.cache.IndexRecord.ObjectLent;
+import io.penstock.cache.IndexRecord.ObjectRemoved;
 import io.penstock.cache.IndexRecord.PagesDropped;
 import io.penstock.cache.IndexRecord.PagesStored;
 import java.io.IOException;
@@ -219,13 +220,21 @@ final class PageStore {
 
     // ---- files
 
-    /** The object's file is not there, and is about to be made: no page of it can be stored. */
-    void prepareFile(ObjectPages object) throws IOException {
+    /**
+     * Somebody has removed the object's file: no page of it is stored. The log says so before it says that there is a new
+     * file, which does not have these pages.
+     */
+    void fileIsGone(ObjectPages object) throws IOException {
         for (Extent extent : object.stored().extents()) {
             for (int page = extent.firstPage(); page < extent.firstPage() + extent.pages(); page++) {
-                drop(extent, page);
+                extent.drop(page);
             }
         }
+        index.append(new ObjectRemoved(object.fileName()));
+    }
+
+    /** The object's file is about to be made. */
+    void prepareFile(ObjectPages object) throws IOException {
         Set<Long> known = knownFiles;
         if (known != null) {
             known.add(object.fileName());

@@ -18,6 +18,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -150,6 +151,31 @@ final class IndexLogTest {
         try (PageCache cache = PageCache.open(new CacheConfig(directory, 1L << 30, 0, 8L * PAGE_SIZE))) {
             assertThat(object.readablePages(cache)).hasSize(3);
         }
+    }
+
+    @Test
+    void store_whereSomebodyHasRemovedTheFile_saysFirstThatItsPagesAreGone() throws Exception {
+        TestObject object = new TestObject("object", 3L * PAGE_SIZE);
+        try (PageCache cache = PageCache.open(new CacheConfig(directory, 1L << 30, 0, 8L * PAGE_SIZE))) {
+            store(cache, object, 0);
+            store(cache, object, 1);
+            try (Stream<Path> all = Files.walk(directory.resolve("objects"))) {
+                Files.delete(all.filter(Files::isRegularFile).toList().getFirst());
+            }
+            store(cache, object, 2);
+
+            assertThat(replayed())
+                    .extracting(entry -> entry.getClass().getSimpleName())
+                    .containsExactly(
+                            "ObjectAdded", "PagesStored", "PagesStored", "ObjectRemoved", "ObjectAdded", "PagesStored");
+        }
+    }
+
+    private static void store(PageCache cache, TestObject object, int page) throws InterruptedException {
+        try (CachedObject open = object.open(cache)) {
+            object.fill(TestObject.claimed(open, page, page + 1), PAGE_SIZE);
+        }
+        cache.awaitWritten();
     }
 
     /** With records of objects that are gone. */
