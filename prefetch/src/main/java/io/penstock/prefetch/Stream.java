@@ -276,7 +276,7 @@ final class Stream {
         unused += claim.length();
         aheadUntil = Math.max(aheadUntil, claim.end());
         if (issued == range.end()) {
-            issued = claim.end();
+            issued = Math.max(claim.end(), Math.min(pageCeiling(end), size)); // the reader may have gone on past it
         }
     }
 

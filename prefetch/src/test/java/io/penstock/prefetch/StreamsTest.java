@@ -1,5 +1,6 @@
 package io.penstock.prefetch;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.ByteRange;
@@ -338,6 +339,28 @@ class StreamsTest {
         assertThat(range).isNotNull();
         file.streams.claimed(stream, range, new ByteRange(range.offset() - 7, 7));
         assertThat(file.streams.issue(stream)).isEqualTo(range);
+    }
+
+    @Test
+    void claimed_readerHasGoneOnPastTheClaim_restBeginsWhereTheReaderIs() {
+        Stream stream = null;
+        long at = 0;
+        for (; stream == null; at += REQUEST) {
+            stream = file.streams.observe(at, at + REQUEST);
+        }
+        ByteRange range = requireNonNull(file.streams.issue(stream));
+        while (range.length() == MIB) {
+            file.streams.observe(at, range.end());
+            at = range.end();
+            range = requireNonNull(file.streams.issue(stream));
+        }
+        file.streams.observe(at, range.end());
+        file.streams.claimed(stream, range, new ByteRange(range.offset(), MIB));
+
+        ByteRange rest = requireNonNull(file.streams.issue(stream));
+        assertThat(rest.offset()).isEqualTo(range.end());
+        file.streams.pause(stream, rest.offset());
+        assertThat(stream.queued).isFalse();
     }
 
     /** Requests in an order in which each may be overtaken by so many others, as when several threads serve them. */
