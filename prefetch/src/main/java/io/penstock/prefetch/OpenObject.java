@@ -82,6 +82,19 @@ final class OpenObject {
      */
     @Nullable
     Fill claimReadahead(Stream stream) throws InterruptedException {
+        boolean done = false;
+        try {
+            Fill fill = claimNext(stream);
+            done = true;
+            return fill;
+        } finally {
+            if (!done) {
+                streams.giveBack(stream);
+            }
+        }
+    }
+
+    private @Nullable Fill claimNext(Stream stream) throws InterruptedException {
         ByteRange range;
         while (!closing && (range = streams.issue(stream)) != null) {
             long first = range.offset() / PAGE_SIZE;

@@ -117,6 +117,11 @@ final class Streams {
         stream.queued = false;
     }
 
+    /** Nothing can be read ahead just now; the stream is not the caller's any more. */
+    synchronized void giveBack(Stream stream) {
+        stream.queued = false;
+    }
+
     /** How far the GET for a missing page at {@code from}, needed up to {@code to}, should run on: {@code to} or more. */
     synchronized long issueOnDemand(long from, long to) {
         int index = lastStartingBy(from);
