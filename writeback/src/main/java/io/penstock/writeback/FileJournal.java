@@ -72,9 +72,12 @@ final class FileJournal implements UploadJournal {
         }
     }
 
-    /** Bytes. */
-    long length() {
-        Journal journal = file.journal();
-        return journal == null ? 0 : journal.length();
+    /** Says the same in less, if that has become much. */
+    void shorten() {
+        try {
+            file.shortenJournal();
+        } catch (IOException e) {
+            log.debug("A journal stays as long as it is", e);
+        }
     }
 }

@@ -219,7 +219,11 @@ final class FileSync {
                 putBack(ground, removed, named);
             }
         }
-        return madeDurable(ground, journal, wanted);
+        if (!madeDurable(ground, wanted)) {
+            return false;
+        }
+        journal.shorten();
+        return true;
     }
 
     /** What could not be journalled is to be the next time, unless the file is committed by now: it would hide that. */
@@ -236,28 +240,16 @@ final class FileSync {
         }
     }
 
-    private boolean madeDurable(Ground ground, FileJournal journal, long wanted) {
+    private boolean madeDurable(Ground ground, long wanted) {
         bytes.lock().lock();
         try {
             if (bytes.ground() != ground || renamed) {
                 return false;
             }
             durableChanges = Math.max(durableChanges, wanted);
-            shorten(journal);
             return true;
         } finally {
             bytes.lock().unlock();
-        }
-    }
-
-    /**
-     * Begins a commit if the journal has become large: with the next version begins another. What is committed should not
-     * be newer than what a crash would find, as long as that can be had. With the file's lock held.
-     */
-    private void shorten(FileJournal journal) {
-        boolean newer = durableChanges < file.changes();
-        if (journal.length() >= (newer ? 2 : 1) * Journal.LARGE_BYTES && file.isDirty()) {
-            file.begin(true);
         }
     }
 

@@ -7,6 +7,7 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 
@@ -23,17 +24,22 @@ final class Journal implements AutoCloseable {
     static final int FRAME = 3 * Integer.BYTES;
 
     /**
-     * A journal of so many bytes is to be replaced by one that speaks of less. Reading it takes a second at the most when
-     * a node comes back, and a program gets here by some 100,000 fsyncs of a file that it keeps open.
+     * A journal of so many bytes is to say the same in less. Reading it takes a second at the most when a node comes
+     * back, and a program gets here by some 100,000 fsyncs of a file that it keeps open.
      */
     static final long LARGE_BYTES = 64L << 20;
 
-    private final DataFile file;
+    /** Of the name of a journal that is to take another's place. */
+    static final String DRAFT = ".new";
 
     // Guarded by this.
+    private DataFile file;
     private long end;
     private int count;
     private boolean closed;
+
+    /** When to {@link #shorten} it. */
+    private long large = LARGE_BYTES;
 
     private Journal(DataFile file, long end, int count) {
         this.file = file;
@@ -94,8 +100,57 @@ final class Journal implements AutoCloseable {
         return end;
     }
 
+    synchronized boolean isLarge() {
+        return end >= large;
+    }
+
+    /**
+     * Goes on in a new file, which says the same in less and takes the place of the old one in one step. A crash may find
+     * either; once the name is durable, the new one.
+     *
+     * @param name of the file
+     */
+    synchronized void shorten(StagingFiles files, String name) throws IOException {
+        if (closed) {
+            return;
+        }
+        large = 2 * end; // should it fail
+        JournalState state = new JournalState();
+        if (replay(file, state).count != count) {
+            throw new IOException("the journal cannot be read: " + name);
+        }
+        Journal shorter = replace(files, name, state.records());
+        file.close(); // should it not be opened again, nothing is to be written to what has no name any more
+        file = files.open(name);
+        end = shorter.end;
+        count = shorter.count;
+        large = Math.max(LARGE_BYTES, 2 * end);
+    }
+
+    private static Journal replace(StagingFiles files, String name, List<JournalRecord> by) throws IOException {
+        String draft = name + DRAFT;
+        files.remove(draft);
+        try (DataFile file = files.create(draft)) {
+            Journal journal = create(file);
+            for (JournalRecord record : by) {
+                journal.append(record);
+            }
+            file.force();
+            files.rename(draft, name);
+            return journal;
+        } catch (IOException e) {
+            files.remove(draft);
+            throw e;
+        }
+    }
+
+    /** To be called by one who has appended, while nobody {@linkplain #shorten shortens} it. */
     void force() throws IOException {
-        file.force();
+        DataFile current;
+        synchronized (this) {
+            current = file;
+        }
+        current.force();
     }
 
     private static int checksumOf(ByteBuffer bytes) {
@@ -106,9 +161,11 @@ final class Journal implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
+        DataFile current;
         synchronized (this) {
             closed = true;
+            current = file;
         }
-        file.close();
+        current.close();
     }
 }

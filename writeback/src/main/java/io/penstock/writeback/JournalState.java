@@ -12,6 +12,7 @@ import io.penstock.writeback.JournalRecord.UploadEnded;
 import io.penstock.writeback.JournalRecord.Withdrawn;
 import io.penstock.writeback.JournalRecord.Written;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
@@ -54,6 +55,32 @@ final class JournalState implements Consumer<JournalRecord> {
             case Withdrawn() -> withdrawn = true;
             case Dropped() -> written = null;
         }
+    }
+
+    /** The least that adds up to the same. */
+    List<JournalRecord> records() {
+        List<JournalRecord> records = new ArrayList<>();
+        if (opened != null) {
+            records.add(opened);
+        }
+        records.addAll(uploads.reversed());
+        parts.values().forEach(part -> records.add(new PartUploaded(part.part(), part.crc32c())));
+        if (written != null) {
+            records.add(new Written(
+                    written.size(),
+                    written.baseEnd(),
+                    Long.MAX_VALUE,
+                    written.modified(),
+                    zeros.toList(),
+                    data.toList()));
+        }
+        if (withdrawn) {
+            records.add(new Withdrawn());
+        }
+        if (keptFor != null) {
+            records.add(new Kept(keptFor));
+        }
+        return records;
     }
 
     private void end(String id) {

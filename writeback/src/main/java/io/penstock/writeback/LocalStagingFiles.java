@@ -10,6 +10,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
@@ -51,6 +52,11 @@ final class LocalStagingFiles implements StagingFiles {
     @Override
     public void remove(String name) throws IOException {
         Files.deleteIfExists(path(name));
+    }
+
+    @Override
+    public void rename(String name, String to) throws IOException {
+        Files.move(path(name), path(to), StandardCopyOption.ATOMIC_MOVE);
     }
 
     @Override

@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What earlier runs left in the staging folder. Files that were neither fsynced nor closed are removed, as are data files
- * without a journal; those of another bucket are left alone.
+ * without a journal, and journals that have not taken another's place; those of another bucket are left alone.
  */
 final class Recovery {
     private static final Logger log = LoggerFactory.getLogger(Recovery.class);
@@ -81,6 +81,9 @@ final class Recovery {
             }
         }
         for (String name : names) {
+            if (name.endsWith(Journal.DRAFT)) {
+                remove(name);
+            }
             if (name.endsWith(StagedFile.DATA) && !names.contains(name.replace(StagedFile.DATA, StagedFile.JOURNAL))) {
                 remove(name);
             }

@@ -165,6 +165,22 @@ final class StagedFile implements AutoCloseable {
         return journal;
     }
 
+    /** Has the journal say the same in less, if it has become large. One at a time, and not while it is written to. */
+    void shortenJournal() throws IOException {
+        Journal current = journal();
+        if (current == null || !current.isLarge()) {
+            return;
+        }
+        try {
+            current.shorten(staging.files(), name + JOURNAL);
+        } finally {
+            synchronized (this) {
+                namesDurable = false;
+            }
+        }
+        force();
+    }
+
     /** The journal, if there is one. */
     synchronized @Nullable Journal journal() {
         return journal;
@@ -270,8 +286,9 @@ final class StagedFile implements AutoCloseable {
         try (old) {
             if (dropped) {
                 old.append(new JournalRecord.Dropped());
-                if (namesDurable) {
+                if (journalDurable) {
                     old.force();
+                    staging.files().force(); // its name may be that of a shorter one since
                 }
                 return;
             }

@@ -17,6 +17,12 @@ interface StagingFiles {
     /** One that is gone already is no error. */
     void remove(String name) throws IOException;
 
+    /**
+     * Gives it the name of another, which is gone then, in one step. A crash of the machine may find either of this name
+     * until {@link #force}.
+     */
+    void rename(String name, String to) throws IOException;
+
     /** Returns once the names of all files would survive a crash of the machine. */
     void force() throws IOException;
 

@@ -11,7 +11,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.random.RandomGenerator;
 
 /**
@@ -63,17 +65,21 @@ final class CrashingFiles implements StagingFiles {
     /** The process dies, and the machine with it: what is open is of no use any more. */
     synchronized CrashingFiles crash(RandomGenerator random) {
         CrashingFiles after = new CrashingFiles();
-        for (Map<String, Contents> known : List.of(durableNames, names)) {
-            known.forEach((name, contents) -> {
-                boolean both = names.get(name) == contents && durableNames.get(name) == contents;
-                if (both || random.nextBoolean()) {
-                    after.names.put(name, afterCrash(contents, random));
-                }
-            });
+        for (String name : allNames()) {
+            Contents contents = random.nextBoolean() ? names.get(name) : durableNames.get(name);
+            if (contents != null) {
+                after.names.put(name, afterCrash(contents, random));
+            }
         }
         after.durableNames.putAll(after.names);
         names.clear(); // so that whoever still writes does so to nothing
         return after;
+    }
+
+    private Set<String> allNames() {
+        Set<String> all = new TreeSet<>(names.keySet());
+        all.addAll(durableNames.keySet());
+        return all;
     }
 
     private static Contents afterCrash(Contents contents, RandomGenerator random) {
@@ -147,6 +153,16 @@ final class CrashingFiles implements StagingFiles {
     }
 
     @Override
+    public synchronized void rename(String name, String to) throws IOException {
+        changing(name);
+        Contents contents = names.remove(name);
+        if (contents == null) {
+            throw new NoSuchFileException(name);
+        }
+        names.put(to, contents);
+    }
+
+    @Override
     public synchronized void force() throws IOException {
         changing("folder");
         durableNames.clear();
@@ -166,6 +182,7 @@ final class CrashingFiles implements StagingFiles {
     private final class File implements DataFile {
         private final String name;
         private final Contents contents;
+        private boolean closed;
 
         File(String name, Contents contents) {
             this.name = name;
@@ -191,6 +208,9 @@ final class CrashingFiles implements StagingFiles {
         public void write(long position, ByteBuffer from) throws IOException {
             synchronized (CrashingFiles.this) {
                 writing(name);
+                if (closed) {
+                    throw new IOException("used after it was closed: " + name);
+                }
                 int end = Math.toIntExact(position + from.remaining());
                 if (contents.bytes.length < end) {
                     contents.bytes = Arrays.copyOf(contents.bytes, end);
@@ -237,7 +257,8 @@ final class CrashingFiles implements StagingFiles {
         @Override
         public void close() {
             synchronized (CrashingFiles.this) {
-                opened--;
+                opened -= closed ? 0 : 1;
+                closed = true;
             }
         }
     }

@@ -10,12 +10,18 @@ import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.testing.Seeded;
 import io.penstock.writeback.CrashingFiles.Fault;
+import io.penstock.writeback.WatchedFiles.Operation;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.random.RandomGenerator;
 import java.util.stream.LongStream;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
@@ -175,6 +181,138 @@ final class JournalTest {
         files.set(Fault.NONE);
         again.append(new JournalRecord.UploadEnded("id"));
         assertThat(replay(file)).hasSize(RECORDS.size() + 1).endsWith(new JournalRecord.UploadEnded("id"));
+    }
+
+    private static JournalState replayed(List<JournalRecord> records) {
+        JournalState state = new JournalState();
+        records.forEach(state);
+        return state;
+    }
+
+    private static JournalRecord randomRecord(RandomGenerator random) {
+        String id = String.valueOf(random.nextInt(3));
+        return switch (random.nextInt(8)) {
+            case 0 -> new JournalRecord.UploadCreated(new MultipartUpload("a/ü", id), LAYOUT);
+            case 1 -> new JournalRecord.PartUploaded(new UploadedPart(1 + random.nextInt(9), id, 5), random.nextInt());
+            case 2 -> new JournalRecord.UploadEnded(id);
+            case 3 -> new JournalRecord.Opened("ns", random.nextInt(3) == 0 ? "b" : "a/ü", BASE, null);
+            case 4 -> random.nextInt(5) == 0 ? new JournalRecord.Kept(id) : new JournalRecord.Withdrawn();
+            default ->
+                new JournalRecord.Written(
+                        200,
+                        random.nextInt(200),
+                        random.nextBoolean() ? random.nextInt(200) : Long.MAX_VALUE,
+                        Instant.ofEpochSecond(random.nextInt()),
+                        List.of(new ByteRange(random.nextInt(150), 1 + random.nextInt(50))),
+                        List.of(new ByteRange(random.nextInt(150), 1 + random.nextInt(50))));
+        };
+    }
+
+    private static void assertSame(JournalState state, JournalState expected) {
+        assertThat(state.records()).isEqualTo(expected.records());
+        assertThat(state.data()).hasToString(expected.data().toString());
+        assertThat(state.zeros()).hasToString(expected.zeros().toString());
+        assertThat(state.upload()).isEqualTo(expected.upload());
+        assertThat(state.uploads()).isEqualTo(expected.uploads());
+        assertThat(state.opened()).isEqualTo(expected.opened());
+        assertThat(state.withdrawn()).isEqualTo(expected.withdrawn());
+        assertThat(state.keptFor()).isEqualTo(expected.keptFor());
+    }
+
+    @Test
+    void records_ofAState_addUpToTheSameWhateverFollows() {
+        Seeded.check(300, random -> {
+            JournalState state = state();
+            for (int i = random.nextInt(20); i > 0; i--) {
+                state.accept(randomRecord(random));
+            }
+            JournalState again = replayed(state.records());
+            assertSame(again, state);
+            for (int i = 0; i < 10; i++) {
+                JournalRecord next = randomRecord(random);
+                state.accept(next);
+                again.accept(next);
+                assertSame(again, state);
+            }
+        });
+    }
+
+    private static Journal journal(StagingFiles in, List<JournalRecord> records) throws IOException {
+        Journal journal = Journal.create(in.create("j.journal"));
+        for (JournalRecord record : records) {
+            journal.append(record);
+        }
+        journal.force();
+        in.force();
+        return journal;
+    }
+
+    @Test
+    void shorten_withACrashAtAnyStep_leavesTheOldOneOrTheNew() throws Exception {
+        List<JournalRecord> records = new ArrayList<>(RECORDS.subList(0, 4));
+        for (int i = 0; i < 50; i++) {
+            records.add(new JournalRecord.Written(100, 50, 90, Instant.EPOCH, List.of(), List.of(new ByteRange(i, 3))));
+        }
+        int steps = 7; // remove, create, magic number, records, force, rename, open
+        for (int seed = 0; seed < 20 * steps; seed++) {
+            RandomGenerator random = Seeded.random(seed);
+            CrashingFiles disk = new CrashingFiles();
+            AtomicInteger left = new AtomicInteger(Integer.MAX_VALUE);
+            AtomicReference<CrashingFiles> crashed = new AtomicReference<>();
+            WatchedFiles watched = new WatchedFiles(disk, (_, _) -> {
+                if (left.decrementAndGet() == 0) {
+                    crashed.set(disk.crash(random));
+                }
+            });
+            Journal journal = journal(watched, records);
+            left.set(1 + seed % (steps + 3)); // there are four records
+            var _ = catchThrowable(() -> journal.shorten(watched, "j.journal"));
+            CrashingFiles after = crashed.get() == null ? disk.crash(random) : crashed.get();
+            assertSame(replayed(replay(after.open("j.journal"))), replayed(records));
+        }
+    }
+
+    @Test
+    void shorten_whileOthersAppend_losesNothing() throws Exception {
+        JournalRecord created = new JournalRecord.UploadCreated(new MultipartUpload("a/ü", "id"), LAYOUT);
+        Journal journal = journal(files, List.of(RECORDS.getFirst(), created));
+        FutureTask<Boolean> appending = new FutureTask<>(() -> {
+            for (int number = 1; number <= 2000; number++) {
+                journal.append(new JournalRecord.PartUploaded(new UploadedPart(number, "\"p\"", 5), number));
+            }
+            return true;
+        });
+        Thread.ofPlatform().start(appending);
+        do {
+            journal.shorten(files, "j.journal");
+        } while (!appending.isDone());
+        appending.get();
+        JournalledUpload upload = replayed(replay(files.open("j.journal"))).upload();
+        assertThat(upload).isNotNull();
+        assertThat(upload.parts()).hasSize(2000);
+        assertThat(files.names()).containsExactly("j.journal");
+    }
+
+    @Test
+    void shorten_thatFails_losesNothingAndClaimsNothing() throws Exception {
+        for (Operation failing : List.of(Operation.CREATE, Operation.FORCE, Operation.RENAME, Operation.OPEN)) {
+            CrashingFiles disk = new CrashingFiles();
+            AtomicBoolean broken = new AtomicBoolean();
+            WatchedFiles watched = new WatchedFiles(disk, (operation, _) -> {
+                if (broken.get() && operation == failing) {
+                    throw new IOException("broken");
+                }
+            });
+            Journal journal = journal(watched, RECORDS);
+            broken.set(true);
+            assertThat(catchThrowable(() -> journal.shorten(watched, "j.journal")))
+                    .hasMessage("broken");
+            broken.set(false);
+            Throwable refused = catchThrowable(() -> journal.append(new JournalRecord.Kept("later")));
+            assertThat(replayed(replay(disk.open("j.journal"))).keptFor())
+                    .isEqualTo(refused == null ? "later" : "because");
+            assertThat(disk.names()).containsExactly("j.journal");
+        }
     }
 
     private static JournalState state(JournalRecord... records) {

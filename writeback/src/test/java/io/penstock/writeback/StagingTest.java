@@ -13,6 +13,9 @@ import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.ObjectStoreException.Unavailable;
+import io.penstock.testing.Call;
+import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.Seeded;
 import io.penstock.writeback.CrashingFiles.Fault;
@@ -236,53 +239,55 @@ final class StagingTest {
                 file.write(100L * i, ByteBuffer.wrap(bytes(50)));
             }
             file.fsync();
-            long before = journalBytes();
+            long before = journalBytes(files);
             for (int i = 0; i < 10; i++) {
                 file.write(100L * i, ByteBuffer.wrap(bytes(50)));
                 file.fsync();
             }
-            assertThat(journalBytes() - before).isLessThan(1000);
+            assertThat(journalBytes(files) - before).isLessThan(1000);
             file.release();
             first.assertNothingLeaks();
         }
     }
 
-    private long journalBytes() throws Exception {
-        String journal = files.names().stream()
+    private static long journalBytes(StagingFiles in) throws Exception {
+        String journal = in.names().stream()
                 .filter(name -> name.endsWith(".journal"))
                 .findAny()
                 .orElseThrow();
-        try (DataFile file = files.open(journal)) {
+        try (DataFile file = in.open(journal)) {
             return file.length();
         }
     }
 
     @Test
-    void fsync_withALargeJournal_commitsTheFileBehindSoThatANewOneBegins() throws Exception {
+    void fsync_withALargeJournal_shortensItAndAsksNothingOfTheStore() throws Exception {
+        FaultyObjectStore faults = new FaultyObjectStore(store);
+        faults.always(Call.Put.class::isInstance, io.penstock.testing.Fault.fail(Unavailable::new));
         LocalStagingFiles local = new LocalStagingFiles(directory);
-        try (TestMount mount = mount(local)) {
-            WrittenFile file = mount.writeback.create("a", null);
+        try (TestMount first = new TestMount(faults, local, TestConfig.withMemory(4)).start()) {
+            WrittenFile file = first.writeback.create("a", null);
             write(file, "first");
             file.fsync();
             Journal journal =
                     Objects.requireNonNull(file.bytes().ground().staged().journal());
             JournalRecord filler = new JournalRecord.UploadEnded("x".repeat(60_000));
-            while (journal.length() < Journal.LARGE_BYTES) {
+            while (!journal.isLarge()) {
                 journal.append(filler);
             }
-            assertThat(file.committed()).isNull();
-            write(file, "second");
+            file.truncate(3);
             file.fsync();
-            while (file.isDirty()) {
-                Thread.sleep(1);
-            }
-            assertThat(stored("a")).asString().isEqualTo("second");
-            write(file, "third");
+            assertThat(journalBytes(local)).isLessThan(1000);
+            file.write(5, ByteBuffer.wrap("third".getBytes(UTF_8)));
             file.fsync();
+            assertThat(local.names()).hasSize(2);
             assertThat(file.isDirty()).isTrue();
-            file.release();
-            mount.assertNothingLeaks();
         }
+        local.create("0.journal" + Journal.DRAFT).close(); // as a crash might have left
+        try (TestMount second = mount(local)) {
+            second.assertNothingLeaks();
+        }
+        assertThat(stored("a")).asString().isEqualTo("fir\0\0third");
         assertThat(local.names()).isEmpty();
     }
 

@@ -10,9 +10,11 @@ import java.util.List;
 record WatchedFiles(StagingFiles files, Watcher watcher) implements StagingFiles {
     enum Operation {
         CREATE,
+        OPEN,
         WRITE,
         PUNCH,
         FORCE,
+        RENAME,
         REMOVE
     }
 
@@ -38,6 +40,7 @@ record WatchedFiles(StagingFiles files, Watcher watcher) implements StagingFiles
 
     @Override
     public DataFile open(String name) throws IOException {
+        tell(Operation.OPEN, name);
         return new Watched(name, files.open(name));
     }
 
@@ -50,6 +53,12 @@ record WatchedFiles(StagingFiles files, Watcher watcher) implements StagingFiles
     public void remove(String name) throws IOException {
         tell(Operation.REMOVE, name);
         files.remove(name);
+    }
+
+    @Override
+    public void rename(String name, String to) throws IOException {
+        tell(Operation.RENAME, name);
+        files.rename(name, to);
     }
 
     @Override
