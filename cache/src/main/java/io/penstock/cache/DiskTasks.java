@@ -2,8 +2,9 @@ package io.penstock.cache;
 
 import java.io.IOException;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,8 +17,7 @@ final class DiskTasks {
     private static final int THREADS = 4;
 
     private final DiskHealth health;
-    private final ExecutorService executor = Executors.newFixedThreadPool(
-            THREADS, Thread.ofPlatform().daemon().name("penstock-store-", 0).factory());
+    private final ExecutorService executor = threads(THREADS, "penstock-store-");
 
     private int pending; // guarded by this
 
@@ -27,6 +27,19 @@ final class DiskTasks {
 
     interface Task {
         void run() throws IOException;
+    }
+
+    /** All started now: one that the system refuses later would leave a task undone that others wait for. */
+    static ExecutorService threads(int count, String name) {
+        ThreadPoolExecutor threads = new ThreadPoolExecutor(
+                count,
+                count,
+                0,
+                TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(),
+                Thread.ofPlatform().daemon().name(name, 0).factory());
+        threads.prestartAllCoreThreads();
+        return threads;
     }
 
     /** Has the task run soon; its error is told to the disk's health. False if the cache is closed. */

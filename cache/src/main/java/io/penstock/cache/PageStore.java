@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import java.util.zip.CRC32C;
@@ -42,8 +41,7 @@ final class PageStore {
     private final int pagesPerExtent;
     private final PageWrites writes;
 
-    private final ExecutorService readers = Executors.newFixedThreadPool(
-            READERS, Thread.ofPlatform().daemon().name("penstock-load-", 0).factory());
+    private final ExecutorService readers = DiskTasks.threads(READERS, "penstock-load-");
 
     /** While the files that belong to no object are looked for: those that do. */
     private volatile @Nullable Set<Long> knownFiles;

@@ -53,6 +53,16 @@ final class ScarceMemoryTest {
     }
 
     @Test
+    void open_startsAllItsThreads() throws Exception {
+        try (PageCache cache = open(0)) {
+            cache.awaitWritten();
+            assertThat(Thread.getAllStackTraces().keySet())
+                    .extracting(Thread::getName)
+                    .contains("penstock-store-3", "penstock-load-3");
+        }
+    }
+
+    @Test
     void fill_withLessMemoryThanTheBudgetAndAStalledDisk_goesOn() throws Exception {
         try (PageCache cache = open(8);
                 CachedObject object = OBJECT.open(cache)) {
