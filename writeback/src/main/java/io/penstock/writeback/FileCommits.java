@@ -58,6 +58,12 @@ final class FileCommits implements LiveContent.Owner {
     /** Its name is about to be removed: it is neither committed nor ended until that is done or given up. */
     private boolean withdrawn;
 
+    /** No commit begins, because its name is about to change. */
+    private boolean held;
+
+    /** One is to begin as soon as it may. */
+    private boolean due;
+
     /** The content is of an earlier run, whose commit may have succeeded unnoticed. */
     private boolean recovered;
 
@@ -136,6 +142,10 @@ final class FileCommits implements LiveContent.Owner {
         return withdrawn;
     }
 
+    boolean isHeld() {
+        return held;
+    }
+
     boolean isCommitting() {
         return committing != null;
     }
@@ -198,7 +208,7 @@ final class FileCommits implements LiveContent.Owner {
         if (committing == null && isDirty() && !error.isSet() && !shared.isClosed()) {
             begin(true);
         }
-        return committing != null;
+        return committing != null || due;
     }
 
     @Override
@@ -262,7 +272,7 @@ final class FileCommits implements LiveContent.Owner {
                     return;
                 }
                 begin(false);
-                if (committing != null) {
+                if (committing != null || held) {
                     progress.await();
                 }
             }
@@ -271,12 +281,68 @@ final class FileCommits implements LiveContent.Owner {
         }
     }
 
+    /** Returns once what is written by now is visible and no commit runs; none begins until {@link #resume}. */
+    void hold() throws ObjectStoreException, IOException, InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            while (held) {
+                progress.await();
+            }
+            held = true;
+            boolean done = false;
+            try {
+                commitHeld();
+                done = true;
+            } finally {
+                if (!done) {
+                    resume();
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void commitHeld() throws ObjectStoreException, IOException, InterruptedException {
+        long wanted = changes;
+        while (true) {
+            error.report();
+            if (committing != null) {
+                committing.awaited();
+                progress.await();
+            } else if (unlinked || announcedChanges >= wanted) {
+                return;
+            } else {
+                beginNow(false);
+            }
+        }
+    }
+
+    /** With the lock held. */
+    void resume() {
+        boolean begins = due && isDirty() && !shared.isClosed();
+        held = false;
+        due = false;
+        if (begins) {
+            begin(true);
+        }
+        progress.signalAll();
+    }
+
     /**
-     * Begins a commit of what there is, unless one runs. With the lock held.
+     * Begins a commit of what there is, unless one runs; if they are held, once they are not. With the lock held.
      *
      * @param behind nobody waits for it
      */
     void begin(boolean behind) {
+        if (held) {
+            due = true;
+        } else {
+            beginNow(behind);
+        }
+    }
+
+    private void beginNow(boolean behind) {
         if (committing != null) {
             if (!behind) {
                 committing.awaited();

@@ -235,7 +235,7 @@ final class PartSender {
     // ---- a commit
 
     /** @param partsCount whether parts are needed; else none goes up any more that has not begun to */
-    void beginCommit(boolean partsCount) throws ObjectStoreException {
+    void beginCommit(boolean partsCount) throws IOException {
         lock.lock();
         try {
             checkNotEnded();
@@ -309,9 +309,10 @@ final class PartSender {
         }
     }
 
-    private void checkNotEnded() throws ObjectStoreException {
+    /** No failure of the store: nothing comes of trying again. */
+    private void checkNotEnded() throws IOException {
         if (ended) {
-            throw new ObjectStoreException.Unavailable("the upload of '" + key + "' was given up", null);
+            throw new IOException("the upload of '" + key + "' was given up");
         }
     }
 

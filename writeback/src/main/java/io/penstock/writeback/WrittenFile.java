@@ -229,6 +229,33 @@ public final class WrittenFile {
         commits.commit();
     }
 
+    /**
+     * Makes visible what is written by now, and has no other commit begin until {@link #resumeCommits}, which the caller
+     * owes. Whoever wants one meanwhile waits. For a change of the name, which a commit must not meet.
+     *
+     * @return the version that the store has of it; null if it has none, because the file was removed meanwhile
+     */
+    public @Nullable ObjectVersion commitAndHold() throws ObjectStoreException, IOException, InterruptedException {
+        sync.renew();
+        commits.hold();
+        return committed();
+    }
+
+    /**
+     * Commits begin again, under the name that it has now: those that were wanted meanwhile at once. To be called before
+     * the old name is removed, because a crash finds it under the new one only from then on.
+     */
+    public void resumeCommits() {
+        sync.sayName();
+        lock.lock();
+        try {
+            commits.resume();
+        } finally {
+            lock.unlock();
+        }
+        end(null);
+    }
+
     /** Returns once the content would survive a crash of the node, and commits it behind. */
     public void closeStaged() throws ObjectStoreException, IOException, InterruptedException {
         if (!sync.staged()) {
@@ -259,7 +286,8 @@ public final class WrittenFile {
 
     /**
      * What is committed of it was copied to another key, whose version this is: it is the version beneath from now on.
-     * What was written meanwhile stays above it, and is committed there.
+     * What was written meanwhile stays above it, and is committed there. Commits are {@linkplain #commitAndHold held}: one
+     * that ran would end under the old name.
      */
     public void moved(ObjectVersion to) {
         Upload old;
@@ -348,7 +376,12 @@ public final class WrittenFile {
         Exception last;
         lock.lock();
         try {
-            if (handles > 0 || commits.isWithdrawn() || commits.isCommitting() || ended || shared.isClosed()) {
+            if (handles > 0
+                    || commits.isWithdrawn()
+                    || commits.isHeld()
+                    || commits.isCommitting()
+                    || ended
+                    || shared.isClosed()) {
                 return; // what is left when the mount ends is stopped by that
             }
             if (commits.isDirty() && (failure == null || Commit.mayPass(failure))) {

@@ -26,6 +26,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -241,6 +242,109 @@ final class CrashWindowsTest {
             return bytes.lock().hasWaiters(bytes.progress());
         } finally {
             bytes.lock().unlock();
+        }
+    }
+
+    private void renamed(WrittenFile file, ObjectVersion before) throws Exception {
+        ObjectVersion after = bucket.copy(before, "b", WriteCondition.ALWAYS);
+        file.moved(after);
+        file.resumeCommits();
+        bucket.delete(before.key());
+    }
+
+    @Test
+    void commitAndHold_writtenToAndClosedMeanwhile_isCommittedUnderTheNewName() throws Exception {
+        try (TestMount mount = mount(files)) {
+            WrittenFile file = mount.writeback.open(bucket.put("a", "one two"));
+            file.write(0, text("ONE"));
+            ObjectVersion held = Objects.requireNonNull(file.commitAndHold());
+            assertThat(stored("a")).isEqualTo("ONE two");
+            file.write(4, text("TWO"));
+            file.closeStaged();
+            FutureTask<Boolean> committing = behind(file::commit);
+            Thread.startVirtualThread(committing);
+            while (!isWaiting(file)) {
+                Thread.onSpinWait();
+            }
+            file.release();
+            assertThat(store.only(Call.Put.class)).hasSize(1);
+            renamed(file, held);
+            committing.get();
+            mount.assertNothingLeaks();
+            assertThat(mount.told).containsExactly("committed a 7", "committed b 7");
+        }
+        assertThat(stored("b")).isEqualTo("ONE TWO");
+        assertThat(files.names()).isEmpty();
+    }
+
+    @Test
+    void commitAndHold_ofWhatIsOnlyWantedBehind_beginsThatAfterwards() throws Exception {
+        try (TestMount mount = mount(files)) {
+            WrittenFile file = mount.writeback.create("a", null);
+            file.write(0, text("one"));
+            ObjectVersion held = Objects.requireNonNull(file.commitAndHold());
+            file.write(0, text("two"));
+            file.closeStaged();
+            renamed(file, held);
+            while (file.isDirty()) {
+                Thread.onSpinWait();
+            }
+            assertThat(stored("b")).isEqualTo("two");
+            file.release();
+            mount.assertNothingLeaks();
+        }
+    }
+
+    @Test
+    void commitAndHold_whileACommitRuns_waitsForItAndForOneMore() throws Exception {
+        try (TestMount mount = mount(files)) {
+            WrittenFile file = mount.writeback.create("a", null);
+            file.write(0, text("one"));
+            FutureTask<Boolean> holding = behind(file::commitAndHold);
+            try (Gate gate = delays.hold(Call.Put.class::isInstance)) {
+                file.closeStaged();
+                gate.awaitHeld(1);
+                file.write(0, text("two"));
+                Thread.startVirtualThread(holding);
+                while (!isWaiting(file)) {
+                    Thread.onSpinWait();
+                }
+            }
+            holding.get();
+            assertThat(stored("a")).isEqualTo("two");
+            file.resumeCommits();
+            file.release();
+            mount.assertNothingLeaks();
+        }
+    }
+
+    @Test
+    void commitAndHold_thatFails_holdsNothing() throws Exception {
+        try (TestMount mount = mount(files)) {
+            WrittenFile file = mount.writeback.create("a", null);
+            file.write(0, text("one"));
+            faults.next(Call.Put.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
+            assertThatThrownBy(file::commitAndHold).isInstanceOf(ObjectStoreException.AccessDenied.class);
+            file.commit();
+            file.release();
+            mount.assertNothingLeaks();
+        }
+    }
+
+    @Test
+    void fsync_whileCommitsAreHeld_isFoundUnderTheNewNameOnceTheyAreNot() throws Exception {
+        CrashingFiles left;
+        try (TestMount first = mount(files)) {
+            WrittenFile file = first.writeback.open(bucket.put("a", "one two"));
+            ObjectVersion held = Objects.requireNonNull(file.commitAndHold());
+            file.write(0, text("ONE"));
+            file.fsync();
+            renamed(file, held);
+            left = files.crash(Seeded.random(11));
+        }
+        try (TestMount second = mount(left)) {
+            second.assertNothingLeaks();
+            assertThat(stored("b")).isEqualTo("ONE two");
         }
     }
 

@@ -320,7 +320,7 @@ final class FileUploadTest {
         assertThat(store.only(Call.UploadPart.class)).hasSize(3);
         assertThat(file.journalled()).isNull();
         assertThatThrownBy(() -> upload.commit(file.size(), WriteCondition.ALWAYS, () -> {}))
-                .isInstanceOf(Unavailable.class);
+                .isInstanceOf(IOException.class);
     }
 
     @Test
