@@ -5,6 +5,7 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.WriteCondition;
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
@@ -24,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  * <p>What fails sticks until one of the file's callers has been told.
  */
 final class FileCommits implements LiveContent.Owner {
+    /** How long after a commit has failed another may begin because others need the memory. */
+    private static final Duration RELIEF_PAUSE = Duration.ofMinutes(1);
+
     private final Shared shared;
     private final WrittenFile file;
     private final LiveContent bytes;
@@ -51,6 +55,9 @@ final class FileCommits implements LiveContent.Owner {
 
     /** The same, but only once the listener has been told. */
     private long announcedChanges;
+
+    /** When, after a failure that nobody has been told of, memory is a reason to try again. */
+    private Instant reliefAgain = Instant.MIN;
 
     private Instant modified;
     private boolean unlinked;
@@ -205,7 +212,8 @@ final class FileCommits implements LiveContent.Owner {
 
     @Override
     public boolean relieve() {
-        if (committing == null && isDirty() && !error.isSet() && !shared.isClosed()) {
+        boolean inVain = error.isSet() && shared.now().isBefore(reliefAgain);
+        if (committing == null && isDirty() && !inVain && !shared.isClosed()) {
             begin(true);
         }
         return committing != null || due;
@@ -398,6 +406,7 @@ final class FileCommits implements LiveContent.Owner {
             announcedChanges = committedChanges;
             if (failure != null) {
                 changedMeanwhile.toList().forEach(commit.upload()::changed);
+                reliefAgain = isFinal(failure) ? Instant.MAX : shared.now().plus(RELIEF_PAUSE);
                 if (!unlinked && !(commit.isBehind() && shared.isClosed())) {
                     error.set(failure);
                 }
@@ -407,6 +416,12 @@ final class FileCommits implements LiveContent.Owner {
             lock.unlock();
         }
         file.commitEnded(failure);
+    }
+
+    /** Whether the object is not what it was, which does not pass: all else may be mended at the store. */
+    private static boolean isFinal(Exception failure) {
+        return failure instanceof ObjectStoreException.PreconditionFailed
+                || failure instanceof ObjectStoreException.NotFound;
     }
 
     /** Nothing is committed any more once this has returned. */

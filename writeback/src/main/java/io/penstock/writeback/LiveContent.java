@@ -51,7 +51,7 @@ final class LiveContent implements BlockMemory.Writer {
         /** The block has become whole. */
         void whole(Block block);
 
-        /** Commits the file to free its memory. False if there is nothing to commit, or that has failed before. */
+        /** Commits the file to free its memory. False if there is nothing to commit, or that has failed a moment ago. */
         boolean relieve();
 
         /** Whether it is not committed any more, or not before somebody has been told why that has failed. */

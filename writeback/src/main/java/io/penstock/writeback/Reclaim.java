@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
  * Stages blocks behind the writers' backs, and sees to it that whoever waits for memory gets some: first what is staged
  * is given up, oldest first; then what is not is staged; and where that cannot be, because the disk is full or broken,
  * the file that has most of the memory is committed as it is, and goes on over that version. Where no file can be,
- * because they have lost their names or their commits have failed, writers are refused. So none waits for ever, unless
- * the store does.
+ * because they have lost their names or their commits have failed a moment ago, writers are refused. So none waits for
+ * ever, unless the store does.
  */
 final class Reclaim implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Reclaim.class);

@@ -13,16 +13,19 @@ import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.ObjectStoreException.AccessDenied;
 import io.penstock.objectstore.ObjectStoreException.Unavailable;
 import io.penstock.testing.Call;
 import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.testing.ManualClock;
 import io.penstock.testing.Seeded;
 import io.penstock.writeback.CrashingFiles.Fault;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.FutureTask;
@@ -396,6 +399,30 @@ final class StagingTest {
             assertThat(mount.told).containsExactly("committed other 1");
             file.unlink();
             file.release();
+            other.release();
+            mount.assertNothingLeaks();
+        }
+    }
+
+    @Test
+    void write_whereACommitHasFailedForAReasonThatIsGone_succeedsAfterAWhile() throws Exception {
+        files.set(Fault.FULL);
+        ManualClock clock = new ManualClock();
+        FaultyObjectStore faults = new FaultyObjectStore(store);
+        faults.next(Call.Put.class::isInstance, io.penstock.testing.Fault.fail(AccessDenied::new));
+        try (TestMount mount = new TestMount(faults, files, TestConfig.withMemory(2), (_, _) -> {}, clock).start()) {
+            WrittenFile idle = mount.writeback.create("idle", null);
+            write(idle, "idle");
+            idle.write(BLOCK_SIZE, ByteBuffer.wrap(bytes(1)));
+            WrittenFile other = mount.writeback.create("other", null);
+            assertThatThrownBy(() -> other.write(0, ByteBuffer.wrap(bytes(1))))
+                    .hasCauseInstanceOf(ObjectStoreException.OutOfSpace.class);
+            assertThat(mount.told).isEmpty();
+            clock.advance(Duration.ofMinutes(1));
+            write(other, "other");
+            assertThat(mount.told).containsExactly("committed idle " + (BLOCK_SIZE + 1));
+            assertThatThrownBy(idle::fsync).isInstanceOf(AccessDenied.class); // which it has not been told yet
+            idle.release();
             other.release();
             mount.assertNothingLeaks();
         }

@@ -6,6 +6,7 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStore;
 import java.io.IOException;
 import java.time.Clock;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
@@ -30,12 +31,22 @@ final class TestMount implements AutoCloseable {
 
     TestMount(ObjectStore store, @Nullable StagingFiles files, WritebackConfig config, CommittedPages pages)
             throws IOException {
+        this(store, files, config, pages, Clock.systemUTC());
+    }
+
+    TestMount(
+            ObjectStore store,
+            @Nullable StagingFiles files,
+            WritebackConfig config,
+            CommittedPages pages,
+            InstantSource clock)
+            throws IOException {
         base = new StoredBase(store);
         limits = new WritebackLimits(config.limits());
         uploads = new Uploads(store, "", config.largestObjectBytes(), limits);
         staging = new Staging(files, NAMESPACE, () -> limits.get().stagingBytes(), System::nanoTime);
         Recovery left = files == null ? null : Recovery.of(staging);
-        shared = new Shared(store, config, limits, base, staging, uploads, pages, Clock.systemUTC());
+        shared = new Shared(store, config, limits, base, staging, uploads, pages, clock);
         writeback = new Writeback(shared, uploads, left);
     }
 
