@@ -199,17 +199,59 @@ final class NameChanges {
             throw new ErrnoException(Errno.EISDIR, "'" + to.key(newName) + "' is a directory");
         }
         vacate(to, newName);
+        Errnos.run(() -> hold(source));
+        Moved moved;
+        try {
+            moved = move(from, name, source, to, newName, target, flags == RENAME_NOREPLACE);
+        } finally {
+            letGo(source);
+        }
+        try {
+            removals.delete(from, name, moved.original);
+        } catch (ErrnoException e) {
+            moveBack(moved, source, from, name);
+            throw e;
+        } finally {
+            if (moved.replaced != null) {
+                removeAll(moved.replaced);
+            }
+        }
+    }
+
+    /**
+     * What has another name and is yet to lose the old one.
+     *
+     * @param original has the old name
+     * @param copy has the new name
+     * @param inode null if none is in use
+     * @param replaced what had the new name; null if none is in use
+     */
+    private record Moved(
+            ObjectVersion original,
+            ObjectVersion copy,
+            @Nullable Inode inode,
+            @Nullable Inode replaced) {}
+
+    private Moved move(
+            Directory from,
+            String name,
+            Node source,
+            Directory to,
+            String newName,
+            @Nullable Node target,
+            boolean mustBeNew)
+            throws ErrnoException {
+        ObjectVersion before = version(source);
         Instant modified = source instanceof LiveFile live
                 ? live.modified()
-                : files.times().of(version(source));
-        ObjectVersion before = Errnos.call(() -> committed(source));
+                : files.times().of(before);
         Inode replaced = inode(to, newName, target);
         List<SharedFile> lost = files(replaced);
         // What is on its way to the store must neither arrive after the copy nor be refused because of it.
         lost.forEach(SharedFile::withdraw);
         ObjectVersion after = replacing(lost, () -> {
             try {
-                return copy(before, to, newName, flags == RENAME_NOREPLACE);
+                return copy(before, to, newName, mustBeNew);
             } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
                 tree.invalidate(from, name);
                 throw e;
@@ -219,23 +261,47 @@ final class NameChanges {
         files.stored(new Inode.Place(to, newName), after, modified);
         tree.keep(from);
         Inode inode = inode(from, name, source);
-        if (inode != null) { // first: who reads it meanwhile reads the copy
+        if (inode != null) { // before the old name goes: who reads it meanwhile reads the copy
             move(inode, before, to, newName, after);
         } else if (replaced != null) {
             inodes.detach(replaced);
         }
-        try {
-            removals.delete(from, name, before);
-        } catch (ErrnoException e) {
-            if (inode != null) { // the kernel has it under its old name, where the file still is
-                move(inode, after, from, name, before);
-            }
-            throw e;
-        } finally {
-            if (replaced != null) {
-                removeAll(replaced);
-            }
+        return new Moved(before, after, inode, replaced);
+    }
+
+    /** The old name cannot be removed: the kernel has the inode there, where the file still is, as it was. */
+    private void moveBack(Moved moved, Node source, Directory from, String name) throws ErrnoException {
+        if (moved.inode == null) {
+            return;
         }
+        Errnos.run(() -> hold(source));
+        try {
+            boolean unchanged = !(source instanceof SharedFile file) || file.isOf(moved.copy);
+            if (unchanged) { // else its bytes are nowhere but under the new name
+                move(moved.inode, moved.copy, from, name, moved.original);
+            }
+        } finally {
+            letGo(source);
+        }
+    }
+
+    /** Has the store have all that is written of a file by now, and no more until {@link #letGo}. */
+    private static void hold(Node node) throws ObjectStoreException, IOException, InterruptedException {
+        WrittenFile content = written(node);
+        if (content != null) {
+            content.commitAndHold();
+        }
+    }
+
+    private static void letGo(Node node) {
+        WrittenFile content = written(node);
+        if (content != null) {
+            content.resumeCommits();
+        }
+    }
+
+    private static @Nullable WrittenFile written(Node node) {
+        return node instanceof SharedFile file ? file.written() : null;
     }
 
     private void move(Inode inode, ObjectVersion before, Directory to, String newName, ObjectVersion after) {
@@ -262,17 +328,7 @@ final class NameChanges {
         }
     }
 
-    /** The version that the store has of a file, with all that is written of it. */
-    private static ObjectVersion committed(Node node) throws ObjectStoreException, IOException, InterruptedException {
-        if (node instanceof SharedFile file) {
-            WrittenFile content = file.written();
-            if (content != null) {
-                content.commit();
-            }
-        }
-        return version(node);
-    }
-
+    /** The version that the store has of a file. */
     private static ObjectVersion version(Node node) {
         ObjectVersion version = stored(node);
         if (version == null) {

@@ -480,6 +480,40 @@ class NameChangesTest extends OverOneCache {
     }
 
     @Test
+    void rename_writtenToAndClosedMeanwhile_hasItUnderTheNewName() throws Exception {
+        OpenFile writer = m.create("a", O_WRONLY);
+        m.write(writer, 0, "one");
+        FutureTask<Void> rename = task(() -> m.rename("a", "b", 0));
+        try (Gate copied = m.delays.holdAnswer(Call.Copy.class::isInstance)) {
+            Thread.startVirtualThread(rename);
+            copied.awaitHeld(1);
+            m.write(writer, 3, " and two"); // as the kernel's write-back of a mapping does
+            m.fs.release(writer.handle());
+        }
+        rename.get();
+
+        m.drain();
+        assertThat(m.stored("b")).isEqualTo("one and two");
+        assertThat(m.stored("a")).isNull();
+        assertThat(m.uncommitted().failedFiles()).isZero();
+    }
+
+    @Test
+    void rename_ofAWrittenFileWhoseOldNameCannotBeRemoved_leavesItThere() throws Exception {
+        OpenFile writer = m.create("a", O_WRONLY);
+        m.write(writer, 0, "1");
+        m.faults.next(Call.Delete.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
+
+        assertErrno(Errno.EACCES, () -> m.rename("a", "b", 0));
+
+        m.write(writer, 1, "2");
+        m.close(writer);
+        assertThat(m.stored("a")).isEqualTo("12");
+        assertThat(m.cat("a")).isEqualTo("12");
+        assertThat(m.cat("b")).isEqualTo("1");
+    }
+
+    @Test
     void rename_oldNameCannotBeRemoved_leavesTheInodeThere() throws Exception {
         m.bucket.put("a", "1");
         long inode = m.lookup("a").inode();
