@@ -318,6 +318,9 @@ final class DiskSpace {
                 freed(extent);
             } else {
                 leaveInFile(extent);
+                if (!table.isUsedByOthers(object)) {
+                    object.discardFrames(); // else a page in memory would keep the whole file
+                }
             }
         } finally {
             table.release(object);

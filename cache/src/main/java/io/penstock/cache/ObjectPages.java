@@ -273,6 +273,11 @@ final class ObjectPages {
         return map == null ? List.of() : List.copyOf(map.values());
     }
 
+    /** Gives up its pages in memory; those in flight are left to their fills. */
+    void discardFrames() {
+        frames().stream().filter(PageFrame::isComplete).forEach(memory()::discard);
+    }
+
     // ---- lifetime; called under ObjectTable's lock for this object
 
     void retained() {
@@ -294,6 +299,10 @@ final class ObjectPages {
             file = null;
             return unused;
         }
+    }
+
+    int references() {
+        return references;
     }
 
     boolean isInUse() {

@@ -65,6 +65,16 @@ final class ObjectTable {
         }
     }
 
+    /** Whether somebody but the caller, who has retained it, has the object open or works on it. */
+    boolean isUsedByOthers(ObjectPages object) {
+        boolean[] used = new boolean[1];
+        objects.computeIfPresent(object.id(), (id, known) -> {
+            used[0] = object.references() > 1;
+            return known;
+        });
+        return used[0];
+    }
+
     /** After a frame or an extent of the object went. */
     void forgetIfUnusedNow(ObjectPages object) {
         objects.computeIfPresent(object.id(), (id, known) -> known == object ? forgetIfUnused(known) : known);

@@ -98,7 +98,7 @@ public final class PageCache implements AutoCloseable {
         ObjectPages pages = shared.table().find(ObjectId.of(namespace, version));
         if (pages != null) {
             shared.store().discard(pages);
-            pages.frames().stream().filter(PageFrame::isComplete).forEach(shared.memory()::discard);
+            pages.discardFrames();
         }
     }
 

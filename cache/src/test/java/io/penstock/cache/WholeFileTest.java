@@ -148,6 +148,38 @@ final class WholeFileTest {
         }
     }
 
+    @Test
+    void evict_whilePagesAreInMemory_removesTheFile() throws Exception {
+        TestObject lent = new TestObject("lent", 14L * PAGE_SIZE); // leaves as much as the object takes
+        TestObject other = new TestObject("other", PAGE_SIZE);
+        CacheConfig config = new CacheConfig(directory, (long) DISK_PAGES * PAGE_SIZE, 0, 64L * PAGE_SIZE);
+        try (PageCache cache = PageCache.open(config, new Environment(LocalFiles::new, System::nanoTime, 4))) {
+            OBJECT.store(cache);
+            Path evicted;
+            try (WholeFile file = requireNonNull(lend(cache, true))) {
+                evicted = file.path();
+            }
+            lent.store(cache);
+            try (CachedObject open = lent.open(cache);
+                    WholeFile file = requireNonNull(open.wholeFile(true))) {
+                do {
+                    cache.invalidate(TestObject.NAMESPACE, other.version());
+                    other.store(cache); // until it is used more than the object
+                } while (isWhole(cache));
+
+                assertThat(cache.statistics().diskBytes()).isBetween(lent.size(), lent.size() + other.size());
+                assertThat(dataFiles()).contains(file.path()).doesNotContain(evicted);
+            }
+        }
+    }
+
+    private static boolean isWhole(PageCache cache) throws InterruptedException {
+        cache.awaitWritten();
+        try (CachedObject open = OBJECT.open(cache)) {
+            return open.isWhole();
+        }
+    }
+
     private static ByteBuffer map(Path path) throws IOException {
         try (FileChannel file = FileChannel.open(path)) {
             return file.map(FileChannel.MapMode.READ_ONLY, 0, file.size());
