@@ -69,7 +69,7 @@ final class Commit implements Runnable {
         Exception failure = null;
         try {
             begin();
-            ObjectVersion version = commit();
+            ObjectVersion version = commitOrAskWhy();
             finish(); // an interrupt from now on would only close the files that it finds in use
             file.shared().pages().keep(version, content);
             file.succeeded(this, version);
@@ -84,6 +84,15 @@ final class Commit implements Runnable {
             finish();
         }
         file.ended(this, failure);
+    }
+
+    private ObjectVersion commitOrAskWhy() throws ObjectStoreException, IOException, InterruptedException {
+        try {
+            return commit();
+        } catch (ObjectStoreException e) {
+            file.askWhetherOver(content.key(), condition, e);
+            throw e;
+        }
     }
 
     private ObjectVersion commit() throws ObjectStoreException, IOException, InterruptedException {

@@ -12,6 +12,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * How one file's content becomes visible: its upload, and its commits, one at a time.
@@ -25,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  * <p>What fails sticks until one of the file's callers has been told.
  */
 final class FileCommits implements LiveContent.Owner {
+    private static final Logger log = LoggerFactory.getLogger(FileCommits.class);
+
     /** How long after a commit has failed another may begin because others need the memory. */
     private static final Duration RELIEF_PAUSE = Duration.ofMinutes(1);
 
@@ -76,6 +80,9 @@ final class FileCommits implements LiveContent.Owner {
 
     /** An earlier run was about to remove its name, or to have it taken by another file. */
     private boolean wasWithdrawn;
+
+    /** That was done, as the store shows. */
+    private boolean over;
 
     /** It is to be committed whatever the object is now. */
     private boolean overwrite;
@@ -167,12 +174,29 @@ final class FileCommits implements LiveContent.Owner {
     }
 
     /** Whether its commit has failed because its name was removed, or taken by another file, just before a crash. */
-    boolean isOver(@Nullable Exception failure) {
+    boolean isOver() {
         boolean asFound = changes == 1;
-        return wasWithdrawn
-                && asFound
-                && (failure instanceof ObjectStoreException.PreconditionFailed
-                        || failure instanceof ObjectStoreException.NotFound);
+        return over && asFound;
+    }
+
+    /** A commit has failed: asks the store whether that is because what an earlier run was about to do was done. */
+    void askWhetherOver(String of, WriteCondition condition, Exception failure) throws InterruptedException {
+        if (!wasWithdrawn || !isFinal(failure)) {
+            return;
+        }
+        boolean replaced;
+        try {
+            replaced = shared.isReplaced(of, condition);
+        } catch (ObjectStoreException e) {
+            log.debug("Whether '{}' was removed or replaced is not known: it is kept", of, e);
+            return;
+        }
+        lock.lock();
+        try {
+            over = replaced;
+        } finally {
+            lock.unlock();
+        }
     }
 
     long changes() {

@@ -3,8 +3,10 @@ package io.penstock.writeback;
 import io.penstock.cache.PageCache;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.WriteCondition;
 import io.penstock.writeback.Writeback.Listener;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -168,6 +170,26 @@ final class Shared {
             }
         }
         return there;
+    }
+
+    /** Whether the store shows that the condition does not hold. */
+    boolean isReplaced(String key, WriteCondition condition) throws ObjectStoreException, InterruptedException {
+        String etag = etag(key);
+        return switch (condition) {
+            case WriteCondition.Always _ -> false;
+            case WriteCondition.Absent _ -> etag != null;
+            case WriteCondition.Unchanged(String expected) -> !expected.equals(etag);
+        };
+    }
+
+    /** Null if there is no such object, in a bucket that there is: a HEAD does not tell one from the other. */
+    private @Nullable String etag(String key) throws ObjectStoreException, InterruptedException {
+        try {
+            return store.head(key).version().etag();
+        } catch (ObjectStoreException.NotFound e) {
+            store.list(new ListRequest(key, "", null, null, 1));
+            return null;
+        }
     }
 
     private static boolean isSame(StillContent content, BaseContent.Reader there, ByteRange range)

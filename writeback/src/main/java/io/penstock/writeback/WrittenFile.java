@@ -390,7 +390,7 @@ public final class WrittenFile {
             }
             ended = true;
             givenUp = commits.isDirty();
-            last = givenUp && !commits.isOver(failure) ? failure : null;
+            last = givenUp && !commits.isOver() ? failure : null;
             if (last != null) {
                 commits.error().setForGood(last); // who waited for the commit may not have asked yet
             }

@@ -397,6 +397,28 @@ final class CrashWindowsTest {
     }
 
     @Test
+    void withdraw_thenACrashAndNoBucketThatCanBeFound_keepsTheContent() throws Exception {
+        CrashingFiles left = withdrawn(false);
+        faults.always(_ -> true, Fault.fail(ObjectStoreException.NotFound::new));
+        try (TestMount second = mount(left)) {
+            second.writeback.drain();
+            assertThat(second.writeback.statistics().failedFiles()).isOne();
+        }
+        assertThat(left.names()).isNotEmpty();
+    }
+
+    @Test
+    void withdraw_thenACrashAndAStoreThatRefusesAlthoughTheObjectIsAsItWas_keepsTheContent() throws Exception {
+        CrashingFiles left = withdrawn(false);
+        faults.always(Call.Put.class::isInstance, Fault.fail(ObjectStoreException.NotFound::new));
+        try (TestMount second = mount(left)) {
+            second.writeback.drain();
+            assertThat(second.writeback.statistics().failedFiles()).isOne();
+        }
+        assertThat(left.names()).isNotEmpty();
+    }
+
+    @Test
     void reinstate_thenReplacedBySomebodyElseAndACrash_isAConflict() throws Exception {
         CrashingFiles left = withdrawn(true);
         bucket.put("a", "theirs");
