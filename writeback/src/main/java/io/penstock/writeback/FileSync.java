@@ -17,7 +17,7 @@ final class FileSync {
     private final FileCommits file;
     private final LiveContent bytes;
 
-    /** One at a time, in the order of their records. Held across I/O; taken before the file's. */
+    /** One at a time, in the order of their records. Held across I/O and while waiting; taken before the file's. */
     private final ReentrantLock syncs = new ReentrantLock(true);
 
     /** Changes that are durable in staging, or committed. Guarded by the file's lock. */
@@ -296,12 +296,21 @@ final class FileSync {
 
     /** A crash from now on must not take for a conflict what becomes of its name. */
     void withdrawn() {
-        lockedJournal().amend(new JournalRecord.Withdrawn());
+        amend(new JournalRecord.Withdrawn());
     }
 
     /** Its name is still its own. */
     void reinstated() {
-        lockedJournal().amend(file.lockedIdentity());
+        amend(file.lockedIdentity());
+    }
+
+    private void amend(JournalRecord entry) {
+        syncs.lock();
+        try {
+            lockedJournal().amend(entry);
+        } finally {
+            syncs.unlock();
+        }
     }
 
     /** Keeps what cannot be committed for {@code penstock recover}. */
@@ -330,10 +339,15 @@ final class FileSync {
 
     private boolean stagedFor(String reason) throws ObjectStoreException, IOException, InterruptedException {
         new StoreCopies(file).materialise();
-        if (!staged(false)) {
-            return false;
+        syncs.lockInterruptibly();
+        try {
+            if (!staged(false)) {
+                return false;
+            }
+            lockedJournal().write(List.of(new JournalRecord.Kept(reason)));
+            return true;
+        } finally {
+            syncs.unlock();
         }
-        lockedJournal().write(List.of(new JournalRecord.Kept(reason)));
-        return true;
     }
 }

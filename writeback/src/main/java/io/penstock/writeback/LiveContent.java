@@ -183,8 +183,9 @@ final class LiveContent implements BlockMemory.Writer {
 
     /** Writes the run's bytes, all within one block, unless it is not to be copied any more. */
     void replaceCopy(Run run, ByteBuffer bytes) throws IOException, InterruptedException {
-        if (!tryWrite(run.range().offset(), bytes, null, run)) {
-            tryWrite(run.range().offset(), bytes, awaitMemory(), run);
+        ByteBuffer spare = null;
+        while (!tryWrite(run.range().offset(), bytes, spare, run)) {
+            spare = awaitMemory();
         }
     }
 
@@ -381,9 +382,9 @@ final class LiveContent implements BlockMemory.Writer {
         return locked(owner::relieve);
     }
 
-    /** {@link #relieve}, if that frees space on the staging disk. */
+    /** {@link #relieve}, if that frees space on the staging disk, and space is what it lacks. */
     boolean relieveStaging() {
-        return locked(() -> ground.staged().hasData() && owner.relieve());
+        return !shared.staging().isBroken() && locked(() -> ground.staged().hasData() && owner.relieve());
     }
 
     @Override

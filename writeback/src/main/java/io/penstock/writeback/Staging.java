@@ -81,6 +81,11 @@ final class Staging {
         return !resting;
     }
 
+    /** Whether it has failed for another reason than that it is full. */
+    synchronized boolean isBroken() {
+        return broken;
+    }
+
     /** Takes space before it is written to. False if there is none. */
     synchronized boolean take(long bytes) {
         if (!isUsable() || usedBytes + bytes > limitBytes.getAsLong()) {

@@ -32,6 +32,7 @@ final class StickyError {
 
     void clear() {
         error = null;
+        last = false;
     }
 
     private @Nullable Exception take() {

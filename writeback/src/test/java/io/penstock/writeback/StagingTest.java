@@ -405,6 +405,25 @@ final class StagingTest {
     }
 
     @Test
+    void write_ofARemovedFileWhereStagingIsBroken_hasNoOthersCommitted() throws Exception {
+        try (TestMount mount = new TestMount(store, files, TestConfig.withMemory(2)).start()) {
+            WrittenFile idle = mount.writeback.create("idle", null);
+            write(idle, "idle");
+            idle.fsync();
+            files.set(Fault.READ_ONLY);
+            WrittenFile removed = mount.writeback.create("removed", null);
+            removed.unlink();
+            assertThatThrownBy(() -> removed.write(0, ByteBuffer.wrap(bytes(5 * BLOCK_SIZE))))
+                    .hasCauseInstanceOf(ObjectStoreException.OutOfSpace.class);
+            assertThat(idle.isDirty()).isTrue();
+            files.set(Fault.NONE);
+            removed.release();
+            idle.release();
+            mount.assertNothingLeaks();
+        }
+    }
+
+    @Test
     void write_whereACommitHasFailedForAReasonThatIsGone_succeedsAfterAWhile() throws Exception {
         files.set(Fault.FULL);
         ManualClock clock = new ManualClock();
