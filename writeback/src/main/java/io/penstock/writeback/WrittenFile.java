@@ -305,7 +305,8 @@ public final class WrittenFile {
 
     /**
      * Its name is about to be removed, or taken by another file: nothing of it becomes visible any more once this has
-     * returned. It can be read and written until it is released, and a crash still finds it. Either {@link #unlink} or {@link #reinstate} follows.
+     * returned. It can be read and written until it is released, and a crash still finds it. Either {@link #unlink} or
+     * {@link #reinstate} follows.
      */
     public void withdraw() {
         commits.withdraw();
