@@ -276,15 +276,21 @@ final class JournalTest {
     void shorten_whileOthersAppend_losesNothing() throws Exception {
         JournalRecord created = new JournalRecord.UploadCreated(new MultipartUpload("a/ü", "id"), LAYOUT);
         Journal journal = journal(files, List.of(RECORDS.getFirst(), created));
+        AtomicInteger appended = new AtomicInteger();
         FutureTask<Boolean> appending = new FutureTask<>(() -> {
             for (int number = 1; number <= 2000; number++) {
                 journal.append(new JournalRecord.PartUploaded(new UploadedPart(number, "\"p\"", 5), number));
+                appended.set(number);
             }
             return true;
         });
         Thread.ofPlatform().start(appending);
         do {
+            int before = appended.get();
             journal.shorten(files, "j.journal");
+            while (appended.get() == before && !appending.isDone()) { // or its turn might never come
+                Thread.onSpinWait();
+            }
         } while (!appending.isDone());
         appending.get();
         JournalledUpload upload = replayed(replay(files.open("j.journal"))).upload();
