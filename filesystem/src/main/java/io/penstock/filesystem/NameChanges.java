@@ -106,7 +106,7 @@ final class NameChanges {
         if (node instanceof Directory) {
             throw new ErrnoException(Errno.EISDIR, "'" + directory.key(name) + "' is a directory");
         }
-        Inode inode = inode(directory, name, node);
+        Inode inode = files.inode(directory, name, node);
         List<SharedFile> sharing = files(inode);
         // What is on its way to the store must not arrive after the deletion.
         sharing.forEach(SharedFile::withdraw);
@@ -124,14 +124,6 @@ final class NameChanges {
             inodes.detach(inode);
             removeAll(inode);
         }
-    }
-
-    /** The inode of what stands at the name: null if none is in use. */
-    private @Nullable Inode inode(Directory directory, String name, @Nullable Node node) {
-        if (node instanceof SharedFile file) { // the name may have got another since this began to be written
-            inodes.restore(file.inode());
-        }
-        return inodes.find(directory, name);
     }
 
     private List<SharedFile> files(@Nullable Inode inode) {
@@ -245,7 +237,7 @@ final class NameChanges {
         Instant modified = source instanceof LiveFile live
                 ? live.modified()
                 : files.times().of(before);
-        Inode replaced = inode(to, newName, target);
+        Inode replaced = files.inode(to, newName, target);
         List<SharedFile> lost = files(replaced);
         // What is on its way to the store must neither arrive after the copy nor be refused because of it.
         lost.forEach(SharedFile::withdraw);
@@ -260,7 +252,7 @@ final class NameChanges {
         lost.forEach(SharedFile::remove);
         files.stored(new Inode.Place(to, newName), after, modified);
         tree.keep(from);
-        Inode inode = inode(from, name, source);
+        Inode inode = files.inode(from, name, source);
         if (inode != null) { // before the old name goes: who reads it meanwhile reads the copy
             move(inode, before, to, newName, after);
         } else if (replaced != null) {

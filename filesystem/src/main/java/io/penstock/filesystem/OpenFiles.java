@@ -257,10 +257,7 @@ final class OpenFiles {
 
     /** {@link InodeTable#acquire}, but another inode if the one there stands for another version. */
     Inode acquire(Directory parent, String name, Node node) {
-        if (node instanceof SharedFile file) { // the name may have got another inode since this began to be written
-            inodes.restore(file.inode());
-        }
-        Inode known = inodes.find(parent, name);
+        Inode known = files.inode(parent, name, node);
         if (known != null && standsForAnother(known, node) && standsForAnother(known, now(parent, name, node))) {
             inodes.retire(known);
         }

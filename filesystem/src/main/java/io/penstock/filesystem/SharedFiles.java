@@ -7,6 +7,7 @@ import io.penstock.metadata.Inode;
 import io.penstock.metadata.Inode.Place;
 import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.LiveFile;
+import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
@@ -137,6 +138,15 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         file.join(true);
         add(file, content);
         return file;
+    }
+
+    /** The inode of what stands at the name: null if none is in use. */
+    @Nullable
+    Inode inode(Directory parent, String name, @Nullable Node node) {
+        if (node instanceof SharedFile file) { // the name may have got another since this began to be written
+            inodes.restore(file.inode());
+        }
+        return inodes.find(parent, name);
     }
 
     /** What an earlier run left: it is committed behind. */
