@@ -80,28 +80,6 @@ final class FileSync {
         renamed = true;
     }
 
-    /** Has what is durable be found under the new name, if it has got one. */
-    void sayName() {
-        FileJournal journal;
-        JournalRecord.Opened identity;
-        syncs.lock();
-        try {
-            bytes.lock().lock();
-            try {
-                if (!renamed) {
-                    return;
-                }
-                journal = journal();
-                identity = file.identity();
-            } finally {
-                bytes.lock().unlock();
-            }
-            journal.amend(identity);
-        } finally {
-            syncs.unlock();
-        }
-    }
-
     /**
      * Returns once what is written by now would survive a crash of the machine.
      *
@@ -299,8 +277,8 @@ final class FileSync {
         amend(new JournalRecord.Withdrawn());
     }
 
-    /** Its name is still its own. */
-    void reinstated() {
+    /** What is durable is found under the name that it has now, which is its own. */
+    void sayName() {
         amend(file.lockedIdentity());
     }
 

@@ -315,7 +315,7 @@ public final class WrittenFile {
 
     /** Its name is its own after all: what is uncommitted is committed by whoever has it open, or behind. */
     public void reinstate() {
-        sync.reinstated();
+        sync.sayName();
         commits.settled(false);
         end(null);
     }
