@@ -2,7 +2,7 @@ package io.penstock.fuse.kernel;
 
 import java.nio.ByteBuffer;
 import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -13,22 +13,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class RequestPool {
     private final int capacity;
-    private final int most;
-
-    private final Queue<ByteBuffer> kept = new ConcurrentLinkedQueue<>();
-
-    /** How many are kept, or about to be. */
-    private final AtomicInteger keeping = new AtomicInteger();
-
+    private final Queue<ByteBuffer> kept;
     private final AtomicInteger taken = new AtomicInteger();
 
     /**
      * @param capacity bytes of the largest request
-     * @param most how many are kept for the next
+     * @param most how many are kept for the next, at least 1
      */
     RequestPool(int capacity, int most) {
         this.capacity = capacity;
-        this.most = most;
+        this.kept = new ArrayBlockingQueue<>(most);
     }
 
     /**
@@ -39,9 +33,7 @@ final class RequestPool {
     @Nullable
     ByteBuffer take() {
         ByteBuffer memory = kept.poll();
-        if (memory != null) {
-            keeping.decrementAndGet();
-        } else {
+        if (memory == null) {
             try {
                 memory = Reply.aligned(capacity);
             } catch (OutOfMemoryError e) {
@@ -54,11 +46,7 @@ final class RequestPool {
 
     void giveBack(ByteBuffer memory) {
         taken.decrementAndGet();
-        if (keeping.incrementAndGet() <= most) {
-            kept.add(memory);
-        } else {
-            keeping.decrementAndGet();
-        }
+        kept.offer(memory);
     }
 
     /** How many are to be given back, for leak checks. */
