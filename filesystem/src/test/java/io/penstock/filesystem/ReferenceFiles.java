@@ -382,6 +382,8 @@ final class ReferenceFiles {
         }
         if (version == null || !version.equals(store.get(from))) {
             return Errno.ESTALE;
+        } else if (mustBeNew && content(to) != null) {
+            return Errno.EEXIST; // what somebody else had put there outlives the removal that had hidden it
         }
         lose(to);
         store.put(to, version);
