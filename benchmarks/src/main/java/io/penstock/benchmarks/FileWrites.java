@@ -13,6 +13,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.stream.LongStream;
 
 /** Writes by plain threads and plain calls; what counts is when the last close has returned. */
 final class FileWrites {
@@ -64,6 +66,29 @@ final class FileWrites {
             nanos[call] = System.nanoTime() - begun;
             return null;
         });
+    }
+
+    /** Writes a file anew from front to back, again and again until it is over: the calls that had returned by then. */
+    static Measurement until(BooleanSupplier over, Path file, long size) throws IOException {
+        ByteBuffer content = ByteBuffer.allocateDirect(CALL).put(RandomBytes.of("burst", 0, CALL));
+        LongStream.Builder nanos = LongStream.builder();
+        long start = System.nanoTime();
+        long begun = start;
+        long end = start;
+        while (!over.getAsBoolean()) {
+            FileChannel channel = FileChannel.open(
+                    file, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE);
+            try (channel) {
+                for (long position = 0; position < size && !over.getAsBoolean(); position += CALL) {
+                    writeAll(channel, content.clear());
+                    end = System.nanoTime();
+                    nanos.add(end - begun);
+                    begun = end;
+                }
+            }
+        }
+        long[] calls = nanos.build().toArray();
+        return Measurement.of((long) calls.length * CALL, end - start, calls);
     }
 
     /** Makes each file by one write, by so many threads; an operation is a file. */

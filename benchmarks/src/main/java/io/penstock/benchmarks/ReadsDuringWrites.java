@@ -8,46 +8,51 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A file is read for the first time while checkpoints are written, against the same without. */
+/** A file is read for the first time while checkpoints are written, against each of the two alone. */
 final class ReadsDuringWrites implements WriteScenario {
-    private static final String ALONE = "read 1 file, cold, while nothing is written";
-    private static final String DURING = "read 1 file, cold, while files are written";
+    private static final List<String> FILES = List.of("read0", "read1", "read2");
+    private static final String READ = "read 1 file, cold, while files are written";
+    private static final String READ_ALONE = "read 1 file, cold, while nothing is written";
+    private static final String WRITTEN = "write files, while 1 file is read";
+    private static final String WRITTEN_ALONE = "write 1 file, while nothing is read";
 
     @Override
     public List<Row> rows() {
-        return List.of(new Row(DURING, new Row.Ceiling(ALONE)));
+        return List.of(new Row(READ, new Row.Ceiling(READ_ALONE)), new Row(WRITTEN, new Row.Ceiling(WRITTEN_ALONE)));
+    }
+
+    @Override
+    public void prepare(WriteRig rig) throws Exception {
+        for (String name : FILES) {
+            rig.keep(name);
+        }
     }
 
     @Override
     public void round(WriteRig rig) throws Exception {
         long size = rig.sizes().file();
-        rig.raw(
-                StreamWrites.rawName(1, StreamWrites.PER_FILE),
-                raw -> raw.parts(rig.keys("read", 1), size, WriteRig.PART, StreamWrites.PER_FILE));
-        MountProcess alone = rig.mount();
-        rig.served(ALONE, alone, () -> read(alone, size));
-        rig.unmount(alone);
-        MountProcess busy = rig.mount();
+        for (String name : FILES) {
+            rig.provide(name);
+        }
+        MountProcess mount = rig.mount();
+        read(mount, 0, size); // so that this code is compiled, too
+        rig.served(READ_ALONE, mount, () -> read(mount, 1, size));
+        List<Path> burst = WriteRig.files(mount, "burst", 1);
+        rig.served(WRITTEN_ALONE, mount, () -> FileWrites.sequential(burst, size, FileWrites.End.CLOSE));
         AtomicBoolean over = new AtomicBoolean();
         try (ExecutorService writer = Executors.newSingleThreadExecutor()) {
-            Future<?> burst = writer.submit(() -> {
-                while (!over.get()) {
-                    FileWrites.sequential(WriteRig.files(busy, "burst", 1), size, FileWrites.End.CLOSE);
-                }
-                return null;
-            });
-            rig.served(DURING, busy, () -> {
-                Measurement read = read(busy, size);
+            Future<Measurement> written = writer.submit(() -> FileWrites.until(over::get, burst.getFirst(), size));
+            try {
+                rig.served(READ, mount, () -> read(mount, 2, size));
+            } finally {
                 over.set(true);
-                return read;
-            });
-            burst.get();
+            }
+            rig.add(WRITTEN, written.get());
         }
-        rig.unmount(busy);
+        rig.unmount(mount);
     }
 
-    private static Measurement read(MountProcess mount, long size) throws IOException {
-        Path file = WriteRig.files(mount, "read", 1).getFirst();
-        return FileReads.interleaved(file, size, 1, ReadRig.CALL, ReadRig.CALL);
+    private static Measurement read(MountProcess mount, int file, long size) throws IOException {
+        return FileReads.interleaved(mount.path().resolve(FILES.get(file)), size, 1, ReadRig.CALL, ReadRig.CALL);
     }
 }

@@ -17,19 +17,21 @@ final class StagedWrites implements WriteScenario {
     @Override
     public void round(WriteRig rig) throws Exception {
         long size = rig.sizes().file();
-        MountProcess staged = rig.mount("-o", "write.close=staged");
-        rig.served(
-                STAGED,
-                staged,
-                () -> FileWrites.sequential(WriteRig.files(staged, "staged", 1), size, FileWrites.End.CLOSE));
-        rig.unmount(staged);
+        MountProcess mount = rig.mount("-o", "write.close=staged");
+        // One after the other in one mount: a disk that is told of each deleted block is slow for a while after a
+        // mount's.
+        rig.awaitObject("warm-up", size / 4);
+        write(rig, mount, STAGED, "staged", FileWrites.End.CLOSE);
+        rig.awaitObject("staged0", size);
+        write(rig, mount, FSYNCED, "synced", FileWrites.End.FDATASYNC);
+        rig.unmount(mount);
         Path bare = rig.bareFile();
         rig.bare(BARE, () -> FileWrites.sequential(List.of(bare), size, FileWrites.End.FDATASYNC));
-        MountProcess synced = rig.mount("-o", "write.close=staged");
-        rig.served(
-                FSYNCED,
-                synced,
-                () -> FileWrites.sequential(WriteRig.files(synced, "synced", 1), size, FileWrites.End.FDATASYNC));
-        rig.unmount(synced);
+    }
+
+    private static void write(WriteRig rig, MountProcess mount, String row, String name, FileWrites.End end)
+            throws Exception {
+        List<Path> file = WriteRig.files(mount, name, 1);
+        rig.served(row, mount, () -> FileWrites.sequential(file, rig.sizes().file(), end));
     }
 }

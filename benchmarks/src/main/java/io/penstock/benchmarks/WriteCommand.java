@@ -127,6 +127,9 @@ final class WriteCommand implements Callable<Integer> {
     }
 
     private void measure(List<WriteScenario> scenarios, WriteRig rig) throws Exception {
+        for (WriteScenario scenario : scenarios) {
+            scenario.prepare(rig);
+        }
         for (int round = 1; round <= run.rounds(); round++) {
             System.err.println("round " + round + " of " + run.rounds());
             for (WriteScenario scenario : scenarios) {

@@ -3,8 +3,13 @@ package io.penstock.benchmarks;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.IntStream;
 
 /** What the write scenarios share: mounts, the raw client, the bare disk, and a place for results. */
@@ -14,6 +19,8 @@ final class WriteRig {
 
     /** Threads that write small files. */
     static final int THREADS = 16;
+
+    private static final Duration UPLOAD_TIMEOUT = Duration.ofMinutes(10);
 
     static final Row FIRST_WRITE = new Row(
             "write 1 file, by a process just started", new Row.Ceiling(StreamWrites.rawName(1, StreamWrites.PER_FILE)));
@@ -25,6 +32,9 @@ final class WriteRig {
     private final RawPuts raw;
     private final Scratch scratch;
     private final Results results;
+
+    /** Keys that were there before. */
+    private final Set<String> kept = new HashSet<>();
 
     /**
      * How much is written.
@@ -89,6 +99,46 @@ final class WriteRig {
         results.add(name, new Sample(work.run(), null));
     }
 
+    /** What was measured beside something else. */
+    void add(String name, Measurement measurement) {
+        results.add(name, new Sample(measurement, null));
+    }
+
+    /** A large object of the name is not removed if there is one already. */
+    void keep(String name) throws Exception {
+        String key = prefix + name;
+        if (isThere(key, sizes.file())) {
+            kept.add(key);
+        }
+    }
+
+    /** Has a large object of the name there. */
+    void provide(String name) throws Exception {
+        String key = prefix + name;
+        if (!kept.contains(key)) {
+            raw.parts(List.of(key), sizes.file(), PART, StreamWrites.PER_FILE);
+        }
+    }
+
+    /** Waits until what is uploaded behind is there. */
+    void awaitObject(String name, long size) throws Exception {
+        Instant deadline = Instant.now().plus(UPLOAD_TIMEOUT);
+        while (!isThere(prefix + name, size)) {
+            if (Instant.now().isAfter(deadline)) {
+                throw new BenchException(name + " has not been uploaded for " + UPLOAD_TIMEOUT.toMinutes() + " min");
+            }
+            Thread.sleep(100);
+        }
+    }
+
+    private boolean isThere(String key, long size) throws Exception {
+        try {
+            return store.head(key).version().size() == size;
+        } catch (ObjectStoreException.NotFound e) {
+            return false;
+        }
+    }
+
     Path bareFile() throws Exception {
         return scratch.emptyFolder("bare").resolve("file");
     }
@@ -111,6 +161,7 @@ final class WriteRig {
             ListPage page = store.list(request);
             raw.remove(page.objects().stream()
                     .map(object -> object.version().key())
+                    .filter(key -> !kept.contains(key))
                     .toList());
             String token = page.nextToken();
             if (token == null) {

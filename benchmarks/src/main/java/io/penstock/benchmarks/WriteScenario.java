@@ -7,6 +7,9 @@ interface WriteScenario {
     /** What it adds to the report. */
     List<Row> rows();
 
+    /** Called once, before anything is measured or removed. */
+    default void prepare(WriteRig rig) throws Exception {}
+
     /** Measures each row and each ceiling once. */
     void round(WriteRig rig) throws Exception;
 }
