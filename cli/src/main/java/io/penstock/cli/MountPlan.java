@@ -89,6 +89,7 @@ record MountPlan(
                 new WritebackLimits.Values(
                         configuration.get(WriteSettings.UPLOAD_CONCURRENCY),
                         configuration.get(WriteSettings.UPLOAD_CONCURRENCY_PER_FILE),
+                        configuration.get(WriteSettings.UPLOAD_CONCURRENCY_WHILE_STAGING),
                         configuration.get(WriteSettings.MEMORY),
                         configuration.get(WriteSettings.STAGING_SIZE),
                         configuration.get(WriteSettings.PART_SIZE)));

@@ -25,7 +25,7 @@ class RunningMountTest {
 
     @BeforeEach
     void makeHost() {
-        host = new Host(Map.of("XDG_RUNTIME_DIR", folder.toString()), folder, 1000, 1000, 1L << 30);
+        host = new Host(Map.of("XDG_RUNTIME_DIR", folder.toString()), folder, 1000, 1000, 1L << 30, 4);
     }
 
     @Test

@@ -150,7 +150,7 @@ final class Mounted implements AutoCloseable {
                 WritebackConfig.Fsync.STAGED,
                 WritebackConfig.Conflict.KEEP_BOTH,
                 LARGEST_OBJECT,
-                new WritebackLimits.Values(4, 4, 16L << 20, 1L << 30, 8 << 20));
+                new WritebackLimits.Values(4, 4, 4, 16L << 20, 1L << 30, 8 << 20));
     }
 
     /** A small cache for the mounts of one test class: opening one takes as long as many a test. */

@@ -28,6 +28,9 @@ final class Staging {
     private static final long FULL_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long BROKEN_NANOS = TimeUnit.SECONDS.toNanos(30);
 
+    /** For so long after something was staged more is expected: blocks follow each other within milliseconds. */
+    private static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     /** Less than this free, and a write that failed did so for want of space. */
     private static final long NO_SPACE_BYTES = 2L * Writeback.BLOCK_SIZE;
 
@@ -44,12 +47,15 @@ final class Staging {
     private long restsUntil;
     private boolean broken;
 
+    private volatile long stagedLast;
+
     Staging(@Nullable StagingFiles files, String namespace, LongSupplier limitBytes, LongSupplier nanoTime) {
         this.files = files;
         this.namespace = namespace;
         this.limitBytes = limitBytes;
         this.nanoTime = nanoTime;
         this.broken = files == null;
+        this.stagedLast = nanoTime.getAsLong() - BUSY_NANOS;
     }
 
     /** What keeps keys of different buckets apart. */
@@ -111,7 +117,13 @@ final class Staging {
         return usedBytes;
     }
 
+    /** Whether something is being staged: programs write, or wait for that. */
+    boolean isBusy() {
+        return nanoTime.getAsLong() - stagedLast < BUSY_NANOS;
+    }
+
     synchronized void succeeded() {
+        stagedLast = nanoTime.getAsLong();
         if (broken) {
             broken = false;
             log.info("The staging disk works again and is used from now on.");

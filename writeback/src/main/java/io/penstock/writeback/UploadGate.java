@@ -4,14 +4,16 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Lets so many uploads run at once, of the mount and of each file. Files take turns: one that has thousands of parts to
- * send lets a small one through after the next.
+ * send lets a small one through after the next. Where they are behind what programs wait for, fewer run at once.
  */
 final class UploadGate {
     private final WritebackLimits limits;
+    private final BooleanSupplier yields;
 
     /** A leaf: nothing is taken under it. */
     private final ReentrantLock lock = new ReentrantLock();
@@ -22,8 +24,10 @@ final class UploadGate {
     /** Guarded by lock. */
     private int running;
 
-    UploadGate(WritebackLimits limits) {
+    /** @param yields whether programs wait for something else now; asked whenever an upload might begin, must not wait */
+    UploadGate(WritebackLimits limits, BooleanSupplier yields) {
         this.limits = limits;
+        this.yields = yields;
         limits.whenChanged(this::admit);
     }
 
@@ -118,7 +122,8 @@ final class UploadGate {
         lock.lock();
         try {
             WritebackLimits.Values most = limits.get();
-            for (int lanes = line.size(); lanes > 0 && running < most.uploads(); lanes--) {
+            int inAll = yields.getAsBoolean() ? Math.min(most.uploads(), most.uploadsWhileStaging()) : most.uploads();
+            for (int lanes = line.size(); lanes > 0 && running < inAll; lanes--) {
                 Lane lane = line.remove();
                 Runnable next = lane.runningHere < most.uploadsPerFile() ? lane.waiting.remove() : null;
                 if (!lane.waiting.isEmpty()) {

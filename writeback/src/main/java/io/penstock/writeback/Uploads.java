@@ -10,6 +10,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -34,18 +35,23 @@ final class Uploads implements Upload.Factory, AutoCloseable {
     private final ExecutorService threads = Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("upload-", 0).factory());
 
-    /** @param prefix what is mounted: the store is asked whether it knows conditions with a key below it */
-    Uploads(ObjectStore store, String prefix, long largestObjectBytes, WritebackLimits limits) {
-        this(store, prefix, largestObjectBytes, limits, System::nanoTime);
-    }
-
-    Uploads(ObjectStore store, String prefix, long largestObjectBytes, WritebackLimits limits, LongSupplier nanoTime) {
+    /**
+     * @param prefix what is mounted: the store is asked whether it knows conditions with a key below it
+     * @param yields whether programs wait for something else now
+     */
+    Uploads(
+            ObjectStore store,
+            String prefix,
+            long largestObjectBytes,
+            WritebackLimits limits,
+            BooleanSupplier yields,
+            LongSupplier nanoTime) {
         this.store = store;
         this.prefix = prefix;
         this.largestObjectBytes = largestObjectBytes;
         this.limits = limits;
         this.nanoTime = nanoTime;
-        this.gate = new UploadGate(limits);
+        this.gate = new UploadGate(limits, yields);
     }
 
     @Override

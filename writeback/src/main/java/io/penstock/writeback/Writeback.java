@@ -73,9 +73,11 @@ public final class Writeback implements AutoCloseable {
             WritebackConfig config)
             throws IOException {
         WritebackLimits limits = new WritebackLimits(config.limits());
-        Uploads uploads = new Uploads(store, prefix, config.largestObjectBytes(), limits);
         StagingFiles files = stagingFiles(config.staging());
         Staging staging = new Staging(files, namespace, () -> limits.get().stagingBytes(), System::nanoTime);
+        boolean behind = config.close() == WritebackConfig.Close.STAGED;
+        Uploads uploads = new Uploads(
+                store, prefix, config.largestObjectBytes(), limits, () -> behind && staging.isBusy(), System::nanoTime);
         Recovery left = files == null ? null : Recovery.of(staging);
         Shared shared = new Shared(
                 store, config, limits, base, staging, uploads, new CachedPages(cache, namespace), Clock.systemUTC());

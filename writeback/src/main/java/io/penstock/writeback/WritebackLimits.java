@@ -12,15 +12,24 @@ public final class WritebackLimits {
     /**
      * @param uploads PUTs, UploadParts and UploadPartCopies at once, of the mount; 1 or more
      * @param uploadsPerFile the same of one file; 1 or more
+     * @param uploadsWhileStaging the same of the mount while blocks are being staged that a program waits for, and no
+     *     upload is waited for; 1 or more
      * @param dirtyBytes bytes of blocks in memory; at least two blocks of 4 MiB
      * @param stagingBytes bytes on the staging disk; at least two blocks
      * @param partBytes the first parts' size: a multiple of 4 MiB, 8 MiB or more. It counts for uploads begun later
      */
-    public record Values(int uploads, int uploadsPerFile, long dirtyBytes, long stagingBytes, long partBytes) {
+    public record Values(
+            int uploads,
+            int uploadsPerFile,
+            int uploadsWhileStaging,
+            long dirtyBytes,
+            long stagingBytes,
+            long partBytes) {
         /** @throws IllegalArgumentException whose message names the limit and what is allowed */
         public Values {
             require(uploads >= 1, "uploads", uploads, "1 or more");
             require(uploadsPerFile >= 1, "uploads per file", uploadsPerFile, "1 or more");
+            require(uploadsWhileStaging >= 1, "uploads while staging", uploadsWhileStaging, "1 or more");
             require(dirtyBytes >= 2L * Writeback.BLOCK_SIZE, "dirty bytes", dirtyBytes, "8 MiB or more");
             require(stagingBytes >= 2L * Writeback.BLOCK_SIZE, "staging bytes", stagingBytes, "8 MiB or more");
             require(

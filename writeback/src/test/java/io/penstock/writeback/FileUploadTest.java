@@ -44,9 +44,9 @@ final class FileUploadTest {
     private final DelayingObjectStore delays = new DelayingObjectStore(faults);
     private final RecordingObjectStore store = new RecordingObjectStore(delays);
     private final WritebackLimits limits =
-            new WritebackLimits(new WritebackLimits.Values(4, 3, 1 << 30, 1 << 30, PART));
+            new WritebackLimits(new WritebackLimits.Values(4, 3, 4, 1 << 30, 1 << 30, PART));
     private final AtomicLong nanoTime = new AtomicLong();
-    private final Uploads uploads = new Uploads(store, "", 5L << 40, limits, nanoTime::get);
+    private final Uploads uploads = new Uploads(store, "", 5L << 40, limits, () -> false, nanoTime::get);
     private FakeFile file = new FakeFile(null, new byte[0]);
 
     @AfterEach
@@ -149,7 +149,7 @@ final class FileUploadTest {
     void ready_failure_othersWaitForTheCommitWhichSendsAll() throws Exception {
         Upload upload = begin(null);
         faults.next(PARTS, Fault.fail(Unavailable::new));
-        limits.set(new WritebackLimits.Values(1, 1, 1 << 30, 1 << 30, PART));
+        limits.set(new WritebackLimits.Values(1, 1, 4, 1 << 30, 1 << 30, PART));
         file.write(upload, 0, data(4 * PART));
         awaitNothingRuns();
         assertThat(upload.uploadedBytes()).isZero();
@@ -161,7 +161,7 @@ final class FileUploadTest {
     void ready_failureAndAWhile_goesOn() throws Exception {
         Upload upload = begin(null);
         faults.next(PARTS, Fault.fail(Unavailable::new));
-        limits.set(new WritebackLimits.Values(1, 1, 1 << 30, 1 << 30, PART));
+        limits.set(new WritebackLimits.Values(1, 1, 4, 1 << 30, 1 << 30, PART));
         file.write(upload, 0, data(2 * PART));
         awaitNothingRuns();
         assertThat(upload.uploadedBytes()).isZero();
@@ -182,7 +182,7 @@ final class FileUploadTest {
             other.write(another, 0, data(2 * PART));
             gate.awaitHeld(4);
             assertThat(file.bodies() + other.bodies()).isEqualTo(4);
-            limits.set(new WritebackLimits.Values(6, 4, 1 << 30, 1 << 30, PART));
+            limits.set(new WritebackLimits.Values(6, 4, 4, 1 << 30, 1 << 30, PART));
             gate.awaitHeld(6);
         }
         commit(upload);
@@ -298,7 +298,7 @@ final class FileUploadTest {
     void commit_uploadCannotBeCreated_failsAndCanBeTriedAgain() throws Exception {
         Upload upload = begin(null);
         faults.next(2, Call.CreateUpload.class::isInstance, Fault.fail(Unavailable::new));
-        limits.set(new WritebackLimits.Values(1, 1, 1 << 30, 1 << 30, PART));
+        limits.set(new WritebackLimits.Values(1, 1, 4, 1 << 30, 1 << 30, PART));
         file.write(upload, 0, data(2 * PART));
         awaitNothingRuns();
         assertThatThrownBy(() -> upload.commit(file.size(), WriteCondition.ALWAYS, () -> {}))

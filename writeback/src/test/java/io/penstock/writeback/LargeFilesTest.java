@@ -23,8 +23,9 @@ final class LargeFilesTest {
 
     private final InMemoryObjectStore bucket = InMemoryObjectStore.keepingSizesOnly();
     private final RecordingObjectStore store = new RecordingObjectStore(bucket);
-    private final WritebackLimits limits = new WritebackLimits(new WritebackLimits.Values(32, 32, GIB, GIB, 8 * MIB));
-    private final Uploads uploads = new Uploads(store, "", 5 * TIB, limits);
+    private final WritebackLimits limits =
+            new WritebackLimits(new WritebackLimits.Values(32, 32, 32, GIB, GIB, 8 * MIB));
+    private final Uploads uploads = new Uploads(store, "", 5 * TIB, limits, () -> false, System::nanoTime);
 
     @AfterEach
     void nothingIsLeft() {

@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
@@ -471,7 +472,27 @@ final class StagingTest {
         mount.writeback
                 .limits()
                 .set(new WritebackLimits.Values(
-                        limits.uploads(), limits.uploadsPerFile(), limits.dirtyBytes(), bytes, limits.partBytes()));
+                        limits.uploads(),
+                        limits.uploadsPerFile(),
+                        limits.uploadsWhileStaging(),
+                        limits.dirtyBytes(),
+                        bytes,
+                        limits.partBytes()));
+    }
+
+    @Test
+    void isBusy_aWhileAfterABlockWasStaged_only() throws Exception {
+        AtomicLong nanoTime = new AtomicLong();
+        Staging staging = new Staging(files, "", () -> 1L << 30, nanoTime::get);
+        assertThat(staging.isBusy()).isFalse();
+        StagedFile file = staging.newFile();
+        assertThat(file.write(0, ByteBuffer.wrap(bytes(1)))).isTrue();
+        assertThat(staging.isBusy()).isTrue();
+        nanoTime.addAndGet(Duration.ofMillis(99).toNanos());
+        assertThat(staging.isBusy()).isTrue();
+        nanoTime.addAndGet(Duration.ofMillis(1).toNanos());
+        assertThat(staging.isBusy()).isFalse();
+        file.remove();
     }
 
     @Test

@@ -16,6 +16,6 @@ final class TestConfig {
                 Fsync.STAGED,
                 Conflict.KEEP_BOTH,
                 5L << 40,
-                new WritebackLimits.Values(4, 4, (long) blocks * Writeback.BLOCK_SIZE, 1L << 30, 8 << 20));
+                new WritebackLimits.Values(4, 4, 4, (long) blocks * Writeback.BLOCK_SIZE, 1L << 30, 8 << 20));
     }
 }

@@ -10,7 +10,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 final class UploadGateTest {
     private final WritebackLimits limits = new WritebackLimits(values(4, 3));
-    private final UploadGate gate = new UploadGate(limits);
+    private boolean staging;
+    private final UploadGate gate = new UploadGate(limits, () -> staging);
     private final List<String> begun = new ArrayList<>();
 
     @Test
@@ -65,6 +66,17 @@ final class UploadGateTest {
     }
 
     @Test
+    void enqueue_whileStaging_leavesRoomAndTakesItAfterwards() {
+        staging = true;
+        UploadGate.Lane file = gate.lane();
+        enqueue(file, "a1", "a2", "a3", "a4", "a5");
+        assertThat(begun).containsExactly("a1", "a2");
+        staging = false;
+        file.release();
+        assertThat(begun).hasSize(4);
+    }
+
+    @Test
     void acquire_interrupted_leavesNothingBehind() throws InterruptedException {
         limits.set(values(1, 1));
         UploadGate.Lane file = gate.lane();
@@ -91,6 +103,6 @@ final class UploadGateTest {
     }
 
     private static WritebackLimits.Values values(int uploads, int uploadsPerFile) {
-        return new WritebackLimits.Values(uploads, uploadsPerFile, 1 << 30, 1 << 30, 8 << 20);
+        return new WritebackLimits.Values(uploads, uploadsPerFile, 2, 1 << 30, 1 << 30, 8 << 20);
     }
 }

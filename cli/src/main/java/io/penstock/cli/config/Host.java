@@ -14,8 +14,9 @@ import java.util.Map;
  * @param uid the user's number
  * @param gid the number of the user's group
  * @param memoryBytes the machine's memory, or what the process's cgroup may have of it
+ * @param processors the machine's, or what the process's cgroup may have of them
  */
-public record Host(Map<String, String> environment, Path home, int uid, int gid, long memoryBytes) {
+public record Host(Map<String, String> environment, Path home, int uid, int gid, long memoryBytes, int processors) {
     /** This machine and this process's user. */
     public static Host current() {
         return Current.HOST;
@@ -68,7 +69,8 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
                         Path.of(System.getProperty("user.home")),
                         (int) Files.getAttribute(self, "unix:uid"),
                         (int) Files.getAttribute(self, "unix:gid"),
-                        Math.min(memoryOfMachine(), memoryOfCgroup()));
+                        Math.min(memoryOfMachine(), memoryOfCgroup()),
+                        Runtime.getRuntime().availableProcessors());
             } catch (IOException e) {
                 throw new UncheckedIOException("cannot read /proc: " + e.getMessage(), e);
             }

@@ -98,6 +98,15 @@ public final class WriteSettings {
                     "upload.concurrency-per-file", integer(1, 4096), "The most uploads of one file at once.")
             .withDefault("16");
 
+    public static final Setting<Integer> UPLOAD_CONCURRENCY_WHILE_STAGING = Setting.of(
+                    "upload.concurrency-while-staging",
+                    integer(1, 4096),
+                    "The most uploads at once while programs write with write.close=staged: what is uploaded behind"
+                            + " leaves them the processors and the disk.")
+            .withDefault(
+                    "half of the processors",
+                    configuration -> Math.max(1, configuration.host().processors() / 2));
+
     public static final Setting<Long> PART_SIZE = Setting.of(
                     "upload.part-size",
                     multiples(Writeback.BLOCK_SIZE, 2L * Writeback.BLOCK_SIZE, 5 * GIB),
@@ -127,6 +136,7 @@ public final class WriteSettings {
             List.of(
                     UPLOAD_CONCURRENCY,
                     UPLOAD_CONCURRENCY_PER_FILE,
+                    UPLOAD_CONCURRENCY_WHILE_STAGING,
                     PART_SIZE,
                     LARGEST_OBJECT,
                     CHECKSUMS,
