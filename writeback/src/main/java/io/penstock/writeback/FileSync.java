@@ -97,12 +97,14 @@ final class FileSync {
             while (true) {
                 Ground ground;
                 long wanted;
+                long size;
                 bytes.lock().lock();
                 try {
                     if (reporting) {
                         file.error().report();
                     }
                     wanted = file.changes();
+                    size = bytes.content().size();
                     if (file.isUnlinked() || durableChanges >= wanted) {
                         return true;
                     }
@@ -119,7 +121,7 @@ final class FileSync {
                 }
                 Boolean done;
                 try {
-                    done = attempt(ground, wanted);
+                    done = attempt(ground, wanted, size);
                 } finally {
                     release(ground);
                 }
@@ -142,13 +144,13 @@ final class FileSync {
     }
 
     /** Null if it has to be tried again; false if it cannot be made durable here. */
-    private @Nullable Boolean attempt(Ground ground, long wanted) throws InterruptedException {
+    private @Nullable Boolean attempt(Ground ground, long wanted, long size) throws InterruptedException {
         if (!file.shared().staging().isUsable()) {
             return false;
         }
         try {
             if (bytes.staging().stageAll(null)) {
-                return write(ground, wanted) ? Boolean.TRUE : null;
+                return write(ground, wanted, size) ? Boolean.TRUE : null;
             }
             if (awaitHeld()) {
                 return null;
@@ -184,8 +186,11 @@ final class FileSync {
         }
     }
 
-    /** False if a commit or another name came in between. */
-    private boolean write(Ground ground, long wanted) throws IOException {
+    /**
+     * @param size of which all is staged; what has been appended since need not be
+     * @return false if a commit or another name came in between
+     */
+    private boolean write(Ground ground, long wanted, long size) throws IOException {
         FileJournal journal = new FileJournal(ground.staged(), file::lockedIdentity);
         List<JournalRecord> records = new ArrayList<>();
         Content content;
@@ -206,7 +211,7 @@ final class FileSync {
                 renamed = false;
             }
             removed = content.takeSinceJournal();
-            records.add(written(removed));
+            records.add(written(removed, size));
         } finally {
             bytes.lock().unlock();
         }
@@ -253,18 +258,21 @@ final class FileSync {
         }
     }
 
-    /** What has changed since the last of these. With the file's lock held. */
-    private JournalRecord.Written written(Content.Removals removed) {
+    /** What has changed since the last of these, up to a size. With the file's lock held. */
+    private JournalRecord.Written written(Content.Removals removed, long upTo) {
         Content content = bytes.content();
+        long size = Math.min(upTo, content.size());
         List<ByteRange> data = new ArrayList<>();
         for (Block block : content.blocks()) {
             if (!block.isJournalled()) {
-                block.setJournalled(true);
-                data.addAll(block.stored().toList());
+                Ranges stored = block.stored().copy();
+                block.setJournalled(stored.nextIn(size) == Ranges.NONE);
+                stored.remove(size, Ranges.NONE);
+                data.addAll(stored.toList());
             }
         }
         return new JournalRecord.Written(
-                content.size(),
+                size,
                 content.baseEnd(),
                 removed.cut(),
                 file.modified(),

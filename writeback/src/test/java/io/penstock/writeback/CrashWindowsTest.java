@@ -35,6 +35,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a crash leaves between two steps that belong together, and what an interrupt must not break there. */
 @Timeout(60)
@@ -166,6 +168,32 @@ final class CrashWindowsTest {
         try (TestMount second = mount(local)) {
             second.assertNothingLeaks();
             assertThat(stored("a")).isEqualTo("NEW!4567xy");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 'synced '", "2, 'synced appended'"})
+    void fsync_ofAFileThatGrowsMeanwhile_promisesNoZerosForWhatItHasNotStaged(int syncs, String promised)
+            throws Exception {
+        AtomicReference<Action> onWrite = new AtomicReference<>(() -> {});
+        StagingFiles watched = new WatchedFiles(files, (operation, name) -> {
+            if (operation == Operation.WRITE && name.endsWith(StagedFile.DATA)) {
+                onWrite.getAndSet(() -> {}).run();
+            }
+        });
+        CrashingFiles left;
+        try (TestMount first = mount(watched)) {
+            WrittenFile file = first.writeback.create("log", null);
+            file.write(0, text("synced "));
+            onWrite.set(() -> file.write(7, text("appended")));
+            for (int i = 0; i < syncs; i++) {
+                file.fsync();
+            }
+            left = files.crash(Seeded.random(11));
+        }
+        try (TestMount second = mount(left)) {
+            second.assertNothingLeaks();
+            assertThat(stored("log")).isEqualTo(promised);
         }
     }
 
