@@ -111,7 +111,9 @@ final class NameChanges {
         // What is on its way to the store must not arrive after the deletion.
         sharing.forEach(SharedFile::withdraw);
         tree.keep(directory);
-        ObjectVersion version = stored(node);
+        ObjectVersion version = sharing.stream().anyMatch(SharedFile::isPerhapsVisible)
+                ? replacing(sharing, () -> there(directory.key(name)))
+                : stored(node);
         if (version != null && !defer(directory, name, version, sharing)) {
             replacing(sharing, () -> {
                 store.delete(version.key());
@@ -123,6 +125,15 @@ final class NameChanges {
         if (inode != null) {
             inodes.detach(inode);
             removeAll(inode);
+        }
+    }
+
+    /** What the store has, asked of it. */
+    private @Nullable ObjectVersion there(String key) throws ObjectStoreException, InterruptedException {
+        try {
+            return store.head(key).version();
+        } catch (ObjectStoreException.NotFound e) {
+            return null;
         }
     }
 
@@ -139,7 +150,8 @@ final class NameChanges {
     }
 
     /** Does at the store what ends withdrawn files; if it fails, they go on. */
-    private static <T> T replacing(List<SharedFile> withdrawn, Errnos.Waiting<T> call) throws ErrnoException {
+    private static <T extends @Nullable Object> T replacing(List<SharedFile> withdrawn, Errnos.Waiting<T> call)
+            throws ErrnoException {
         try {
             return Errnos.call(call);
         } catch (ErrnoException | RuntimeException e) {

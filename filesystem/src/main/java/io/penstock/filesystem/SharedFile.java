@@ -333,6 +333,12 @@ final class SharedFile implements LiveFile {
         }
     }
 
+    /** Whether the store may have of it what nobody here has heard of. Once it is withdrawn, that stays so. */
+    boolean isPerhapsVisible() {
+        WrittenFile written = content.written();
+        return written != null && written.isPerhapsVisible();
+    }
+
     /** Its name was not removed after all. */
     void reinstate() {
         WrittenFile written = content.written();

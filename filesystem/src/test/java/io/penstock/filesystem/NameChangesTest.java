@@ -238,6 +238,22 @@ class NameChangesTest extends OverOneCache {
     }
 
     @Test
+    void unlink_committedWithoutAnAnswer_removesTheObject() throws Exception {
+        m.faults.next(Call.Put.class::isInstance, Fault.failAfterwards(ObjectStoreException.Unavailable::new));
+        OpenFile file = m.create("a", O_RDWR);
+        m.write(file, 0, "1");
+        assertErrno(Errno.EIO, () -> m.fs.flush(file.handle(), 0));
+        assertThat(m.stored("a")).isEqualTo("1");
+
+        m.unlink("a");
+
+        m.fs.release(file.handle());
+        m.drain();
+        assertThat(m.stored("a")).isNull();
+        assertErrno(Errno.ENOENT, () -> m.lookup("a"));
+    }
+
+    @Test
     void unlink_objectBeingChanged_staysAndLeavesNothing() throws Exception {
         m.bucket.put("a", "12345");
         OpenFile file = m.open("a", O_RDWR);

@@ -154,6 +154,7 @@ final class Commit implements Runnable {
     private synchronized void decide() throws InterruptedException {
         begin();
         deciding = true;
+        file.deciding();
     }
 
     private synchronized void finish() {

@@ -78,6 +78,9 @@ final class FileCommits implements LiveContent.Owner {
     /** The content is of an earlier run, whose commit may have succeeded unnoticed. */
     private boolean recovered;
 
+    /** A request was sent that makes it visible, or may have been by an earlier run, and its answer is not known. */
+    private volatile boolean perhapsVisible;
+
     /** An earlier run was about to remove its name, or to have it taken by another file. */
     private boolean wasWithdrawn;
 
@@ -112,6 +115,7 @@ final class FileCommits implements LiveContent.Owner {
     void found(Recovery.Found found, UploadJournal journal) {
         created(found.opened().replaced());
         recovered = true;
+        perhapsVisible = true;
         wasWithdrawn = found.withdrawn();
         JournalledUpload earlier = found.upload();
         if (earlier != null) {
@@ -400,6 +404,16 @@ final class FileCommits implements LiveContent.Owner {
         return expected == null ? WriteCondition.ABSENT : new WriteCondition.Unchanged(expected.etag());
     }
 
+    /** The request is about to be sent that makes it visible. */
+    void deciding() {
+        perhapsVisible = true;
+    }
+
+    /** Whether the store may have a version of it that nobody here has heard of. */
+    boolean isPerhapsVisible() {
+        return perhapsVisible;
+    }
+
     /** The object is this version now. */
     void succeeded(Commit commit, ObjectVersion version) {
         lock.lock();
@@ -408,6 +422,7 @@ final class FileCommits implements LiveContent.Owner {
             upload = null;
             replaced = null;
             recovered = false;
+            perhapsVisible = false;
             committedChanges = commit.changes();
             file.committed(committedChanges);
             if (changes == committedChanges) {
@@ -428,6 +443,9 @@ final class FileCommits implements LiveContent.Owner {
         try {
             committing = null;
             announcedChanges = committedChanges;
+            if (failure instanceof ObjectStoreException.PreconditionFailed) {
+                perhapsVisible = false; // what is there is somebody else's
+            }
             if (failure != null) {
                 changedMeanwhile.toList().forEach(commit.upload()::changed);
                 reliefAgain = isFinal(failure) ? Instant.MAX : shared.now().plus(RELIEF_PAUSE);

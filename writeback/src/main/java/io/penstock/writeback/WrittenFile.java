@@ -313,6 +313,14 @@ public final class WrittenFile {
         sync.withdrawn();
     }
 
+    /**
+     * Whether the store may have a version of it that is not {@linkplain #committed known} here, because the answer to a
+     * commit was lost. Holds once it is {@linkplain #withdraw withdrawn}.
+     */
+    public boolean isPerhapsVisible() {
+        return commits.isPerhapsVisible();
+    }
+
     /** Its name is its own after all: what is uncommitted is committed by whoever has it open, or behind. */
     public void reinstate() {
         sync.sayName();

@@ -96,6 +96,24 @@ final class CrashWindowsTest {
     }
 
     @Test
+    void isPerhapsVisible_ofAnEarlierRun_untilItIsCommitted() throws Exception {
+        CrashingFiles left;
+        try (TestMount first = mount(files)) {
+            WrittenFile file = first.writeback.create("a", null);
+            file.write(0, text("text"));
+            assertThat(file.isPerhapsVisible()).isFalse();
+            file.fsync();
+            left = files.crash(Seeded.random(3));
+        }
+        try (TestMount second = new TestMount(store, left, TestConfig.withMemory(8))) {
+            WrittenFile found = second.writeback.recovered().getFirst();
+            assertThat(found.isPerhapsVisible()).isTrue();
+            second.start().assertNothingLeaks();
+            assertThat(found.isPerhapsVisible()).isFalse();
+        }
+    }
+
+    @Test
     void commit_ofMoreThanWasSynced_isRecognisedIfItWasTheLastThingBeforeACrash() throws Exception {
         AtomicReference<CrashingFiles> left = new AtomicReference<>(files);
         try (TestMount first = mount(files, (_, _) -> left.set(files.crash(Seeded.random(2))))) {
