@@ -5,6 +5,7 @@ import io.penstock.cli.config.LogLevel;
 import io.penstock.cli.config.Origin;
 import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.Settings;
+import io.penstock.cli.config.WriteSettings;
 import io.penstock.fuse.DeadMount;
 import io.penstock.fuse.HandedOver;
 import io.penstock.fuse.Mount;
@@ -61,6 +62,7 @@ final class Serving {
     void run() throws MountException, RefusedException, InterruptedException {
         checkOutside(Settings.CACHE_DIR);
         checkOutside(Settings.LOG_FILE);
+        checkOutside(WriteSettings.STAGING);
         startLog();
         DeadMount.takeAway(plan.mount().mountPoint()).ifPresent(found -> {
             log.warn("{}", found);

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>While it is not usable nothing is staged: content stays in memory until it is committed.
  */
-final class Staging {
+final class Staging implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Staging.class);
 
     private static final long FULL_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -61,6 +61,18 @@ final class Staging {
     /** What keeps keys of different buckets apart. */
     String namespace() {
         return namespace;
+    }
+
+    /** Nothing of it is used any more. */
+    @Override
+    public void close() {
+        try {
+            if (files != null) {
+                files.close();
+            }
+        } catch (IOException e) {
+            log.debug("The staging folder is not closed", e);
+        }
     }
 
     /** A place for one file's content; nothing is made on disk yet. */
@@ -122,6 +134,7 @@ final class Staging {
         return nanoTime.getAsLong() - stagedLast < BUSY_NANOS;
     }
 
+    /** A write has succeeded. */
     synchronized void succeeded() {
         stagedLast = nanoTime.getAsLong();
         if (broken) {

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /** The files of the staging folder. Safe for use by any number of threads. */
-interface StagingFiles {
+interface StagingFiles extends AutoCloseable {
     /** Makes an empty file. Its name may be lost in a crash of the machine until {@link #force}. */
     DataFile create(String name) throws IOException;
 
@@ -31,4 +31,8 @@ interface StagingFiles {
 
     /** Where the file is. */
     Path path(String name);
+
+    /** Nobody uses them any more. */
+    @Override
+    default void close() throws IOException {}
 }

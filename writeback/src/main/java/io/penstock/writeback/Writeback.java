@@ -1,5 +1,6 @@
 package io.penstock.writeback;
 
+import io.penstock.cache.FolderLock;
 import io.penstock.cache.PageCache;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStore;
@@ -61,8 +62,8 @@ public final class Writeback implements AutoCloseable {
      * Opens the staging folder and takes over what earlier runs left in it.
      *
      * @param prefix what is mounted, for what the store has to be asked with a key of its own
-     * @throws IOException with a message fit for the user if the folder cannot be read or made. One that cannot be
-     *     written is no error: writing goes on in memory, and says so once
+     * @throws IOException with a message fit for the user if the folder cannot be read or made, or another process uses
+     *     it. One that cannot be written is no error: writing goes on in memory, and says so once
      */
     public static Writeback open(
             ObjectStore store,
@@ -78,15 +79,26 @@ public final class Writeback implements AutoCloseable {
         boolean behind = config.close() == WritebackConfig.Close.STAGED;
         Uploads uploads = new Uploads(
                 store, prefix, config.largestObjectBytes(), limits, () -> behind && staging.isBusy(), System::nanoTime);
-        Recovery left = files == null ? null : Recovery.of(staging);
+        Recovery left = files == null ? null : earlierRuns(staging);
         Shared shared = new Shared(
                 store, config, limits, base, staging, uploads, new CachedPages(cache, namespace), Clock.systemUTC());
         return new Writeback(shared, uploads, left);
     }
 
-    private static @Nullable StagingFiles stagingFiles(Path folder) {
+    private static Recovery earlierRuns(Staging staging) throws IOException {
+        try {
+            return Recovery.of(staging);
+        } catch (IOException | RuntimeException e) {
+            staging.close();
+            throw e;
+        }
+    }
+
+    private static @Nullable StagingFiles stagingFiles(Path folder) throws FolderLock.TakenException {
         try {
             return new LocalStagingFiles(folder);
+        } catch (FolderLock.TakenException e) {
+            throw e;
         } catch (IOException e) {
             log.warn(
                     "The staging folder {} cannot be used: {}. Writing goes on in memory; fsync waits until files are"
@@ -160,5 +172,6 @@ public final class Writeback implements AutoCloseable {
         shared.close();
         kept.forEach(KeptFile::close);
         uploads.close();
+        shared.staging().close();
     }
 }

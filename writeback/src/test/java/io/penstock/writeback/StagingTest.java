@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.cache.CacheConfig;
 import io.penstock.cache.CachedObject;
 import io.penstock.cache.DataFile;
+import io.penstock.cache.FolderLock;
 import io.penstock.cache.PageCache;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
@@ -616,9 +617,27 @@ final class StagingTest {
             mount.assertNothingLeaks();
             mount.close();
             try (Stream<Path> left = Files.list(staging)) {
-                assertThat(left).isEmpty();
+                assertThat(left).containsExactly(staging.resolve("lock"));
             }
         }
+    }
+
+    @Test
+    void open_folderInUse_isRefusedUntilItIsNot() throws Exception {
+        WritebackConfig config = TestConfig.in(directory.resolve("staging"), 4);
+        try (PageCache cache = PageCache.open(new CacheConfig(directory.resolve("cache"), 1L << 30, 0, 32 << 20))) {
+            Writeback first = open(config, cache);
+            assertThatThrownBy(() -> open(config, cache))
+                    .isInstanceOf(FolderLock.TakenException.class)
+                    .hasMessageContaining("staging folder " + config.staging() + " is in use by process")
+                    .hasMessageContaining("write.staging");
+            first.close();
+            open(config, cache).close();
+        }
+    }
+
+    private Writeback open(WritebackConfig config, PageCache cache) throws IOException {
+        return Writeback.open(store, "", cache, TestMount.NAMESPACE, new StoredBase(store), config);
     }
 
     @Test

@@ -10,8 +10,12 @@ final class TestConfig {
     private TestConfig() {}
 
     static WritebackConfig withMemory(int blocks) {
+        return in(Path.of("unused"), blocks);
+    }
+
+    static WritebackConfig in(Path staging, int blocks) {
         return new WritebackConfig(
-                Path.of("unused"),
+                staging,
                 Close.VISIBLE,
                 Fsync.STAGED,
                 Conflict.KEEP_BOTH,
