@@ -231,7 +231,7 @@ final class Block {
     /** Whether its place in the staging file may be written now. */
     boolean mayBeStaged() {
         Block first = original;
-        if (first != null && !first.isHeld() && !first.isStaging()) {
+        if (first != null && !first.isHeld() && first.mayBeStaged()) {
             original = null;
             first = null;
         }

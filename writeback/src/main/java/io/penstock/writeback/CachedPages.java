@@ -26,7 +26,8 @@ record CachedPages(PageCache cache, String namespace) implements CommittedPages 
             if (whole.isEmpty()) {
                 return;
             }
-            boolean staged = content.ground().staged().hasData() && content.stageAll();
+            StagedFile file = content.ground().staged();
+            boolean staged = file.hasData() && !file.isSuspect() && content.stageAll();
             if (!staged || !adopt(version, content, whole)) {
                 fill(version, content, whole);
             }

@@ -30,6 +30,9 @@ final class Content {
 
     private long size;
 
+    /** The least that the size has been since it was {@linkplain #noteSize noted}. */
+    private long leastSize;
+
     private Removals sinceCommit = new Removals();
     private Copies copiedSinceCommit = new Copies();
     private Removals sinceJournal = new Removals();
@@ -59,6 +62,7 @@ final class Content {
         this.zeros = zeros;
         this.baseEnd = baseEnd;
         this.size = size;
+        this.leastSize = size;
     }
 
     /** The same at another time: its blocks are held until they are {@linkplain #letGo let go}. */
@@ -115,6 +119,14 @@ final class Content {
         });
     }
 
+    void noteSize() {
+        leastSize = size;
+    }
+
+    long leastSize() {
+        return leastSize;
+    }
+
     void grow(long end) {
         size = Math.max(size, end);
     }
@@ -129,6 +141,7 @@ final class Content {
             sinceJournal.cut = Math.min(sinceJournal.cut, changed);
         }
         size = changed;
+        leastSize = Math.min(leastSize, size);
     }
 
     /** Makes the range, within the size, zeros. */
@@ -158,7 +171,8 @@ final class Content {
     private void forget(long from, long to) {
         for (Block block : List.copyOf(
                 blocks.subMap(indexOf(from), true, indexOf(to - 1), true).values())) {
-            if (from <= block.start() && Math.min(block.end(), size) <= to) {
+            boolean whole = from <= block.start() && Math.min(block.end(), size) <= to;
+            if (whole && block.mayBeStaged()) { // else its successor would not wait for what is still written there
                 blocks.remove(block.index());
                 block.drop();
             } else {

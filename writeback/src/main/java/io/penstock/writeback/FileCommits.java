@@ -297,6 +297,13 @@ final class FileCommits implements LiveContent.Owner {
 
     // ---- commits
 
+    /** Somebody waits for the commit that runs, if one does: it fails rather than being tried again. With the lock held. */
+    void awaited() {
+        if (committing != null) {
+            committing.awaited();
+        }
+    }
+
     /** Returns once what is written by now is visible. An interrupt ends the waiting, not the commit. */
     void commit() throws ObjectStoreException, IOException, InterruptedException {
         lock.lockInterruptibly();

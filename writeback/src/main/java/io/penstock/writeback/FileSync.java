@@ -63,6 +63,7 @@ final class FileSync {
         boolean older;
         bytes.lock().lock();
         try {
+            file.awaited();
             older = durableChanges > file.committedChanges() && durableChanges < file.changes();
         } finally {
             bytes.lock().unlock();
@@ -97,14 +98,13 @@ final class FileSync {
             while (true) {
                 Ground ground;
                 long wanted;
-                long size;
                 bytes.lock().lock();
                 try {
                     if (reporting) {
                         file.error().report();
                     }
                     wanted = file.changes();
-                    size = bytes.content().size();
+                    bytes.content().noteSize();
                     if (file.isUnlinked() || durableChanges >= wanted) {
                         return true;
                     }
@@ -121,7 +121,7 @@ final class FileSync {
                 }
                 Boolean done;
                 try {
-                    done = attempt(ground, wanted, size);
+                    done = attempt(ground, wanted);
                 } finally {
                     release(ground);
                 }
@@ -144,13 +144,13 @@ final class FileSync {
     }
 
     /** Null if it has to be tried again; false if it cannot be made durable here. */
-    private @Nullable Boolean attempt(Ground ground, long wanted, long size) throws InterruptedException {
-        if (!file.shared().staging().isUsable()) {
+    private @Nullable Boolean attempt(Ground ground, long wanted) throws InterruptedException {
+        if (!file.shared().staging().isUsable() || ground.staged().isSuspect()) {
             return false;
         }
         try {
             if (bytes.staging().stageAll(null)) {
-                return write(ground, wanted, size) ? Boolean.TRUE : null;
+                return write(ground, wanted) ? Boolean.TRUE : null;
             }
             if (awaitHeld()) {
                 return null;
@@ -186,11 +186,8 @@ final class FileSync {
         }
     }
 
-    /**
-     * @param size of which all is staged; what has been appended since need not be
-     * @return false if a commit or another name came in between
-     */
-    private boolean write(Ground ground, long wanted, long size) throws IOException {
+    /** False if a commit or another name came in between. */
+    private boolean write(Ground ground, long wanted) throws IOException {
         FileJournal journal = new FileJournal(ground.staged(), file::lockedIdentity);
         List<JournalRecord> records = new ArrayList<>();
         Content content;
@@ -211,7 +208,7 @@ final class FileSync {
                 renamed = false;
             }
             removed = content.takeSinceJournal();
-            records.add(written(removed, size));
+            records.add(written(removed));
         } finally {
             bytes.lock().unlock();
         }
@@ -258,10 +255,10 @@ final class FileSync {
         }
     }
 
-    /** What has changed since the last of these, up to a size. With the file's lock held. */
-    private JournalRecord.Written written(Content.Removals removed, long upTo) {
+    /** What has changed since the last of these; not what was appended since this sync began. With the file's lock held. */
+    private JournalRecord.Written written(Content.Removals removed) {
         Content content = bytes.content();
-        long size = Math.min(upTo, content.size());
+        long size = content.leastSize();
         List<ByteRange> data = new ArrayList<>();
         for (Block block : content.blocks()) {
             if (!block.isJournalled()) {

@@ -32,6 +32,11 @@ final class Ranges {
         return count == 0;
     }
 
+    /** Where the last run ends; 0 if there is none. */
+    long end() {
+        return count == 0 ? 0 : bounds[count - 1];
+    }
+
     /** Number of runs. */
     int runs() {
         return count / 2;

@@ -121,7 +121,7 @@ final class Recovery {
             }
             return;
         }
-        add(name, opened, written, state, journal);
+        add(name, opened, written, state, journal, names.contains(name + StagedFile.DATA));
     }
 
     private void add(
@@ -129,10 +129,11 @@ final class Recovery {
             JournalRecord.Opened opened,
             JournalRecord.Written written,
             JournalState state,
-            Journal journal)
+            Journal journal,
+            boolean hasData)
             throws IOException {
         JournalledUpload upload = state.upload();
-        StagedFile staged = StagedFile.found(staging, name, journal, state.data(), state.uploads());
+        StagedFile staged = StagedFile.found(staging, name, journal, hasData, state.data(), state.uploads());
         List<MultipartUpload> others = state.uploads().stream()
                 .filter(other -> upload == null || !other.equals(upload.upload()))
                 .toList();

@@ -42,6 +42,12 @@ final class StagedFile implements AutoCloseable {
     /** The journal is only there until they are aborted. */
     private boolean dropped;
 
+    /** A sync has failed: what was written before may be lost although the next one succeeds. */
+    private boolean suspect;
+
+    /** How many files were made. */
+    private int made;
+
     /** Whether the names would survive a crash of the machine. */
     private boolean namesDurable;
 
@@ -61,18 +67,25 @@ final class StagedFile implements AutoCloseable {
     /**
      * What an earlier run left.
      *
+     * @param isThere whether there is a data file, of which only what the journal speaks of is kept
      * @param uploads that the journal names
      */
     static StagedFile found(
-            Staging staging, String name, Journal journal, Ranges data, Collection<MultipartUpload> uploads)
+            Staging staging,
+            String name,
+            Journal journal,
+            boolean isThere,
+            Ranges data,
+            Collection<MultipartUpload> uploads)
             throws IOException {
         StagedFile file = new StagedFile(staging, name);
         file.journal = journal;
         file.namesDurable = true;
         file.journalDurable = true;
         file.uploads.addAll(uploads);
-        if (!data.isEmpty()) {
+        if (isThere) {
             file.data = staging.files().open(name + DATA);
+            cut(file.data, data.end());
         }
         for (ByteRange range : data.toList()) {
             for (long block = Content.indexOf(range.offset()); block <= Content.indexOf(range.end() - 1); block++) {
@@ -84,6 +97,14 @@ final class StagedFile implements AutoCloseable {
         file.takenBytes = data.length();
         staging.found(file.takenBytes);
         return file;
+    }
+
+    private static void cut(DataFile data, long length) {
+        try {
+            data.setLength(length);
+        } catch (IOException e) {
+            log.debug("What is behind the journalled part of a data file stays", e);
+        }
     }
 
     /** Takes space for so many bytes of the block in all. False if there is none, or if this was removed meanwhile. */
@@ -141,6 +162,7 @@ final class StagedFile implements AutoCloseable {
         }
         if (data == null) {
             data = staging.files().create(name + DATA);
+            made++;
             namesDurable = false;
         }
         return data;
@@ -156,11 +178,12 @@ final class StagedFile implements AutoCloseable {
             throw new IOException("used after it was removed: " + name);
         }
         if (journal == null) {
-            Journal made = Journal.create(staging.files().create(name + JOURNAL));
-            made.append(opened);
+            Journal fresh = Journal.create(staging.files().create(name + JOURNAL));
+            fresh.append(opened);
             namesDurable = false;
             journalDurable = false;
-            journal = made;
+            journal = fresh;
+            made++;
         }
         return journal;
     }
@@ -175,6 +198,7 @@ final class StagedFile implements AutoCloseable {
             current.shorten(staging.files(), name + JOURNAL);
         } finally {
             synchronized (this) {
+                made++;
                 namesDurable = false;
             }
         }
@@ -196,24 +220,36 @@ final class StagedFile implements AutoCloseable {
             if (file != null) {
                 file.force();
             }
-            if (!areNamesDurable()) {
+            int names = namesToSync();
+            if (names >= 0) {
                 staging.files().force();
-                setNamesDurable();
+                setNamesDurable(names);
             }
-            staging.succeeded();
         } catch (IOException e) {
+            synchronized (this) {
+                suspect = true; // fsync(2): the kernel says so once
+            }
             staging.failed("sync", e);
             throw e;
         }
     }
 
-    private synchronized boolean areNamesDurable() {
-        return namesDurable;
+    /** Whether what is staged here may not be what was written. */
+    synchronized boolean isSuspect() {
+        return suspect;
     }
 
-    private synchronized void setNamesDurable() {
-        namesDurable = true;
-        journalDurable = journal != null;
+    /** How many files were made so far; -1 if all their names are durable. */
+    private synchronized int namesToSync() {
+        return namesDurable ? -1 : made;
+    }
+
+    /** Unless there are more by now. */
+    private synchronized void setNamesDurable(int names) {
+        if (names == made) {
+            namesDurable = true;
+            journalDurable = journal != null;
+        }
     }
 
     /** Where what is staged lies, for messages. */

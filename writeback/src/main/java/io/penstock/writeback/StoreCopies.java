@@ -75,9 +75,9 @@ final class StoreCopies {
         lock.lock();
         try {
             Content content = bytes.content();
+            commits.changes(range); // parts that were copied are not to be used
             content.forgetCopies(range.offset(), range.end());
             if (size < range.end() && content.size() == range.end()) {
-                commits.changes(range);
                 content.resize(size);
             }
         } finally {

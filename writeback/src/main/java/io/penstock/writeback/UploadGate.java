@@ -2,7 +2,10 @@ package io.penstock.writeback;
 
 import java.util.ArrayDeque;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -12,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * send lets a small one through after the next. Where they are behind what programs wait for, fewer run at once.
  */
 final class UploadGate {
+    private static final Executor LATER = CompletableFuture.delayedExecutor(100, TimeUnit.MILLISECONDS);
+
     private final WritebackLimits limits;
     private final BooleanSupplier yields;
 
@@ -23,6 +28,9 @@ final class UploadGate {
 
     /** Guarded by lock. */
     private int running;
+
+    /** Whether those that yield are looked at again in a while. Guarded by lock. */
+    private boolean looksAgain;
 
     /** @param yields whether programs wait for something else now; asked whenever an upload might begin, must not wait */
     UploadGate(WritebackLimits limits, BooleanSupplier yields) {
@@ -122,7 +130,8 @@ final class UploadGate {
         lock.lock();
         try {
             WritebackLimits.Values most = limits.get();
-            int inAll = yields.getAsBoolean() ? Math.min(most.uploads(), most.uploadsWhileStaging()) : most.uploads();
+            boolean yielding = yields.getAsBoolean();
+            int inAll = yielding ? Math.min(most.uploads(), most.uploadsWhileStaging()) : most.uploads();
             for (int lanes = line.size(); lanes > 0 && running < inAll; lanes--) {
                 Lane lane = line.remove();
                 Runnable next = lane.runningHere < most.uploadsPerFile() ? lane.waiting.remove() : null;
@@ -135,9 +144,23 @@ final class UploadGate {
                     return next;
                 }
             }
+            if (yielding && !line.isEmpty() && !looksAgain) {
+                looksAgain = true; // nobody tells when others do not wait any more
+                LATER.execute(this::lookAgain);
+            }
             return null;
         } finally {
             lock.unlock();
         }
+    }
+
+    private void lookAgain() {
+        lock.lock();
+        try {
+            looksAgain = false;
+        } finally {
+            lock.unlock();
+        }
+        admit();
     }
 }

@@ -237,7 +237,15 @@ public final class WrittenFile {
      */
     public @Nullable ObjectVersion commitAndHold() throws ObjectStoreException, IOException, InterruptedException {
         sync.renew();
-        commits.hold();
+        boolean held = false;
+        try {
+            commits.hold();
+            held = true;
+        } finally {
+            if (!held) {
+                end(null); // nobody else goes on with what is closed
+            }
+        }
         return committed();
     }
 

@@ -25,6 +25,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
@@ -213,6 +214,112 @@ final class CrashWindowsTest {
             second.assertNothingLeaks();
             assertThat(stored("log")).isEqualTo(promised);
         }
+    }
+
+    @Test
+    void fsync_ofAFileThatIsCutAndRewrittenMeanwhile_promisesNoZeros() throws Exception {
+        AtomicReference<Action> onForce = new AtomicReference<>(() -> {});
+        StagingFiles watched = new WatchedFiles(files, (operation, name) -> {
+            if (operation == Operation.WRITE && name.endsWith(StagedFile.DATA)) {
+                onForce.getAndSet(() -> {}).run();
+            }
+        });
+        CrashingFiles left;
+        try (TestMount first = mount(watched)) {
+            WrittenFile file = first.writeback.create("a", null);
+            file.write(0, text("AAAA"));
+            onForce.set(() -> {
+                file.truncate(0);
+                file.write(0, text("BBBB"));
+            });
+            file.fsync();
+            left = files.crash(Seeded.random(13));
+        }
+        try (TestMount second = mount(left)) {
+            second.assertNothingLeaks();
+            assertThat(stored("a")).isIn("", "BBBB");
+        }
+    }
+
+    @Test
+    void truncate_whileABlockIsStaged_isNotUndoneByIt() throws Exception {
+        CountDownLatch held = new CountDownLatch(1);
+        CountDownLatch gate = new CountDownLatch(1);
+        AtomicBoolean isFirst = new AtomicBoolean(true);
+        StagingFiles slow = new WatchedFiles(files, (operation, name) -> {
+            if (operation == Operation.WRITE && name.endsWith(StagedFile.DATA) && isFirst.getAndSet(false)) {
+                held.countDown();
+                gate.await();
+            }
+        });
+        byte[] old = new byte[BLOCK_SIZE];
+        byte[] fresh = new byte[BLOCK_SIZE];
+        Arrays.fill(old, (byte) 'o');
+        Arrays.fill(fresh, (byte) 'n');
+        try (TestMount mount = mount(slow)) {
+            WrittenFile file = mount.writeback.create("a", null);
+            file.write(0, ByteBuffer.wrap(old));
+            held.await();
+            file.truncate(0);
+            file.write(0, ByteBuffer.wrap(fresh));
+            FutureTask<Boolean> syncing = behind(file::fsync);
+            Thread.startVirtualThread(syncing);
+            while (!syncing.isDone() && !isWaiting(file)) {
+                Thread.onSpinWait();
+            }
+            gate.countDown();
+            syncing.get();
+            while (mount.shared.memory().usedBytes() > BLOCK_SIZE) {
+                Thread.onSpinWait(); // of what was being staged
+            }
+            while (!file.bytes().staging().giveUp(0, false)) {
+                Thread.onSpinWait(); // an upload may read it
+            }
+            ByteBuffer read = ByteBuffer.allocate(BLOCK_SIZE);
+            file.read(0, read);
+            assertThat(read.array()).isEqualTo(fresh);
+            file.release();
+            mount.assertNothingLeaks();
+        }
+    }
+
+    @Test
+    void commitAndHold_thatFailsAfterTheLastHandleIsGone_leavesTheFileToBeCommitted() throws Exception {
+        try (TestMount mount = mount(files)) {
+            WrittenFile file = mount.writeback.create("a", null);
+            file.write(0, text("text"));
+            FutureTask<Boolean> renaming = behind(file::commitAndHold);
+            try (Gate gate = delays.hold(Call.Put.class::isInstance)) {
+                file.closeStaged();
+                gate.awaitHeld(1);
+                file.release();
+                faults.next(Call.Put.class::isInstance, Fault.fail(ObjectStoreException.Unavailable::new));
+                Thread.startVirtualThread(renaming);
+                while (!isWaiting(file)) {
+                    Thread.onSpinWait();
+                }
+            }
+            assertThatThrownBy(renaming::get).hasCauseInstanceOf(ObjectStoreException.Unavailable.class);
+            mount.assertNothingLeaks();
+            assertThat(stored("a")).isEqualTo("text");
+        }
+    }
+
+    @Test
+    void recover_moreStagedThanJournalled_leavesNothing() throws Exception {
+        LocalStagingFiles local = new LocalStagingFiles(directory);
+        try (TestMount first = mount(local)) {
+            WrittenFile file = first.writeback.create("a", null);
+            file.fsync();
+            file.write(0, text("not synced"));
+            file.bytes().staging().stageAll(null);
+        }
+        assertThat(local.names()).anyMatch(name -> name.endsWith(StagedFile.DATA));
+        try (TestMount second = mount(local)) {
+            second.assertNothingLeaks();
+            assertThat(stored("a")).isEmpty();
+        }
+        assertThat(local.names()).isEmpty();
     }
 
     @Test

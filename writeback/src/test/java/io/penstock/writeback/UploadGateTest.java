@@ -4,13 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 final class UploadGateTest {
     private final WritebackLimits limits = new WritebackLimits(values(4, 3));
-    private boolean staging;
+    private volatile boolean staging;
     private final UploadGate gate = new UploadGate(limits, () -> staging);
     private final List<String> begun = new ArrayList<>();
 
@@ -74,6 +75,17 @@ final class UploadGateTest {
         staging = false;
         file.release();
         assertThat(begun).hasSize(4);
+    }
+
+    @Test
+    void enqueue_whileStaging_goesOnOnceThatIsOver() throws InterruptedException {
+        CountDownLatch third = new CountDownLatch(1);
+        staging = true;
+        UploadGate.Lane file = gate.lane();
+        enqueue(file, "a1", "a2");
+        file.enqueue(third::countDown);
+        staging = false;
+        third.await();
     }
 
     @Test
