@@ -65,7 +65,14 @@ final class Conditions {
 
     /** Looks whether the condition holds, where the store would not. */
     void check(String key, WriteCondition condition) throws ObjectStoreException, InterruptedException {
-        if (areSent() || condition instanceof WriteCondition.Always) {
+        if (!areSent()) {
+            look(key, condition);
+        }
+    }
+
+    /** Looks whether the condition holds now, whatever the store would do. */
+    void look(String key, WriteCondition condition) throws ObjectStoreException, InterruptedException {
+        if (condition instanceof WriteCondition.Always) {
             return;
         }
         ObjectVersion there;

@@ -97,7 +97,9 @@ public interface ObjectStore extends AutoCloseable {
     List<UploadedPart> parts(MultipartUpload upload) throws ObjectStoreException, InterruptedException;
 
     /**
-     * Copies exactly this version to another key, within the store, whatever its size.
+     * Copies exactly this version to another key, within the store, whatever its size. The condition is compared with a
+     * HEAD before, too: a store that ignores conditions on copies, whatever {@link #honoursConditions} says of other
+     * writes, leaves the gap between that and the copy.
      *
      * @throws ObjectStoreException.PreconditionFailed if the source is no longer this version or is gone, or the
      *     condition on the target does not hold

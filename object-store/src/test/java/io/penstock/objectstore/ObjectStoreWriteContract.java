@@ -353,6 +353,44 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
     }
 
     @Test
+    void copy_absentButThere_failsThePreconditionAndKeepsTheirs() throws Exception {
+        put("source", 1000);
+        byte[] theirs = put("target", 500);
+        ObjectVersion source = store.head("source").version();
+
+        assertThatThrownBy(() -> store.copy(source, "target", WriteCondition.ABSENT))
+                .isInstanceOf(PreconditionFailed.class)
+                .hasMessageContaining("target");
+        assertIsNow(store.head("target").version(), theirs);
+    }
+
+    @Test
+    void copy_unchanged_onlyOntoThatVersion() throws Exception {
+        byte[] content = put("source", 1000);
+        put("target", 500);
+        ObjectVersion source = store.head("source").version();
+        Unchanged first = new Unchanged(store.head("target").version().etag());
+
+        assertIsNow(store.copy(source, "target", first), content);
+
+        BytesBody theirs = BytesBody.random(500, 18);
+        ObjectVersion now = store.put("target", theirs, WriteCondition.ALWAYS);
+        assertThatThrownBy(() -> store.copy(source, "target", first))
+                .isInstanceOf(PreconditionFailed.class)
+                .hasMessageContaining("target");
+        assertIsNow(now, theirs.bytes());
+    }
+
+    @Test
+    void copy_unchangedButGone_failsThePrecondition() throws Exception {
+        put("source", 1000);
+        ObjectVersion source = store.head("source").version();
+
+        assertThatThrownBy(() -> store.copy(source, "target", MADE_UP)).isInstanceOf(PreconditionFailed.class);
+        assertThatThrownBy(() -> store.head("target")).isInstanceOf(NotFound.class);
+    }
+
+    @Test
     void delete_object_isGoneAndAgainIsNoError() throws Exception {
         put("object", 10);
 
