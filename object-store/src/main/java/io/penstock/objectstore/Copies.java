@@ -9,6 +9,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.s3.model.CopyObjectRequest;
 import software.amazon.awssdk.services.s3.model.CopyObjectResponse;
 import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
@@ -62,9 +63,31 @@ final class Copies {
             CopyObjectResponse response =
                     requests.change(requests.failures.object(source.key()), () -> requests.client.copyObject(request));
             return new ObjectVersion(key, response.copyObjectResult().eTag(), source.size(), Requests.timeOf(response));
-        } catch (ObjectStoreException.NotFound e) {
-            throw requests.failures.explainCopy(source.key(), e);
+        } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
+            ObjectStoreException failure = e instanceof ObjectStoreException.NotFound missing
+                    ? requests.failures.explainCopy(source.key(), missing)
+                    : e;
+            ObjectVersion done =
+                    failure instanceof ObjectStoreException.PreconditionFailed ? find(source, key, condition) : null;
+            if (done == null) {
+                throw failure;
+            }
+            return done;
         }
+    }
+
+    /**
+     * An earlier attempt whose answer was lost makes the next one's condition fail: the object there is ours then, if it
+     * has the source's content and had not when we looked.
+     */
+    private @Nullable ObjectVersion find(ObjectVersion source, String key, WriteCondition condition)
+            throws ObjectStoreException, InterruptedException {
+        boolean wasOther = switch (condition) {
+            case WriteCondition.Always() -> false; // nobody looked
+            case WriteCondition.Absent() -> true;
+            case WriteCondition.Unchanged(String etag) -> !etag.equals(source.etag());
+        };
+        return wasOther ? reads.find(key, Fingerprint.ofCopy(source)) : null;
     }
 
     /** What CopyObject takes over by itself is asked for and set: type and metadata. */

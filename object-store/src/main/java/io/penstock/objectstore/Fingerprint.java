@@ -1,5 +1,6 @@
 package io.penstock.objectstore;
 
+import io.penstock.core.ObjectVersion;
 import java.security.MessageDigest;
 import java.util.Base64;
 import java.util.HexFormat;
@@ -48,6 +49,11 @@ record Fingerprint(
             crc32c = SentBody.encode((int) crc.getValue()) + suffix;
         }
         return new Fingerprint(size, etag, crc32c);
+    }
+
+    /** Of a whole copy: it has its source's ETag where that is an MD5; of a source in parts nothing tells. */
+    static Fingerprint ofCopy(ObjectVersion source) {
+        return new Fingerprint(source.size(), MD5.matcher(source.etag()).matches() ? source.etag() : null, null);
     }
 
     boolean isOf(HeadObjectResponse object) {

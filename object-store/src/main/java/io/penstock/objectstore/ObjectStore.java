@@ -99,7 +99,8 @@ public interface ObjectStore extends AutoCloseable {
     /**
      * Copies exactly this version to another key, within the store, whatever its size. The condition is compared with a
      * HEAD before, too: a store that ignores conditions on copies, whatever {@link #honoursConditions} says of other
-     * writes, leaves the gap between that and the copy.
+     * writes, leaves the gap between that and the copy. An attempt whose answer was lost is recognised as done where the
+     * source's ETag is the MD5 of its content.
      *
      * @throws ObjectStoreException.PreconditionFailed if the source is no longer this version or is gone, or the
      *     condition on the target does not hold

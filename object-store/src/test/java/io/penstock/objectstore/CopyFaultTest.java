@@ -1,0 +1,137 @@
+package io.penstock.objectstore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectStoreException.PreconditionFailed;
+import io.penstock.objectstore.WriteCondition.Unchanged;
+import java.io.IOException;
+import java.time.Instant;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Copies whose answers are lost, by a server that honours conditions on their targets as S3 does; S3Proxy and MinIO do
+ * not.
+ */
+@Timeout(30)
+final class CopyFaultTest {
+    private static final String MD5 = "\"5d41402abc4b2a76b9719d911017c592\"";
+    private static final String OTHER = "\"7d793037a0760186574b0282f2f435e7\"";
+    private static final String OF_PARTS = "\"5d41402abc4b2a76b9719d911017c592-2\"";
+
+    private static final int REQUESTS_TO_CONNECT = 2;
+
+    private static final String NOTHING_THERE = "HTTP/1.1 404 Not Found\r\n\r\n";
+    private static final String ANSWER_LOST = ScriptedServer.HANG_UP;
+    private static final String REFUSED = withBody(
+            "412 Precondition Failed", "<Error><Code>PreconditionFailed</Code><Message>At least one</Message></Error>");
+    private static final String SOURCE_GONE =
+            withBody("404 Not Found", "<Error><Code>NoSuchKey</Code><Message>Not there</Message></Error>");
+
+    private ScriptedServer server;
+    private S3ObjectStore store;
+
+    @BeforeEach
+    void connect() throws Exception {
+        server = new ScriptedServer();
+        server.answers("HTTP/1.1 200 OK\r\n\r\n", withBody("200 OK", "<ListBucketResult></ListBucketResult>"));
+        store = S3ObjectStore.connect(S3Config.builder("bucket")
+                .endpoint(server.uri(""))
+                .pathStyle(true)
+                .credentials(new S3Config.Credentials.Static("id", "secret"))
+                .build());
+    }
+
+    @AfterEach
+    void disconnect() throws IOException {
+        store.close();
+        server.close();
+    }
+
+    @Test
+    void copy_answerLost_isRecognisedByItsEtag() throws Exception {
+        server.answers(NOTHING_THERE, ANSWER_LOST, REFUSED, there(MD5, 5));
+
+        ObjectVersion copy = store.copy(source(MD5), "target", WriteCondition.ABSENT);
+
+        assertThat(copy).isEqualTo(new ObjectVersion("target", MD5, 5, Instant.parse("2026-11-22T12:00:00Z")));
+        assertThat(server.requests().get(REQUESTS_TO_CONNECT + 1)).contains("If-None-Match: *");
+    }
+
+    @Test
+    void copy_answerLostAndSourceGoneSince_isRecognisedByItsEtag() throws Exception {
+        server.answers(NOTHING_THERE, ANSWER_LOST, SOURCE_GONE, there(MD5, 5));
+
+        assertThat(store.copy(source(MD5), "target", WriteCondition.ABSENT).etag())
+                .isEqualTo(MD5);
+    }
+
+    @Test
+    void copy_answerLostOntoAnOldVersion_isRecognisedByItsEtag() throws Exception {
+        server.answers(there(OTHER, 5), ANSWER_LOST, REFUSED, there(MD5, 5));
+
+        assertThat(store.copy(source(MD5), "target", new Unchanged(OTHER)).etag())
+                .isEqualTo(MD5);
+        assertThat(server.requests().get(REQUESTS_TO_CONNECT + 1)).contains("If-Match: " + OTHER);
+    }
+
+    @Test
+    void copy_othersContentThere_failsThePrecondition() {
+        server.answers(NOTHING_THERE, REFUSED, there(OTHER, 5));
+
+        assertRefused(source(MD5), WriteCondition.ABSENT);
+    }
+
+    @Test
+    void copy_nothingThere_failsThePrecondition() {
+        server.answers(NOTHING_THERE, REFUSED, NOTHING_THERE);
+
+        assertRefused(source(MD5), WriteCondition.ABSENT);
+    }
+
+    @Test
+    void copy_sameContentThereBefore_isNotTakenForOurs() {
+        server.answers(there(MD5, 5), REFUSED, there(MD5, 5));
+
+        assertRefused(source(MD5), new Unchanged(MD5));
+    }
+
+    /** Its copy has another ETag, or one that need not be of the content. */
+    @Test
+    void copy_sourceInParts_isNotTakenForOurs() {
+        server.answers(NOTHING_THERE, REFUSED, there(OF_PARTS, 5));
+
+        assertRefused(source(OF_PARTS), WriteCondition.ABSENT);
+    }
+
+    @Test
+    void copy_targetOtherThanExpected_isNotAskedFor() {
+        server.answers(there(OTHER, 5));
+
+        assertRefused(source(MD5), WriteCondition.ABSENT);
+        assertThat(server.requests()).hasSize(REQUESTS_TO_CONNECT + 1);
+    }
+
+    private void assertRefused(ObjectVersion source, WriteCondition condition) {
+        assertThatThrownBy(() -> store.copy(source, "target", condition)).isInstanceOf(PreconditionFailed.class);
+    }
+
+    private static ObjectVersion source(String etag) {
+        return new ObjectVersion("source", etag, 5, Instant.EPOCH);
+    }
+
+    /** The answer to a HEAD. */
+    private static String there(String etag, long size) {
+        return "HTTP/1.1 200 OK\r\nETag: " + etag + "\r\nContent-Length: " + size
+                + "\r\nLast-Modified: Sun, 22 Nov 2026 12:00:00 GMT\r\n\r\n";
+    }
+
+    private static String withBody(String status, String body) {
+        return "HTTP/1.1 " + status + "\r\nContent-Type: application/xml\r\nContent-Length: " + body.length()
+                + "\r\n\r\n" + body;
+    }
+}
