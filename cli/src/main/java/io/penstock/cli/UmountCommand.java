@@ -1,6 +1,7 @@
 package io.penstock.cli;
 
 import io.penstock.cli.config.Host;
+import io.penstock.fuse.DeadMount;
 import io.penstock.fuse.KernelMount;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.MountTable;
@@ -52,8 +53,14 @@ final class UmountCommand implements Callable<Integer> {
                 .filter(running -> running.mountPoint().equals(folder) && running.isAlive())
                 .findFirst();
         KernelMount mount = KernelMount.at(folder);
-        if (lazy || serving.isEmpty()) {
-            mount.detach();
+        if (lazy || (serving.isEmpty() && DeadMount.isAt(folder))) {
+            mount.detachOrFail();
+        } else if (serving.isEmpty()) {
+            mount.unmount(PATIENCE);
+            spec.commandLine()
+                    .getErr()
+                    .println("penstock: " + folder + " is unmounted, but which process served it is not known to this"
+                            + " user: what it has still to upload was not waited for");
         } else {
             CountDownLatch ended = new CountDownLatch(1);
             Thread.ofVirtual().start(() -> countDownAtTheEnd(serving.get(), ended));

@@ -10,6 +10,11 @@ public final class DeadMount {
 
     private DeadMount() {}
 
+    /** Whether nobody is left to answer what is mounted at this point. */
+    public static boolean isAt(Path mountPoint) {
+        return Preflight.isDead(mountPoint);
+    }
+
     /**
      * Takes the dead mount at this point away if there is one and it is Penstock's.
      *

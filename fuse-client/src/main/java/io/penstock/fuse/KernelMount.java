@@ -75,6 +75,25 @@ public record KernelMount(Path mountPoint, String device) {
      * @throws MountException if it is busy; the message says who holds it
      */
     public void unmount(Duration patience, CountDownLatch ended) throws MountException, InterruptedException {
+        takeOut(patience, ended);
+        if (!ended.await(Math.max(patience.toMillis(), LAST_REQUESTS.toMillis()), TimeUnit.MILLISECONDS)) {
+            throw new MountException(mountPoint + " is unmounted, but still in use: " + holders()
+                    + ". Perhaps a container or another mount namespace has it; it ends when the last user does.");
+        }
+    }
+
+    /**
+     * Unmounts what an unknown process serves: waits until it has left the mount table, and for no more.
+     *
+     * @param patience how long to try while it is busy
+     * @throws MountException if it is busy; the message says who holds it
+     */
+    public void unmount(Duration patience) throws MountException, InterruptedException {
+        takeOut(patience, new CountDownLatch(1));
+        requireTakenOut();
+    }
+
+    private void takeOut(Duration patience, CountDownLatch ended) throws MountException, InterruptedException {
         long deadline = System.nanoTime() + patience.toNanos();
         while (ended.getCount() > 0 && isAttached()) {
             Unmount.Outcome outcome = Unmount.now(mountPoint);
@@ -88,20 +107,28 @@ public record KernelMount(Path mountPoint, String device) {
             }
             ended.await(RETRY.toMillis(), TimeUnit.MILLISECONDS);
         }
-        if (!ended.await(Math.max(patience.toMillis(), LAST_REQUESTS.toMillis()), TimeUnit.MILLISECONDS)) {
-            throw new MountException(mountPoint + " is unmounted, but still in use: " + holders()
-                    + ". Perhaps a container or another mount namespace has it; it ends when the last user does.");
-        }
     }
 
     /** Takes it out of the tree even if busy; it ends with its last user. Does nothing if it does not stand. */
     public void detach() {
         try {
-            if (isAttached()) {
-                Unmount.detach(mountPoint);
-            }
+            detachOrFail();
         } catch (MountException e) {
             log.warn("{}", e.getMessage());
+        }
+    }
+
+    /** {@link #detach}, for a user who asked for it. */
+    public void detachOrFail() throws MountException {
+        if (isAttached()) {
+            Unmount.detach(mountPoint);
+            requireTakenOut();
+        }
+    }
+
+    private void requireTakenOut() throws MountException {
+        if (isAttached()) {
+            throw new MountException(mountPoint + " is still mounted: the kernel did not let it be taken away.");
         }
     }
 

@@ -13,6 +13,8 @@ final class Unmount {
         BUSY
     }
 
+    private static final String WHO_MAY = " (root may, and the user who mounted it)";
+
     private Unmount() {}
 
     /** @throws MountException if it failed for another reason than being busy */
@@ -26,7 +28,7 @@ final class Unmount {
             if (complaint.contains("busy")) { // strerror(EBUSY), which fusermount does not translate
                 return Outcome.BUSY;
             }
-            throw new MountException("Cannot unmount " + mountPoint + ": " + complaint);
+            throw new MountException("Cannot unmount " + mountPoint + ": " + complaint + WHO_MAY);
         }
         if (error == Errno.EBUSY.number()) {
             return Outcome.BUSY;
@@ -43,7 +45,7 @@ final class Unmount {
             try {
                 String complaint = fusermount("-u", "-z", "--", mountPoint.toString());
                 if (!complaint.isEmpty()) {
-                    throw new MountException("Cannot detach " + mountPoint + ": " + complaint);
+                    throw new MountException("Cannot detach " + mountPoint + ": " + complaint + WHO_MAY);
                 }
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();

@@ -120,6 +120,30 @@ final class LifecycleIT {
         }
     }
 
+    @Test
+    @Timeout(120)
+    void penstockUmount_ofALivingMountOfAnUnknownProcess_isRefusedWhileBusyAndThenSaysSo() throws Exception {
+        assumeTrue("root".equals(System.getProperty("user.name")), "the state file is known to be root's");
+        try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
+            List<String> command = new ArrayList<>(MountedBucket.penstock());
+            command.addAll(List.of("umount", mount.path().toString()));
+            Path state = Path.of("/run/penstock", mount.process().pid() + ".properties");
+            mount.awaitLog("is mounted on");
+            Files.delete(state);
+            try (FileChannel open =
+                    FileChannel.open(mount.path().resolve(objects.getFirst().name()))) {
+                assertThat(open.isOpen()).isTrue();
+                Program.Result busy = Program.run(scratch, command);
+                assertThat(busy.exit()).isEqualTo(1);
+                assertThat(busy.out()).contains("is busy");
+                assertThat(MountedBucket.isMounted(mount.path())).isTrue();
+            }
+            assertThat(Program.run(scratch, command).orThrow()).contains("not known", "was not waited for");
+            assertThat(MountedBucket.isMounted(mount.path())).isFalse();
+            assertThat(mount.awaitEnd()).isTrue();
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"TERM", "INT", "HUP"})
     @Timeout(120)

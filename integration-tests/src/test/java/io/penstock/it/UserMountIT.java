@@ -111,6 +111,21 @@ final class UserMountIT {
     }
 
     @Test
+    void lazyUmount_ofAnothersMount_failsAndSaysWhoMay() throws Exception {
+        try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
+            Program.Result result = Program.shell(
+                    scratch,
+                    "HOME=$PWD XDG_RUNTIME_DIR=$PWD " + AS_USER + " \"$1\" umount -l \"$2\"",
+                    MountedBucket.penstock().getFirst(),
+                    mount.path());
+
+            assertThat(result.exit()).isEqualTo(1);
+            assertThat(result.out()).contains("Cannot detach " + mount.path(), "root may");
+            assertThat(MountedBucket.isMounted(mount.path())).isTrue();
+        }
+    }
+
+    @Test
     void mount_ofADeviceHandedOver_servesWhereItIsMounted() throws Exception {
         assumeFalse("jnr".equals(MountedBucket.BINDING), "only the kernel binding takes a device");
         Files.writeString(scratch.resolve("hand-over.py"), HAND_OVER);
