@@ -1,5 +1,7 @@
 package io.penstock.cli;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
 import io.penstock.cli.config.Host;
 import io.penstock.fuse.MountTable;
 import java.io.IOException;
@@ -25,6 +27,7 @@ import java.util.stream.Stream;
  * named by its number, and removed when it ends.
  *
  * @param pid the serving process
+ * @param started when that process started, in the kernel's ticks since the boot; 0 if it is not known
  * @param binding which binding serves it, and why
  * @param description what was agreed with the kernel
  * @param backlog what is closed and not yet uploaded, in words; empty if nothing is
@@ -34,6 +37,7 @@ record RunningMount(
         String source,
         Path mountPoint,
         long pid,
+        long started,
         String binding,
         String description,
         Path cache,
@@ -42,8 +46,12 @@ record RunningMount(
         String backlog,
         boolean unmounted) {
     private static final String SUFFIX = ".properties";
+    private static final String STARTED = "started";
     private static final String BACKLOG = "backlog";
     private static final String UNMOUNTED = "unmounted";
+
+    /** Where a process's start stands in {@link #stat}, whose first is field 3. */
+    private static final int START = 22 - 3;
 
     /** Of a process that has just begun to serve. */
     RunningMount(
@@ -55,11 +63,12 @@ record RunningMount(
             Path cache,
             Path log,
             Instant since) {
-        this(source, mountPoint, pid, binding, description, cache, log, since, "", false);
+        this(source, mountPoint, pid, startOf(pid), binding, description, cache, log, since, "", false);
     }
 
     RunningMount withBacklog(String left, boolean isUnmounted) {
-        return new RunningMount(source, mountPoint, pid, binding, description, cache, log, since, left, isUnmounted);
+        return new RunningMount(
+                source, mountPoint, pid, started, binding, description, cache, log, since, left, isUnmounted);
     }
 
     /** Writes the file of this process, so that whoever reads it sees all of it, or all of what it was before. */
@@ -67,6 +76,7 @@ record RunningMount(
         Properties properties = new Properties();
         properties.setProperty("source", source);
         properties.setProperty("mount-point", mountPoint.toString());
+        properties.setProperty(STARTED, Long.toString(started));
         properties.setProperty("binding", binding);
         properties.setProperty("description", description);
         properties.setProperty("cache", cache.toString());
@@ -93,24 +103,40 @@ record RunningMount(
     }
 
     /**
-     * Whether the process still serves: that it is there, is not another that got its number (it must have started
-     * before the mount), and is no zombie, which in a container may stay long after its end.
+     * Whether the process still serves: that it is there, is not another that got its number, and is no zombie, which
+     * in a container may stay long after its end. Ticks since the boot hold when somebody sets the clock.
      */
     boolean isAlive() {
-        return ProcessHandle.of(pid)
-                        .flatMap(process -> process.info().startInstant())
-                        .filter(since::isAfter)
-                        .isPresent()
-                && !isZombie();
+        List<String> stat = stat(pid);
+        return !stat.isEmpty()
+                && !stat.getFirst().equals("Z")
+                && (started > 0 ? started == start(stat) : startedBeforeTheMount());
     }
 
-    /** The state is the letter after the command's name, which stands in parentheses: proc_pid_stat(5). */
-    private boolean isZombie() {
+    /** All that the files of older versions tell. */
+    private boolean startedBeforeTheMount() {
+        return ProcessHandle.of(pid)
+                .flatMap(process -> process.info().startInstant())
+                .filter(since::isAfter)
+                .isPresent();
+    }
+
+    private static long startOf(long pid) {
+        List<String> stat = stat(pid);
+        return stat.isEmpty() ? 0 : start(stat);
+    }
+
+    private static long start(List<String> stat) {
+        return Long.parseLong(stat.get(START));
+    }
+
+    /** What follows the command's name, which stands in parentheses: proc_pid_stat(5). Nothing if there is no process. */
+    private static List<String> stat(long pid) {
         try {
-            String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));
-            return stat.startsWith("Z", stat.lastIndexOf(')') + 2);
+            String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"), ISO_8859_1);
+            return List.of(stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1));
         } catch (IOException e) {
-            return true; // It is gone altogether.
+            return List.of();
         }
     }
 
@@ -157,6 +183,7 @@ record RunningMount(
                     properties.getProperty("source", ""),
                     Path.of(properties.getProperty("mount-point", "")),
                     Long.parseLong(name.substring(0, name.length() - SUFFIX.length())),
+                    Long.parseLong(properties.getProperty(STARTED, "0")),
                     properties.getProperty("binding", ""),
                     properties.getProperty("description", ""),
                     Path.of(properties.getProperty("cache", "")),

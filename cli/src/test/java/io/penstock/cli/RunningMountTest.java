@@ -65,10 +65,36 @@ class RunningMountTest {
     }
 
     @Test
-    void isAlive_noProcessOrOneYoungerThanTheMount_false() {
+    void isAlive_clockSetBackSinceTheStart_true() throws IOException {
+        mount("/mnt", ProcessHandle.current().pid(), Instant.EPOCH).save(host);
+        assertThat(ours()).singleElement().matches(RunningMount::isAlive);
+    }
+
+    @Test
+    void isAlive_noProcessOrAnotherOfItsNumber_false() throws IOException {
         assertThat(mount("/mnt", NO_PROCESS, Instant.now()).isAlive()).isFalse();
-        long pid = ProcessHandle.current().pid();
-        assertThat(mount("/mnt", pid, Instant.EPOCH).isAlive()).isFalse();
+        mount("/mnt", ProcessHandle.current().pid(), Instant.now().plusSeconds(1))
+                .save(host);
+        rewrite("started=\\d+", "started=1");
+        assertThat(ours()).singleElement().matches(running -> !running.isAlive());
+    }
+
+    @Test
+    void isAlive_fileOfAnOlderVersion_byTheClock() throws IOException {
+        RunningMount running =
+                mount("/mnt", ProcessHandle.current().pid(), Instant.now().plusSeconds(1));
+        running.save(host);
+        rewrite("started=\\d+\n", "");
+        assertThat(ours()).singleElement().matches(RunningMount::isAlive);
+        rewrite("since=.*", "since=1970-01-01T00\\:00\\:00Z");
+        assertThat(ours()).singleElement().matches(old -> !old.isAlive());
+    }
+
+    private void rewrite(String pattern, String replacement) throws IOException {
+        Path file = host.runtimeFolder().resolve(ProcessHandle.current().pid() + ".properties");
+        String text = Files.readString(file);
+        assertThat(text).containsPattern(pattern);
+        Files.writeString(file, text.replaceAll(pattern, replacement));
     }
 
     @Test
