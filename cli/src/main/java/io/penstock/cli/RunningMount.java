@@ -161,6 +161,17 @@ record RunningMount(
         return found;
     }
 
+    /**
+     * The living process that mounted there last: of those that still serve, or of those that only upload any more,
+     * several of which a place may have had.
+     */
+    static Optional<RunningMount> newest(List<RunningMount> running, Path mountPoint, boolean unmounted) {
+        return running.stream()
+                .filter(each ->
+                        each.unmounted() == unmounted && each.mountPoint().equals(mountPoint) && each.isAlive())
+                .max(Comparator.comparing(RunningMount::since));
+    }
+
     /** Removes the files of processes that were killed, once their mounts are gone too. */
     static void forgetEnded(Host host, List<MountTable.Entry> table) throws IOException {
         Set<Path> mounted = table.stream().map(MountTable.Entry::mountPoint).collect(Collectors.toSet());

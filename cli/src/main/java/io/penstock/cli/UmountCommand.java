@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -49,9 +50,8 @@ final class UmountCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, RefusedException, MountException, InterruptedException {
         Path folder = find();
-        Optional<RunningMount> serving = RunningMount.list(Host.current()).stream()
-                .filter(running -> running.mountPoint().equals(folder) && running.isAlive())
-                .findFirst();
+        List<RunningMount> all = RunningMount.list(Host.current());
+        Optional<RunningMount> serving = RunningMount.newest(all, folder, false);
         KernelMount mount = KernelMount.at(folder);
         if (lazy || (serving.isEmpty() && DeadMount.isAt(folder))) {
             mount.detachOrFail();
@@ -66,6 +66,13 @@ final class UmountCommand implements Callable<Integer> {
             Thread.ofVirtual().start(() -> countDownAtTheEnd(serving.get(), ended));
             mount.unmount(PATIENCE, ended);
             tellBacklog(serving.get());
+        }
+        if (!lazy && serving.isEmpty()) {
+            // It was about to take the mount away, or had one here before.
+            Optional<RunningMount> uploading = RunningMount.newest(all, folder, true);
+            if (uploading.isPresent()) {
+                tellBacklog(uploading.get());
+            }
         }
         return ExitCode.DONE;
     }

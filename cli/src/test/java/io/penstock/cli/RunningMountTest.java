@@ -162,6 +162,20 @@ class RunningMountTest {
                 .satisfies(lines -> assertThat(lines.get(3)).contains("(unmounted)", " 1 file, 5MiB "));
     }
 
+    @Test
+    void newest_predecessorStillUploads_theOneThatServes() {
+        long pid = ProcessHandle.current().pid();
+        RunningMount uploading = mount("/mnt/a", pid, Instant.now()).withBacklog("1 file, 5MiB", true);
+        RunningMount first = mount("/mnt/a", pid, Instant.now().plusSeconds(1));
+        RunningMount second = mount("/mnt/a", pid, Instant.now().plusSeconds(2));
+        RunningMount dead = mount("/mnt/a", NO_PROCESS, Instant.now().plusSeconds(3));
+        RunningMount other = mount("/mnt/b", pid, Instant.now().plusSeconds(4));
+        List<RunningMount> all = List.of(uploading, second, first, dead, other);
+        assertThat(RunningMount.newest(all, Path.of("/mnt/a"), false)).contains(second);
+        assertThat(RunningMount.newest(all, Path.of("/mnt/a"), true)).contains(uploading);
+        assertThat(RunningMount.newest(all, Path.of("/mnt/c"), false)).isEmpty();
+    }
+
     private List<RunningMount> ours() throws IOException {
         return RunningMount.list(host).stream()
                 .filter(each -> each.source().equals("s3://data"))
