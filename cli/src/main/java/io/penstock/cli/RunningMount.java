@@ -7,9 +7,11 @@ import io.penstock.fuse.MountTable;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.Writer;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -84,13 +86,27 @@ record RunningMount(
         properties.setProperty("since", since.toString());
         properties.setProperty(BACKLOG, backlog);
         properties.setProperty(UNMOUNTED, Boolean.toString(unmounted));
-        Files.createDirectories(host.runtimeFolder());
+        makeFolder(host);
         Path file = file(host.runtimeFolder());
         Path next = file.resolveSibling(file.getFileName() + ".next");
         try (Writer writer = Files.newBufferedWriter(next)) {
             properties.store(writer, null);
         }
+        if (host.isRoot()) {
+            Files.setPosixFilePermissions(next, PosixFilePermissions.fromString("rw-r--r--"));
+        }
         Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    /** All users see what root has mounted, whatever root's umask. */
+    private static void makeFolder(Host host) throws IOException {
+        Path folder = host.runtimeFolder();
+        if (!Files.isDirectory(folder)) {
+            Files.createDirectories(folder);
+            if (host.isRoot()) {
+                Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+            }
+        }
     }
 
     /** As its file says now; empty if that is gone. */
@@ -154,6 +170,8 @@ record RunningMount(
                 try (Stream<Path> files = Files.list(folder)) {
                     files.filter(file -> file.toString().endsWith(SUFFIX))
                             .forEach(file -> load(file).ifPresent(found::add));
+                } catch (AccessDeniedException e) {
+                    // It is not for this user.
                 }
             }
         }
