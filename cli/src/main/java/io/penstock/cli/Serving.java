@@ -40,6 +40,7 @@ final class Serving {
             Settings.REGION,
             Settings.PATH_STYLE,
             Settings.PROXY,
+            Settings.CA_FILE,
             Settings.PROFILE,
             Settings.ANONYMOUS);
 

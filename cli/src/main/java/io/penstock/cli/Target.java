@@ -9,8 +9,8 @@ import java.util.regex.Pattern;
  * @param prefix empty for the whole bucket, else ends in a slash
  */
 record Target(String bucket, String prefix) {
-    /** Wider than AWS's rule today, because S3-compatible servers and old buckets are wider: RFC 3986's unreserved. */
-    private static final Pattern BUCKET = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._~-]{1,254}");
+    /** Wider than AWS's rule today, because S3-compatible servers and old buckets are wider. */
+    private static final Pattern BUCKET = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{1,254}");
 
     /** Reads {@code bucket}, {@code bucket/prefix} or either after {@code s3://}. */
     static Target parse(String text) throws RefusedException {

@@ -103,6 +103,14 @@ class MainTest {
     }
 
     @Test
+    void mount_proxyWithoutPort_namesTheSettingAndWhatIsAllowed() {
+        assertThat(run("mount", "data", "/none", "--s3-proxy", "http://proxy")).isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString())
+                .startsWith("penstock: option --s3-proxy: s3.proxy: found 'http://proxy', allowed is a proxy's address"
+                        + " with its port");
+    }
+
+    @Test
     void mountHelper_failure_exitCodeThatMountExpects() {
         assertThat(run("mount-helper", "/data", "/none", "-o", "rw")).isEqualTo(ExitCode.MOUNT_FAILURE);
     }

@@ -25,7 +25,7 @@ class TargetTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "/", "/data", "s3://", "s3:///a", "http://host/data", "-x", "a", "da ta"})
+    @ValueSource(strings = {"", "/", "/data", "s3://", "s3:///a", "http://host/data", "-x", "a", "da ta", "da~ta"})
     void parse_noBucket_refusedWithTheForms(String text) {
         assertThatThrownBy(() -> Target.parse(text))
                 .isInstanceOf(RefusedException.class)

@@ -17,7 +17,7 @@ final class HttpClients {
 
     private HttpClients() {}
 
-    static SdkHttpClient create(S3Config config) {
+    static SdkHttpClient create(S3Config config) throws ObjectStoreException {
         return new PromptHttpClient(
                 switch (config.httpClient()) {
                     case DIRECT, APACHE -> apache(config);
@@ -26,7 +26,7 @@ final class HttpClients {
                 });
     }
 
-    private static SdkHttpClient apache(S3Config config) {
+    private static SdkHttpClient apache(S3Config config) throws ObjectStoreException {
         Apache5HttpClient.Builder builder = Apache5HttpClient.builder()
                 .maxConnections(config.connections())
                 .connectionAcquisitionTimeout(CONNECTION_WAIT)
@@ -48,7 +48,7 @@ final class HttpClients {
     }
 
     /** Has no limit of its own on connections: callers bound what is in flight. */
-    private static SdkHttpClient urlConnection(S3Config config) {
+    private static SdkHttpClient urlConnection(S3Config config) throws ObjectStoreException {
         UrlConnectionHttpClient.Builder builder = UrlConnectionHttpClient.builder()
                 .connectionTimeout(config.connectTimeout())
                 .socketTimeout(config.readTimeout());

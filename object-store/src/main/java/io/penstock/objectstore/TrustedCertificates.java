@@ -3,6 +3,7 @@ package io.penstock.objectstore;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
@@ -20,13 +21,13 @@ import org.jspecify.annotations.Nullable;
 final class TrustedCertificates {
     private TrustedCertificates() {}
 
-    /** @throws IllegalArgumentException if the file holds no certificates that can be read */
-    static TrustManager[] with(Path caFile) {
+    /** @throws ObjectStoreException.Unavailable if the file holds no certificates that can be read */
+    static TrustManager[] with(Path caFile) throws ObjectStoreException {
         try (InputStream in = Files.newInputStream(caFile)) {
             Collection<? extends Certificate> own =
                     CertificateFactory.getInstance("X.509").generateCertificates(in);
             if (own.isEmpty()) {
-                throw new IllegalArgumentException("CA file '" + caFile + "' holds no certificate");
+                throw unusable(caFile, "holds no certificate", null);
             }
             KeyStore all = KeyStore.getInstance(KeyStore.getDefaultType());
             all.load(null, null);
@@ -38,11 +39,20 @@ final class TrustedCertificates {
                 all.setCertificateEntry("jdk-" + number++, certificate);
             }
             return factory(all).getTrustManagers();
+        } catch (NoSuchFileException e) {
+            throw unusable(caFile, "does not exist", e);
         } catch (IOException e) {
-            throw new IllegalArgumentException("CA file '" + caFile + "' cannot be read: " + e, e);
+            throw unusable(caFile, "cannot be read (" + e + ")", e);
         } catch (GeneralSecurityException e) {
-            throw new IllegalArgumentException("CA file '" + caFile + "' must hold PEM certificates: " + e, e);
+            throw unusable(caFile, "holds what is no certificate (" + e.getMessage() + ")", e);
         }
+    }
+
+    private static ObjectStoreException unusable(Path caFile, String why, @Nullable Exception cause) {
+        return new ObjectStoreException.Unavailable(
+                "s3.ca-file: " + caFile + " " + why
+                        + "; name a file of PEM certificates, or none to trust those of Java" + " alone",
+                cause);
     }
 
     private static X509Certificate[] ofTheJdk() throws GeneralSecurityException {

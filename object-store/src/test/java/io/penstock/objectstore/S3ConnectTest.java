@@ -112,13 +112,18 @@ final class S3ConnectTest {
     }
 
     @Test
-    void connect_caFileWithoutCertificates_namesIt() throws IOException {
+    void connect_caFileMissingOrWithoutCertificates_namesSettingAndFile() throws IOException {
         Path empty = Files.createFile(folder.resolve("empty.pem"));
+        Path missing = folder.resolve("missing.pem");
 
         assertThatThrownBy(() ->
                         S3ObjectStore.connect(config("bucket").caFile(empty).build()))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("empty.pem");
+                .isInstanceOf(ObjectStoreException.Unavailable.class)
+                .hasMessageContaining("s3.ca-file: " + empty + " holds no certificate");
+        assertThatThrownBy(() ->
+                        S3ObjectStore.connect(config("bucket").caFile(missing).build()))
+                .isInstanceOf(ObjectStoreException.Unavailable.class)
+                .hasMessageContaining("s3.ca-file: " + missing + " does not exist");
     }
 
     @Test

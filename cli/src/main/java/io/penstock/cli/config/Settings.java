@@ -7,6 +7,7 @@ import static io.penstock.cli.config.ValueType.integer;
 import static io.penstock.cli.config.ValueType.mebibytes;
 import static io.penstock.cli.config.ValueType.mode;
 import static io.penstock.cli.config.ValueType.path;
+import static io.penstock.cli.config.ValueType.proxy;
 import static io.penstock.cli.config.ValueType.server;
 import static io.penstock.cli.config.ValueType.size;
 import static io.penstock.cli.config.ValueType.word;
@@ -117,7 +118,7 @@ public final class Settings {
             .withDefault("2m");
 
     public static final Setting<URI> PROXY = Setting.of(
-                    "s3.proxy", server(), "The HTTP proxy to go through, with its port.")
+                    "s3.proxy", proxy(), "The HTTP proxy to go through, with its port.")
             .withDefault("what the environment says", configuration -> null);
 
     public static final Setting<Path> CA_FILE = Setting.of(

@@ -153,6 +153,16 @@ public final class ValueType<T> {
                 URI::toString);
     }
 
+    /** The address of a proxy: as that of a server, and never without a port. */
+    static ValueType<URI> proxy() {
+        return new ValueType<>(
+                "<url>",
+                "a proxy's address with its port such as http://proxy.example.com:3128, without a path",
+                false,
+                checked(ValueType::serverOrNull, uri -> uri.getPort() > 0),
+                URI::toString);
+    }
+
     /** A file or folder; {@code ~/} is the user's home, what is relative is relative to the current folder. */
     static ValueType<Path> path() {
         return new ValueType<>(
