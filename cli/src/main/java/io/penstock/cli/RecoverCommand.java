@@ -14,6 +14,7 @@ import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WrittenFile;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -90,11 +91,19 @@ final class RecoverCommand implements Callable<Integer> {
                 target,
                 Host.current().path("."), // Nothing is mounted.
                 arguments.resolve(target.bucket(), spec.commandLine().getParseResult(), "-o"));
+        Path staging = plan.writeback().staging();
+        if (Files.notExists(staging)) {
+            return nothingWaits(target, staging, ", which does not exist,");
+        }
+        if (!Files.isReadable(staging)) {
+            throw new RefusedException(
+                    "the staging folder " + staging + " cannot be read; try as the user who mounted");
+        }
         try (ObjectStore store = connect(plan);
                 PageCache cache = openCache(plan);
                 PageFetcher fetcher = new PageFetcher(store, cache, plan.namespace(), plan.readahead());
                 Writeback writeback = MountedBucket.openWriteback(plan, store, cache, fetcher)) {
-            return settle(target, writeback);
+            return settle(target, staging, writeback);
         } catch (IOException e) {
             throw new RefusedException(Reason.of(e));
         }
@@ -121,9 +130,12 @@ final class RecoverCommand implements Callable<Integer> {
         }
     }
 
-    private int settle(Target target, Writeback writeback) throws IOException, InterruptedException {
+    private int settle(Target target, Path staging, Writeback writeback) throws IOException, InterruptedException {
         List<KeptFile> kept = meant(writeback.kept());
         List<KeptFile> pending = meant(writeback.pending());
+        if (kept.isEmpty() && pending.isEmpty()) {
+            return nothingWaits(target, staging, "");
+        }
         boolean good = true;
         for (String key : keys) {
             if (Stream.concat(kept.stream(), pending.stream())
@@ -131,9 +143,6 @@ final class RecoverCommand implements Callable<Integer> {
                 say("'" + key + "': nothing that was written to it waits");
                 good = false;
             }
-        }
-        if (keys.isEmpty() && kept.isEmpty() && pending.isEmpty()) {
-            say("Everything that was written to " + target.source() + " is uploaded.");
         }
         for (KeptFile file : kept) {
             good &= settle(file);
@@ -147,6 +156,16 @@ final class RecoverCommand implements Callable<Integer> {
         }
         spec.commandLine().getOut().flush();
         return good ? ExitCode.DONE : ExitCode.FAILED;
+    }
+
+    /** Says where it looked: there may be another folder in which something does wait. */
+    private int nothingWaits(Target target, Path staging, String remark) {
+        for (String key : keys) {
+            say("'" + key + "': nothing that was written to it waits");
+        }
+        say("Nothing waits in " + staging + remark + " for " + target.source());
+        spec.commandLine().getOut().flush();
+        return keys.isEmpty() ? ExitCode.DONE : ExitCode.FAILED;
     }
 
     /** Goes on with what an earlier mount had not uploaded, as the next one would. */

@@ -111,6 +111,17 @@ class MainTest {
     }
 
     @Test
+    void recover_noStagingFolder_saysWhereItLookedAndMakesNone() {
+        Path none = folder.resolve("none");
+        assertThat(run("recover", "data/a", "--cache", none.toString())).isZero();
+        assertThat(out.toString())
+                .isEqualTo("Nothing waits in %s, which does not exist, for s3://data/a%n"
+                        .formatted(none.resolve("staging")));
+        assertThat(none).doesNotExist();
+        assertThat(run("recover", "data", "key", "--cache", none.toString())).isEqualTo(ExitCode.FAILED);
+    }
+
+    @Test
     void mountHelper_failure_exitCodeThatMountExpects() {
         assertThat(run("mount-helper", "/data", "/none", "-o", "rw")).isEqualTo(ExitCode.MOUNT_FAILURE);
     }

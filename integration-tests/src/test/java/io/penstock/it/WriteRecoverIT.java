@@ -125,7 +125,7 @@ final class WriteRecoverIT {
         assertThat(recover("--discard", "d/two").orThrow()).contains("'d/two' (4B): removed");
         assertThat(stored("d/two")).isEqualTo("theirs");
         assertThat(recover().orThrow())
-                .contains("Everything that was written to s3://" + bucket.name() + " is uploaded.");
+                .contains("Nothing waits in " + scratch.resolve("cache/staging") + " for s3://" + bucket.name());
         assertThat(staged()).isEmpty();
     }
 
