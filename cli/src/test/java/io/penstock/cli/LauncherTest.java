@@ -218,6 +218,18 @@ class LauncherTest {
         assertThat(outcome.out()).contains("-XX:AOTCacheOutput=/new.aot").doesNotContain("-XX:AOTCache=");
     }
 
+    @Test
+    void home_neitherSetNorInPasswd_isTheRoot() throws Exception {
+        java("echo \"$HOME\"");
+        Path path = Files.createDirectories(folder.resolve("path"));
+        Path getent = path.resolve("getent");
+        Files.writeString(getent, "#!/bin/sh\nexit 2\n");
+        Files.setPosixFilePermissions(getent, PosixFilePermissions.fromString("rwx------"));
+        Map<String, String> environment =
+                Map.of("JAVA_HOME", folder.resolve("jdk").toString(), "PATH", path + ":/usr/bin:/bin");
+        assertThat(launch(environment, "mounts")).isEqualTo(new Outcome(0, "/\n", ""));
+    }
+
     /** What a run of the launcher came to. */
     private record Outcome(int exitCode, String out, String err) {}
 
