@@ -278,14 +278,21 @@ final class NameChanges {
         if (moved.inode == null) {
             return;
         }
-        Errnos.run(() -> hold(source));
+        boolean interrupted = Thread.interrupted(); // it is what ended the removal: this must not end for it too
         try {
-            boolean unchanged = !(source instanceof SharedFile file) || file.isOf(moved.copy);
-            if (unchanged) { // else its bytes are nowhere but under the new name
-                move(moved.inode, moved.copy, from, name, moved.original);
+            Errnos.run(() -> hold(source));
+            try {
+                boolean unchanged = !(source instanceof SharedFile file) || file.isOf(moved.copy);
+                if (unchanged) { // else its bytes are nowhere but under the new name
+                    move(moved.inode, moved.copy, from, name, moved.original);
+                }
+            } finally {
+                letGo(source);
             }
         } finally {
-            letGo(source);
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 
@@ -323,9 +330,11 @@ final class NameChanges {
             throws ErrnoException, ObjectStoreException, InterruptedException {
         try {
             return store.copy(version, to.key(name), mustBeNew ? WriteCondition.ABSENT : WriteCondition.ALWAYS);
-        } catch (ObjectStoreException.PreconditionFailed e) {
+        } catch (ObjectStoreException | InterruptedException e) { // it may be there for all that
             tree.invalidate(to, name);
-            if (mustBeNew && tree.lookup(to, name) instanceof Node) {
+            if (e instanceof ObjectStoreException.PreconditionFailed
+                    && mustBeNew
+                    && tree.lookup(to, name) instanceof Node) {
                 throw exists(to, name);
             }
             throw e;

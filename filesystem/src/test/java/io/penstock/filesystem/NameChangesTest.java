@@ -548,6 +548,42 @@ class NameChangesTest extends OverOneCache {
     }
 
     @Test
+    void rename_interruptedWhileTheOldNameIsRemoved_leavesTheOpenFileThere() throws Exception {
+        OpenFile writer = m.create("a", O_WRONLY);
+        m.write(writer, 0, "1");
+        FutureTask<Boolean> rename = new FutureTask<>(() -> {
+            assertErrno(Errno.EINTR, () -> m.rename("a", "b", 0));
+            return Thread.currentThread().isInterrupted();
+        });
+        try (Gate gate = m.delays.hold(Call.Delete.class::isInstance)) {
+            Thread thread = Thread.ofPlatform().start(rename);
+            gate.awaitHeld(1);
+            thread.interrupt();
+            assertThat(rename.get()).isTrue();
+        }
+
+        m.write(writer, 1, "2");
+        m.rename("a", "b", 0); // as Go does
+        m.write(writer, 2, "3");
+        m.close(writer);
+        m.drain();
+        assertThat(m.stored("b")).isEqualTo("123");
+        assertThat(m.stored("a")).isNull();
+    }
+
+    @Test
+    void rename_copiedWithoutAnAnswer_showsTheCopy() throws Exception {
+        m.bucket.put("a", "1");
+        assertErrno(Errno.ENOENT, () -> m.lookup("b"));
+        m.faults.next(Call.Copy.class::isInstance, Fault.failAfterwards(ObjectStoreException.Unavailable::new));
+
+        assertErrno(Errno.EIO, () -> m.rename("a", "b", 0));
+
+        assertThat(m.cat("b")).isEqualTo("1");
+        assertThat(m.cat("a")).isEqualTo("1");
+    }
+
+    @Test
     void rename_replacedBySomebodyElseMeanwhile_leavesTheirs() throws Exception {
         m.bucket.put("a", "1");
         FutureTask<Void> rename = task(() -> m.rename("a", "b", 0));
