@@ -44,7 +44,7 @@ final class NameChanges {
         this.inodes = inodes;
         this.places = places;
         this.files = files;
-        this.removals = new Removals(tree, store);
+        this.removals = new Removals(tree, store, files.behind());
     }
 
     /** The name is to be taken by something new: what still has it in the store goes. */

@@ -10,7 +10,10 @@ import io.penstock.objectstore.ObjectStoreException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,28 +26,34 @@ final class Removals {
 
     private final Tree tree;
     private final ObjectStore store;
+    private final Behind behind;
 
     /** By key. */
     private final ConcurrentMap<String, Removal> pending = new ConcurrentHashMap<>();
 
-    Removals(Tree tree, ObjectStore store) {
+    Removals(Tree tree, ObjectStore store, Behind behind) {
         this.tree = tree;
         this.store = store;
+        this.behind = behind;
     }
 
+    /**
+     * @param turn held by who deletes, while waiting for the store too
+     * @param done with a failure once nobody will try any more
+     */
     private record Removal(
-            Directory parent,
-            String name,
-            ObjectVersion version,
-            AtomicBoolean begun,
-            CompletableFuture<Boolean> done) {}
+            Directory parent, String name, ObjectVersion version, ReentrantLock turn, CompletableFuture<Boolean> done) {
+        String key() {
+            return version.key();
+        }
+    }
 
     /** Hides the name, and returns what deletes the object, for when nobody needs it any more */
     Runnable defer(Directory parent, String name, ObjectVersion version) {
-        Removal removal = new Removal(parent, name, version, new AtomicBoolean(), new CompletableFuture<>());
+        Removal removal = new Removal(parent, name, version, new ReentrantLock(), new CompletableFuture<>());
         tree.show(parent, name, Absent.ABSENT);
-        pending.put(version.key(), removal);
-        return () -> begin(removal);
+        pending.put(removal.key(), removal);
+        return () -> end(removal);
     }
 
     /** Whether the object of this key is as good as deleted. */
@@ -52,7 +61,7 @@ final class Removals {
         return pending.containsKey(key);
     }
 
-    /** The name is wanted: what is pending of it is done now. */
+    /** The name is wanted: what is pending of it is done now. If it fails, it stays pending, and the name hidden. */
     void finish(Directory parent, String name) throws ErrnoException {
         finish(pending.get(parent.key(name)));
     }
@@ -61,7 +70,7 @@ final class Removals {
     boolean finishBelow(Directory directory) throws ErrnoException {
         boolean any = false;
         for (Removal removal : pending.values()) {
-            if (removal.version.key().startsWith(directory.prefix())) {
+            if (removal.key().startsWith(directory.prefix())) {
                 finish(removal);
                 any = true;
             }
@@ -69,40 +78,62 @@ final class Removals {
         return any;
     }
 
-    private void finish(@org.jspecify.annotations.Nullable Removal removal) throws ErrnoException {
-        if (removal != null) {
-            begin(removal);
-            Errnos.run(() -> {
-                try {
-                    removal.done.get();
-                } catch (java.util.concurrent.ExecutionException e) {
-                    throw new IllegalStateException(e.getCause());
-                }
-            });
-        }
-    }
-
-    private void begin(Removal removal) {
-        if (!removal.begun.compareAndSet(false, true)) {
+    private void finish(@Nullable Removal removal) throws ErrnoException {
+        if (removal == null) {
             return;
         }
+        FutureTask<Boolean> task = new FutureTask<>(() -> tryOnce(removal));
+        behind.start(task); // who waits may be interrupted: the removal goes on
+        boolean _ = Errnos.call(() -> {
+            try {
+                return task.get();
+            } catch (ExecutionException e) {
+                if (e.getCause() instanceof ErrnoException failure) {
+                    throw failure;
+                }
+                throw new IllegalStateException(e.getCause());
+            }
+        });
+    }
+
+    /** Deletes the object unless that is over: then it is as it ended. */
+    private boolean tryOnce(Removal removal) throws ErrnoException {
+        removal.turn.lock();
         try {
-            delete(removal);
+            if (!removal.done.isDone()) {
+                delete(removal.parent, removal.name, removal.version);
+                drop(removal);
+                removal.done.complete(true);
+            } else if (removal.done.isCompletedExceptionally()
+                    && removal.done.exceptionNow() instanceof ErrnoException failure) {
+                throw failure;
+            }
+            return true;
         } finally {
-            pending.remove(removal.version.key(), removal);
-            tree.unshow(removal.parent, removal.name, Absent.ABSENT);
-            removal.done.complete(true);
+            removal.turn.unlock();
         }
     }
 
-    private void delete(Removal removal) {
+    /** Nobody needs the object any more. */
+    private void end(Removal removal) {
+        removal.turn.lock();
         try {
-            delete(removal.parent, removal.name, removal.version);
+            tryOnce(removal);
         } catch (ErrnoException e) {
             LOG.warn(
                     "'{}' was removed while it was open, and cannot be deleted now: it shows again. {}",
-                    removal.version.key(),
+                    removal.key(),
                     e.getMessage());
+            removal.done.completeExceptionally(e);
+        } finally {
+            drop(removal);
+            removal.turn.unlock();
+        }
+    }
+
+    private void drop(Removal removal) {
+        if (pending.remove(removal.key(), removal)) { // else the name may be hidden by another
+            tree.unshow(removal.parent, removal.name, Absent.ABSENT);
         }
     }
 

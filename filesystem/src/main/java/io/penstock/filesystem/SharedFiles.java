@@ -65,6 +65,10 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         return times;
     }
 
+    Behind behind() {
+        return behind;
+    }
+
     /** A name for content that no version has. */
     String newTag() {
         return "written " + lastTag.incrementAndGet();

@@ -222,6 +222,60 @@ class NameChangesTest extends OverOneCache {
     }
 
     @Test
+    void create_whereWhatWasRemovedWhileOpenCannotBeDeleted_failsAndTheNameStaysHidden() throws Exception {
+        m.bucket.put("a", "old");
+        OpenFile old = m.open("a");
+        m.unlink("a");
+        m.faults.next(Call.Head.class::isInstance, Fault.fail(ObjectStoreException.Unavailable::new));
+        m.faults.next(Call.Delete.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
+
+        assertErrno(Errno.EIO, () -> m.create("a", O_WRONLY));
+        assertErrno(Errno.EACCES, () -> m.mkdir("a"));
+
+        assertErrno(Errno.ENOENT, () -> m.lookup("a"));
+        assertThat(m.ls(FileSystem.ROOT, 10)).isEmpty();
+        m.save("a", "new");
+        m.close(old);
+        m.drain();
+        assertThat(m.stored("a")).isEqualTo("new");
+    }
+
+    @Test
+    void release_afterWhatWasRemovedCouldNotBeDeleted_deletesIt() throws Exception {
+        m.bucket.put("d/a", "old");
+        OpenFile old = m.open("d/a");
+        m.unlink("d/a");
+        m.faults.next(Call.Delete.class::isInstance, Fault.fail(ObjectStoreException.Unavailable::new));
+        assertErrno(Errno.EIO, () -> m.rmdir("d"));
+
+        m.close(old);
+
+        m.drain();
+        assertThat(m.stored("d/a")).isNull();
+        assertErrno(Errno.ENOENT, () -> m.lookup("d/a"));
+    }
+
+    @Test
+    void create_interruptedWhileWhatWasRemovedIsDeleted_isEintrAndTheDeletionGoesOn() throws Exception {
+        m.bucket.put("a", "old");
+        OpenFile old = m.open("a");
+        m.unlink("a");
+        FutureTask<Void> create = task(() -> assertErrno(Errno.EINTR, () -> m.create("a", O_WRONLY)));
+        try (Gate gate = m.delays.hold(Call.Delete.class::isInstance)) {
+            Thread thread = Thread.ofPlatform().start(create);
+            gate.awaitHeld(1);
+            thread.interrupt();
+            create.get();
+            assertErrno(Errno.ENOENT, () -> m.lookup("a"));
+        }
+
+        m.drain();
+        assertThat(m.stored("a")).isNull();
+        assertErrno(Errno.ENOENT, () -> m.lookup("a"));
+        m.close(old);
+    }
+
+    @Test
     void unlink_beingWritten_staysAndLeavesNothing() throws Exception {
         OpenFile file = m.create("a", O_RDWR);
         m.write(file, 0, "1");
