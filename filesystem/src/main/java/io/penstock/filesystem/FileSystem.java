@@ -55,8 +55,9 @@ public final class FileSystem implements AutoCloseable {
     public FileSystem(
             Tree tree, PageFetcher fetcher, FileSystemConfig config, Instant mountTime, @Nullable Writing writing) {
         this.inodes = new InodeTable(tree.root());
-        this.shared = new SharedFiles(tree, inodes, fetcher);
-        this.news = new KernelNews(inodes, shared.kernelPages(), config.kernelKeepsSizes());
+        KernelPages kernelPages = new KernelPages();
+        this.news = new KernelNews(inodes, kernelPages, config.kernelKeepsSizes());
+        this.shared = new SharedFiles(tree, inodes, fetcher, kernelPages, news);
         AttributeView view = new AttributeView(config, mountTime, shared.times(), writing == null);
         Places places = new Places(tree, inodes, shared);
         this.files = new OpenFiles(places, shared, inodes, handles, news, config);

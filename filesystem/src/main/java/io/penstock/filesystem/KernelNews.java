@@ -60,6 +60,12 @@ final class KernelNews {
         }
     }
 
+    /** What was written is lost: the kernel's size and pages are of that, whether it was shown or not. */
+    void isLost(Inode inode) {
+        boolean _ = inodes.retract(inode, _ -> true);
+        drop(inode, true);
+    }
+
     private void drop(Inode inode, boolean nameStands) {
         // Those who have it open read their version's pages for as long as they are there.
         boolean dropPages = !pages.isOpen(inode.number());
@@ -81,7 +87,7 @@ final class KernelNews {
      * committed is right, whatever the store says.
      */
     private static boolean isSame(Node shown, Answer answer) {
-        if (shown instanceof SharedFile file && file.version() == null) {
+        if (shown instanceof SharedFile file && file.version() == null && file.links() > 0) {
             return true;
         }
         return switch (answer) {

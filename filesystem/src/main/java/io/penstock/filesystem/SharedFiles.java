@@ -36,7 +36,8 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
     private final Tree tree;
     private final InodeTable inodes;
     private final PageFetcher fetcher;
-    private final KernelPages kernelPages = new KernelPages();
+    private final KernelPages kernelPages;
+    private final KernelNews news;
     private final ModifiedTimes times = new ModifiedTimes();
 
     /** By inode's number; mostly one each. Lists are immutable, and only changed within compute. */
@@ -47,10 +48,12 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
 
     private final Behind behind = new Behind();
 
-    SharedFiles(Tree tree, InodeTable inodes, PageFetcher fetcher) {
+    SharedFiles(Tree tree, InodeTable inodes, PageFetcher fetcher, KernelPages kernelPages, KernelNews news) {
         this.tree = tree;
         this.inodes = inodes;
         this.fetcher = fetcher;
+        this.kernelPages = kernelPages;
+        this.news = news;
     }
 
     Tree tree() {
@@ -239,6 +242,9 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
                 tree.invalidate(place.parent(), place.name());
             }
             file.givenUp();
+            if (place != null) {
+                news.isLost(file.inode());
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 package io.penstock.filesystem;
 
+import static io.penstock.filesystem.Mounted.O_TRUNC;
 import static io.penstock.filesystem.Mounted.O_WRONLY;
 import static io.penstock.filesystem.Mounted.assertErrno;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -161,6 +162,35 @@ class OpenVersionsTest extends OverOneCache {
         m.close(writer);
         m.drain();
         assertThat(m.stored("a")).isNull();
+    }
+
+    @Test
+    void close_replacedMeanwhileBySomethingLonger_dropsTheSizeOfWhatIsLost() throws Exception {
+        long inode = m.lookup("a").inode();
+        OpenFile writer = m.open("a", O_WRONLY | O_TRUNC);
+        m.write(writer, 0, "mine");
+        assertThat(m.fs.getattr(inode).size()).isEqualTo(4);
+        m.bucket.put("a", "theirs, and longer");
+
+        assertErrno(Errno.ESTALE, () -> m.close(writer));
+        m.drain();
+
+        assertThat(kernel.drain()).contains("inode " + inode + " and its pages");
+        assertThat(m.fs.getattr(inode).size()).isEqualTo(18);
+    }
+
+    @Test
+    void close_createdBySomebodyElseMeanwhile_dropsTheSizeOfWhatIsLost() throws Exception {
+        CreatedFile created = m.fs.create(FileSystem.ROOT, "new", 0644, O_WRONLY);
+        long inode = created.attributes().inode();
+        m.write(created.open(), 0, "mine");
+        m.bucket.put("new", "theirs, and longer");
+
+        assertErrno(Errno.ESTALE, () -> m.close(created.open()));
+        m.drain();
+
+        assertThat(kernel.drain()).contains("inode " + inode + " and its pages");
+        m.fs.forget(inode, 1);
     }
 
     private void replace(String content) {
