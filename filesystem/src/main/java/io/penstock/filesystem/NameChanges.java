@@ -106,6 +106,7 @@ final class NameChanges {
         if (node instanceof Directory) {
             throw new ErrnoException(Errno.EISDIR, "'" + directory.key(name) + "' is a directory");
         }
+        checkIsAt(directory, name, node);
         Inode inode = files.inode(directory, name, node);
         List<SharedFile> sharing = files(inode);
         // What is on its way to the store must not arrive after the deletion.
@@ -125,6 +126,14 @@ final class NameChanges {
         if (inode != null) {
             inodes.detach(inode);
             removeAll(inode);
+        }
+    }
+
+    /** What is written and is being moved has its object elsewhere: the kernel looks the path up again. */
+    private static void checkIsAt(Directory directory, String name, Node node) throws ErrnoException {
+        WrittenFile content = written(node);
+        if (content != null && !content.key().equals(directory.key(name))) {
+            throw new ErrnoException(Errno.ESTALE, "'" + directory.key(name) + "' is '" + content.key() + "' by now");
         }
     }
 
@@ -202,6 +211,7 @@ final class NameChanges {
         } else if (target instanceof Directory) {
             throw new ErrnoException(Errno.EISDIR, "'" + to.key(newName) + "' is a directory");
         }
+        checkIsAt(from, name, source);
         vacate(to, newName);
         Errnos.run(() -> hold(source));
         Moved moved;

@@ -25,6 +25,9 @@ final class ShownName {
     void show() {
         Place place = file.inode().place();
         if (place != null) {
+            if (!place.equals(shownAt)) {
+                hide(); // it was moved in between
+            }
             tree.show(place.parent(), place.name(), file);
             shownAt = place;
         }

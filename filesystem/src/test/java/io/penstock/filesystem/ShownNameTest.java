@@ -1,0 +1,47 @@
+package io.penstock.filesystem;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.metadata.FileEntry;
+import io.penstock.metadata.Inode;
+import io.penstock.metadata.InodeTable;
+import io.penstock.metadata.MetadataConfig;
+import io.penstock.metadata.Tree;
+import io.penstock.prefetch.PageFetcher;
+import io.penstock.prefetch.ReadaheadConfig;
+import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.testing.ManualClock;
+import org.junit.jupiter.api.Test;
+
+class ShownNameTest extends OverOneCache {
+    @Test
+    void show_afterARename_hidesWhereItWas() throws Exception {
+        ManualClock clock = new ManualClock();
+        InMemoryObjectStore bucket = new InMemoryObjectStore("bucket", clock, InMemoryObjectStore.Order.UTF8);
+        bucket.put("a", "1");
+        ObjectVersion version = bucket.head("a").version();
+        MetadataConfig config = new MetadataConfig(Mounted.TTL, Mounted.NEGATIVE_TTL);
+        try (PageFetcher fetcher = new PageFetcher(bucket, cache, "shown", ReadaheadConfig.defaults());
+                Tree tree = new Tree(bucket, "", config, clock::nanoTime)) {
+            InodeTable inodes = new InodeTable(tree.root());
+            KernelPages pages = new KernelPages();
+            KernelNews news = new KernelNews(inodes, pages, false);
+            try (SharedFiles files = new SharedFiles(tree, inodes, fetcher, pages, news)) {
+                Inode inode = inodes.acquireFile(tree.root(), "a");
+                SharedFile file = new SharedFile(files, inode, version, files.open(version));
+                ShownName name = new ShownName(tree, file);
+                name.show();
+
+                inodes.move(inode, tree.root(), "b");
+                name.show();
+
+                assertThat(tree.lookup(tree.root(), "a")).isInstanceOf(FileEntry.class);
+                assertThat(tree.lookup(tree.root(), "b")).isSameAs(file);
+                name.hide();
+                assertThat(tree.shown(tree.root())).isEmpty();
+                file.discard();
+            }
+        }
+    }
+}
