@@ -292,8 +292,7 @@ final class NameChanges {
         try {
             Errnos.run(() -> hold(source));
             try {
-                boolean unchanged = !(source instanceof SharedFile file) || file.isOf(moved.copy);
-                if (unchanged) { // else its bytes are nowhere but under the new name
+                if (isUnchanged(source, moved)) { // else its bytes are nowhere but under the new name
                     move(moved.inode, moved.copy, from, name, moved.original);
                 }
             } finally {
@@ -308,6 +307,13 @@ final class NameChanges {
 
     /** Has the store have all that is written of a file by now, and no more until {@link #letGo}. */
     private static void hold(Node node) throws ObjectStoreException, IOException, InterruptedException {
+    /** Whether the source is what was copied; if its handles ended before that was moved, it is of the original still. */
+    private static boolean isUnchanged(Node source, Moved moved) {
+        ObjectVersion version = source instanceof SharedFile file ? file.stored() : moved.copy;
+        return version != null
+                && (version.etag().equals(moved.copy.etag()) || version.etag().equals(moved.original.etag()));
+    }
+
         WrittenFile content = written(node);
         if (content != null) {
             content.commitAndHold();

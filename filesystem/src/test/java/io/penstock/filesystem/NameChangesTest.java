@@ -610,6 +610,35 @@ class NameChangesTest extends OverOneCache {
             return Thread.currentThread().isInterrupted();
         });
         try (Gate gate = m.delays.hold(Call.Delete.class::isInstance)) {
+
+    @Test
+    void rename_closedMeanwhileAndTheOldNameCannotBeRemoved_leavesTheInodeThere() throws Exception {
+        leavesTheInodeOfWhatIsClosed(m.delays.hold(Call.Head.class::isInstance));
+    }
+
+    @Test
+    void rename_closedDuringTheCopyAndTheOldNameCannotBeRemoved_leavesTheInodeThere() throws Exception {
+        leavesTheInodeOfWhatIsClosed(m.delays.holdAnswer(Call.Copy.class::isInstance));
+    }
+
+    private void leavesTheInodeOfWhatIsClosed(Gate meanwhile) throws Exception {
+        OpenFile writer = m.create("a", O_WRONLY);
+        m.write(writer, 0, "1");
+        m.fs.flush(writer.handle(), 0);
+        long inode = m.lookup("a").inode();
+        m.faults.next(Call.Delete.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
+        FutureTask<Void> rename = task(() -> assertErrno(Errno.EACCES, () -> m.rename("a", "b", 0)));
+        try (meanwhile) {
+            Thread.startVirtualThread(rename);
+            meanwhile.awaitHeld(1);
+            m.fs.release(writer.handle());
+        }
+        rename.get();
+
+        assertThat(m.lookup("a").inode()).isEqualTo(inode);
+        assertThat(m.lookup("b").inode()).isNotEqualTo(inode);
+        assertThat(m.cat("a")).isEqualTo("1");
+    }
             Thread thread = Thread.ofPlatform().start(rename);
             gate.awaitHeld(1);
             thread.interrupt();
