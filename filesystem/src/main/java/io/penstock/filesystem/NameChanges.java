@@ -89,6 +89,7 @@ final class NameChanges {
             store.delete(child.prefix());
         });
         tree.changed(directory, name, Absent.ABSENT);
+        tree.invalidate(directory, name); // an object of this name, which the directory hid, shows now
         tree.unshow(directory, name, child);
         Inode inode = inodes.find(child);
         if (inode != null) {

@@ -93,6 +93,16 @@ class NameChangesTest extends OverOneCache {
     }
 
     @Test
+    void rmdir_whereAnObjectHasTheNameToo_showsThat() throws Exception {
+        m.mkdir("a");
+        m.bucket.put("a", "1");
+
+        m.rmdir("a");
+
+        assertThat(m.cat("a")).isEqualTo("1");
+    }
+
+    @Test
     void create_inADirectoryThatIsGone_isEnoent() throws Exception {
         m.mkdir("d");
         long inode = m.lookup("d").inode();
