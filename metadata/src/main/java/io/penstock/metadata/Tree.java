@@ -324,13 +324,14 @@ public final class Tree implements AutoCloseable {
 
     /** The directory's listing, and that which it takes the place of, as long as that counts. */
     private void forListings(Directory directory, Consumer<Listing> action) {
-        Listing old = former.get(directory);
-        if (old != null) {
-            action.accept(old);
-        }
+        // In this order: what takes the place of this one later asks the store later, and this one is known.
         Listing listing = listings.getIfPresent(directory);
-        if (listing != null && !listing.equals(old)) {
+        if (listing != null) {
             action.accept(listing);
+        }
+        Listing old = former.get(directory);
+        if (old != null && !old.equals(listing)) {
+            action.accept(old);
         }
     }
 
