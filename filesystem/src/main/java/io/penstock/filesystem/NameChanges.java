@@ -128,6 +128,7 @@ final class NameChanges {
             inodes.detach(inode);
             removeAll(inode);
         }
+        removals.hide(directory.key(name));
     }
 
     /** What is written and is being moved has its object elsewhere: the kernel looks the path up again. */
@@ -306,8 +307,6 @@ final class NameChanges {
         }
     }
 
-    /** Has the store have all that is written of a file by now, and no more until {@link #letGo}. */
-    private static void hold(Node node) throws ObjectStoreException, IOException, InterruptedException {
     /** Whether the source is what was copied; if its handles ended before that was moved, it is of the original still. */
     private static boolean isUnchanged(Node source, Moved moved) {
         ObjectVersion version = source instanceof SharedFile file ? file.stored() : moved.copy;
@@ -315,6 +314,8 @@ final class NameChanges {
                 && (version.etag().equals(moved.copy.etag()) || version.etag().equals(moved.original.etag()));
     }
 
+    /** Has the store have all that is written of a file by now, and no more until {@link #letGo}. */
+    private static void hold(Node node) throws ObjectStoreException, IOException, InterruptedException {
         WrittenFile content = written(node);
         if (content != null) {
             content.commitAndHold();

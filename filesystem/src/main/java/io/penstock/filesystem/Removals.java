@@ -51,9 +51,17 @@ final class Removals {
     /** Hides the name, and returns what deletes the object, for when nobody needs it any more */
     Runnable defer(Directory parent, String name, ObjectVersion version) {
         Removal removal = new Removal(parent, name, version, new ReentrantLock(), new CompletableFuture<>());
-        tree.show(parent, name, Absent.ABSENT);
         pending.put(removal.key(), removal);
+        hide(removal.key());
         return () -> end(removal);
+    }
+
+    /** Hides the name if its removal is pending: who was about to open it to be written may have shown it again. */
+    void hide(String key) {
+        pending.computeIfPresent(key, (_, removal) -> {
+            tree.show(removal.parent, removal.name, Absent.ABSENT);
+            return removal;
+        });
     }
 
     /** Whether the object of this key is as good as deleted. */
@@ -132,9 +140,13 @@ final class Removals {
     }
 
     private void drop(Removal removal) {
-        if (pending.remove(removal.key(), removal)) { // else the name may be hidden by another
+        pending.computeIfPresent(removal.key(), (_, current) -> {
+            if (!current.equals(removal)) {
+                return current; // which hides the name now
+            }
             tree.unshow(removal.parent, removal.name, Absent.ABSENT);
-        }
+            return null;
+        });
     }
 
     /**

@@ -612,16 +612,6 @@ class NameChangesTest extends OverOneCache {
     }
 
     @Test
-    void rename_interruptedWhileTheOldNameIsRemoved_leavesTheOpenFileThere() throws Exception {
-        OpenFile writer = m.create("a", O_WRONLY);
-        m.write(writer, 0, "1");
-        FutureTask<Boolean> rename = new FutureTask<>(() -> {
-            assertErrno(Errno.EINTR, () -> m.rename("a", "b", 0));
-            return Thread.currentThread().isInterrupted();
-        });
-        try (Gate gate = m.delays.hold(Call.Delete.class::isInstance)) {
-
-    @Test
     void rename_closedMeanwhileAndTheOldNameCannotBeRemoved_leavesTheInodeThere() throws Exception {
         leavesTheInodeOfWhatIsClosed(m.delays.hold(Call.Head.class::isInstance));
     }
@@ -649,6 +639,16 @@ class NameChangesTest extends OverOneCache {
         assertThat(m.lookup("b").inode()).isNotEqualTo(inode);
         assertThat(m.cat("a")).isEqualTo("1");
     }
+
+    @Test
+    void rename_interruptedWhileTheOldNameIsRemoved_leavesTheOpenFileThere() throws Exception {
+        OpenFile writer = m.create("a", O_WRONLY);
+        m.write(writer, 0, "1");
+        FutureTask<Boolean> rename = new FutureTask<>(() -> {
+            assertErrno(Errno.EINTR, () -> m.rename("a", "b", 0));
+            return Thread.currentThread().isInterrupted();
+        });
+        try (Gate gate = m.delays.hold(Call.Delete.class::isInstance)) {
             Thread thread = Thread.ofPlatform().start(rename);
             gate.awaitHeld(1);
             thread.interrupt();
