@@ -86,7 +86,7 @@ final class LifecycleIT {
                     .singleElement()
                     .asString()
                     .contains("kernel (the fastest that works here)", "protocol 7.");
-            assertThat(mount.log()).contains("kernel (the fastest that works here)");
+            mount.awaitLog("kernel (the fastest that works here)");
         }
     }
 

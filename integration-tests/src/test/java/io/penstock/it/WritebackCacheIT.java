@@ -58,7 +58,7 @@ final class WritebackCacheIT {
     @Test
     void object_changedBySomebodyElse_isSeenInItsNewSize() throws Exception {
         try (MountedBucket mount = mount()) {
-            assertThat(mount.log()).contains("writeback cache, no passthrough");
+            mount.awaitLog("writeback cache, no passthrough");
             Path read = mount.path().resolve("read");
             Path written = mount.path().resolve("written");
             put("read", "short");
