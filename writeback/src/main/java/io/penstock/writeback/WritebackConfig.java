@@ -6,7 +6,7 @@ import java.nio.file.Path;
  * How files are written.
  *
  * @param staging folder for what is written and not yet committed; made with mode 0700 if it is not there. One process
- *     at a time uses it: the cache folder's lock sees to that
+ *     at a time uses it: it is locked
  * @param close when close(2) returns
  * @param fsync what fsync(2) waits for
  * @param conflict what becomes of a commit onto an object that somebody else has changed meanwhile
