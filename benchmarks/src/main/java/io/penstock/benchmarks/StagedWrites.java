@@ -18,8 +18,7 @@ final class StagedWrites implements WriteScenario {
     public void round(WriteRig rig) throws Exception {
         long size = rig.sizes().file();
         MountProcess mount = rig.mount("-o", "write.close=staged");
-        // One after the other in one mount: a disk that is told of each deleted block is slow for a while after a
-        // mount's.
+        // Both in one mount: where a disk is told of each deleted block, it is slow after the deletion of a cache.
         rig.awaitObject("warm-up", size / 4);
         write(rig, mount, STAGED, "staged", FileWrites.End.CLOSE);
         rig.awaitObject("staged0", size);

@@ -42,7 +42,7 @@ public final class FolderLock implements AutoCloseable {
                 Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE),
                 PosixFilePermissions.asFileAttribute(CacheFolder.PRIVATE_FILE));
         try {
-            if (!isLocked(file)) {
+            if (!tryLock(file)) {
                 throw new TakenException(
                         "the " + what + " " + folder + " is in use by process " + holder(file) + advice);
             }
@@ -55,7 +55,8 @@ public final class FolderLock implements AutoCloseable {
         }
     }
 
-    private static boolean isLocked(FileChannel file) throws IOException {
+    /** Locks it until it is closed. False if somebody has locked it. */
+    private static boolean tryLock(FileChannel file) throws IOException {
         try {
             FileLock lock = file.tryLock();
             return lock != null;

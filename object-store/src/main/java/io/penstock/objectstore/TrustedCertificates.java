@@ -51,7 +51,7 @@ final class TrustedCertificates {
     private static ObjectStoreException unusable(Path caFile, String why, @Nullable Exception cause) {
         return new ObjectStoreException.Unavailable(
                 "s3.ca-file: " + caFile + " " + why
-                        + "; name a file of PEM certificates, or none to trust those of Java" + " alone",
+                        + "; name a file of PEM certificates, or none to trust those of Java alone",
                 cause);
     }
 
