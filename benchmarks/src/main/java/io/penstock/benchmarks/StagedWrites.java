@@ -17,15 +17,22 @@ final class StagedWrites implements WriteScenario {
     @Override
     public void round(WriteRig rig) throws Exception {
         long size = rig.sizes().file();
+        // One mount, and the bare disk on both sides: a disk that is told of each deleted block is slow after the
+        // deletion of a cache, for longer than can be waited.
         MountProcess mount = rig.mount("-o", "write.close=staged");
-        // Both in one mount: where a disk is told of each deleted block, it is slow after the deletion of a cache.
         rig.awaitObject("warm-up", size / 4);
+        bare(rig, "before", size);
         write(rig, mount, STAGED, "staged", FileWrites.End.CLOSE);
         rig.awaitObject("staged0", size);
         write(rig, mount, FSYNCED, "synced", FileWrites.End.FDATASYNC);
+        rig.awaitObject("synced0", size);
+        bare(rig, "after", size);
         rig.unmount(mount);
-        Path bare = rig.bareFile();
-        rig.bare(BARE, () -> FileWrites.sequential(List.of(bare), size, FileWrites.End.FDATASYNC));
+    }
+
+    private static void bare(WriteRig rig, String name, long size) throws Exception {
+        List<Path> file = List.of(rig.bareFile(name));
+        rig.bare(BARE, () -> FileWrites.sequential(file, size, FileWrites.End.FDATASYNC));
     }
 
     private static void write(WriteRig rig, MountProcess mount, String row, String name, FileWrites.End end)

@@ -78,8 +78,8 @@ final class WriteCommand implements Callable<Integer> {
                 only.stream().distinct().sorted().map(WriteCommand::scenario).toList();
         String heading;
         try (Resources resources = new Resources()) {
-            // A large file is there up to four times: with the server, in the cache, in staging, bare.
-            Scratch scratch = resources.add(run.openScratch(4 * sizes.file()));
+            // Up to six large files are there at once: two with the server, two in the cache, two bare.
+            Scratch scratch = resources.add(run.openScratch(6 * sizes.file()));
             Machine machine = Machine.current(home, scratch.root());
             S3Server server = servers.open(scratch, resources);
             heading = run.heading("write", machine, server, describe(sizes));

@@ -139,8 +139,9 @@ final class WriteRig {
         }
     }
 
-    Path bareFile() throws Exception {
-        return scratch.emptyFolder("bare").resolve("file");
+    /** Where a file of this name lies beside the mount, on the same disk; {@link #removeAll} removes it. */
+    Path bareFile(String name) throws Exception {
+        return scratch.folder("bare").resolve(name);
     }
 
     /** So many keys below what is mounted. */
@@ -156,6 +157,7 @@ final class WriteRig {
 
     /** Everything that was written, so that the next round finds what this one found. */
     void removeAll() throws Exception {
+        scratch.emptyFolder("bare");
         ListRequest request = ListRequest.of(prefix, "");
         while (true) {
             ListPage page = store.list(request);
