@@ -58,28 +58,32 @@ final class Handshake {
     /** Above this many the kernel skips readahead: 3/4, the proportion of its own default (9 of 12). */
     private static final int CONGESTION_THRESHOLD = MAX_BACKGROUND * 3 / 4;
 
-    private static final int PAGE = 4096;
-
     /** Without MAX_PAGES: FUSE_DEFAULT_MAX_PAGES_PER_REQ in fs/fuse/fuse_i.h. */
     private static final int DEFAULT_PAGES = 32;
 
     /** Until INIT is answered the kernel asks for no more room: FUSE_MIN_READ_BUFFER. */
     private static final int FIRST_REQUEST = 8192;
 
+    /** Of header and struct, which come before a write's bytes. */
+    private static final int HEAD_ROOM = 4096;
+
     private final Device device;
     private final int maxRequest;
+    private final int pageSize;
     private final int stackDepth;
     private final boolean writebackCache;
 
     /**
      * @param maxRequest bytes that one request may read or write, whole pages; the kernel's own limit may be lower
+     * @param pageSize bytes of the kernel's pages, in which it counts: 4 KiB, or up to 64 KiB on arm64
      * @param stackDepth as {@link PassthroughProbe#stackDepth} has it; 0 for no passthrough
      * @param writebackCache whether the kernel is to collect what is written; not with passthrough (process_init_reply in
      *     fs/fuse/inode.c)
      */
-    Handshake(Device device, int maxRequest, int stackDepth, boolean writebackCache) {
+    Handshake(Device device, int maxRequest, int pageSize, int stackDepth, boolean writebackCache) {
         this.device = device;
         this.maxRequest = maxRequest;
+        this.pageSize = pageSize;
         this.stackDepth = stackDepth;
         this.writebackCache = writebackCache;
     }
@@ -126,8 +130,8 @@ final class Handshake {
         }
         long wanted = WANTED | (stackDepth > 0 ? PASSTHROUGH : 0) | (writebackCache ? WRITEBACK_CACHE : 0);
         long flags = wanted & offered;
-        int pages = (flags & MAX_PAGES) == 0 ? DEFAULT_PAGES : KernelLimits.maxPages();
-        return new Agreement(Math.min(minor, NEWEST_MINOR), Math.min(maxRequest, pages * PAGE), flags);
+        int pages = (flags & MAX_PAGES) == 0 ? DEFAULT_PAGES : Math.min(maxRequest / pageSize, KernelLimits.maxPages());
+        return new Agreement(Math.min(minor, NEWEST_MINOR), pages * pageSize, flags);
     }
 
     private int answer(Request request, Reply reply, Agreement agreement) throws ErrnoException {
@@ -139,7 +143,7 @@ final class Handshake {
         reply.u16(InitOut.MAX_BACKGROUND, MAX_BACKGROUND);
         reply.u16(InitOut.CONGESTION_THRESHOLD, CONGESTION_THRESHOLD);
         reply.u32(InitOut.MAX_WRITE, agreement.maxRequest());
-        reply.u16(InitOut.MAX_PAGES, agreement.maxRequest() / PAGE);
+        reply.u16(InitOut.MAX_PAGES, agreement.maxRequest() / pageSize);
         reply.u32(InitOut.TIME_GRAN, 1);
         reply.u32(InitOut.MAX_STACK_DEPTH, agreement.passesThrough() ? stackDepth : 0);
         return InitOut.SIZE;
@@ -159,8 +163,8 @@ final class Handshake {
         }
     }
 
-    /** The memory that a request needs: its bytes, and a page for header and struct. */
+    /** The memory that a request needs, in bytes. */
     static int requestMemory(int maxRequest) {
-        return maxRequest + PAGE;
+        return maxRequest + HEAD_ROOM;
     }
 }

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 
 /** Mounts by speaking the kernel's own protocol: on Linux 5.4 and newer, with and without root. */
 public final class KernelBinding {
-    /** Bytes of one request at most, where the kernel allows it: what it allows as it comes, 256 pages. */
+    /** Bytes of one request at most, where the kernel allows it: what it allows as it comes, 256 pages of 4 KiB. */
     private static final int MAX_REQUEST = 1 << 20;
 
     /** Threads that read the device: docs/adr/0006-kernel-binding.md has what other numbers gave. */
@@ -61,7 +61,9 @@ public final class KernelBinding {
         try {
             Path backingFolder = options.backingFolder();
             int stackDepth = PassthroughProbe.stackDepth(backingFolder);
-            Agreement agreement = new Handshake(device, MAX_REQUEST, stackDepth, options.writebackCache()).agree();
+            int pageSize = Native.C.getpagesize();
+            Agreement agreement =
+                    new Handshake(device, MAX_REQUEST, pageSize, stackDepth, options.writebackCache()).agree();
             PassthroughProbe passthrough = PassthroughProbe.of(device, agreement, backingFolder);
             long readahead = kernel.readahead(options.readaheadBytes());
             String description = "the kernel's protocol " + Handshake.MAJOR + "." + agreement.minor()

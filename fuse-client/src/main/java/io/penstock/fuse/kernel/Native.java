@@ -60,6 +60,8 @@ final class Native {
 
         int getegid();
 
+        int getpagesize();
+
         int socketpair(int domain, int type, int protocol, @intptr_t long descriptors);
 
         @ssize_t

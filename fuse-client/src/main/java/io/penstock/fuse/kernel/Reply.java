@@ -14,7 +14,9 @@ import java.nio.ByteOrder;
  * Reused; for one thread at a time.
  */
 final class Reply {
+    /** The kernel's smallest. Where it has larger ones, so few are copied that this does not matter. */
     private static final int PAGE = 4096;
+
     private static final int HEADER = PAGE - OutHeader.SIZE;
 
     /** Bytes that are lent in one piece at most: a page of the cache. */

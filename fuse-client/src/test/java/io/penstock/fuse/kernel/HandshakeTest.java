@@ -18,9 +18,11 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(10)
 class HandshakeTest {
     private static final long ALL = 0xffff_ffffL;
+    private static final int PAGE = 4 << 10;
+    private static final int LARGE_PAGE = 64 << 10;
 
     private final FakeKernel kernel = new FakeKernel();
-    private final Handshake handshake = new Handshake(kernel.device(), 1 << 20, 1, false);
+    private final Handshake handshake = new Handshake(kernel.device(), 1 << 20, PAGE, 1, false);
 
     @AfterEach
     void close() {
@@ -85,7 +87,30 @@ class HandshakeTest {
         ByteBuffer answer = kernel.receive().body();
         assertThat(answer.getInt(InitOut.FLAGS) & (int) Handshake.MAX_PAGES).isNotZero();
         assertThat(answer.getInt(InitOut.MAX_WRITE)).isEqualTo(agreement.maxRequest());
-        assertThat(answer.getShort(InitOut.MAX_PAGES) * 4096).isEqualTo(agreement.maxRequest());
+        assertThat(answer.getShort(InitOut.MAX_PAGES) * PAGE).isEqualTo(agreement.maxRequest());
+    }
+
+    /** As on arm64: counted in pages of 4 KiB, the kernel would send what is 16 times as large as the replies. */
+    @Test
+    void agree_largePages_asksForRequestsOfTheSameBytes() throws MountException {
+        greet(InitIn.SIZE, 7, 45, ALL);
+
+        Agreement agreement = new Handshake(kernel.device(), 1 << 20, LARGE_PAGE, 1, false).agree();
+
+        assertThat(agreement.maxRequest()).isEqualTo(1 << 20);
+        ByteBuffer answer = kernel.receive().body();
+        assertThat(answer.getInt(InitOut.MAX_WRITE)).isEqualTo(1 << 20);
+        assertThat(answer.getShort(InitOut.MAX_PAGES)).isEqualTo((short) 16);
+    }
+
+    /** The kernel then reads so many pages at a time, whatever the binding would like. */
+    @Test
+    void agree_largePagesWithoutMaxPages_hasRoomForWhatTheKernelReads() throws MountException {
+        greet(InitIn.SIZE, 7, 45, ALL & ~Handshake.MAX_PAGES);
+
+        Agreement agreement = new Handshake(kernel.device(), 1 << 20, LARGE_PAGE, 1, false).agree();
+
+        assertThat(agreement.maxRequest()).isEqualTo(32 * LARGE_PAGE);
     }
 
     @Test
@@ -95,7 +120,9 @@ class HandshakeTest {
         kernel.receive();
 
         greet(InitIn.SIZE, 7, 45, ALL);
-        assertThat(new Handshake(kernel.device(), 1 << 20, 0, true).agree().writesBack())
+        assertThat(new Handshake(kernel.device(), 1 << 20, PAGE, 0, true)
+                        .agree()
+                        .writesBack())
                 .isTrue();
         assertThat(kernel.receive().body().getInt(InitOut.FLAGS) & (int) Handshake.WRITEBACK_CACHE)
                 .isNotZero();
