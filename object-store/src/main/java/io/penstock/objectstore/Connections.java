@@ -1,6 +1,7 @@
 package io.penstock.objectstore;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Collections;
@@ -20,7 +21,7 @@ final class Connections implements AutoCloseable {
     /** Servers close idle connections after some time, S3 after 20 s or less; a request that meets that has to be repeated. */
     private static final Duration LONGEST_IDLE = Duration.ofSeconds(5);
 
-    private final String host;
+    private final ServerAddresses addresses;
     private final int port;
     private final Duration connectTimeout;
     private final Duration readTimeout;
@@ -33,8 +34,8 @@ final class Connections implements AutoCloseable {
     private final Thread watch;
     private volatile boolean closed;
 
-    Connections(String host, int port, S3Config config) {
-        this.host = host;
+    Connections(ServerAddresses addresses, int port, S3Config config) {
+        this.addresses = addresses;
         this.port = port;
         this.connectTimeout = config.connectTimeout();
         this.readTimeout = config.readTimeout();
@@ -49,8 +50,7 @@ final class Connections implements AutoCloseable {
         try {
             connection = idle();
             if (connection == null) {
-                // Resolved anew each time: S3 spreads its load by names whose addresses change.
-                connection = new Connection(new InetSocketAddress(host, port), connectTimeout, readTimeout);
+                connection = connect();
             }
             used.add(connection);
         } finally {
@@ -63,6 +63,28 @@ final class Connections implements AutoCloseable {
             throw new IOException("the connections were closed");
         }
         return connection;
+    }
+
+    private Connection connect() throws IOException {
+        IOException failure = new IOException("the connections were closed");
+        for (InetAddress address : addresses.next()) {
+            if (closed) {
+                break;
+            }
+            try {
+                Connection connection =
+                        new Connection(new InetSocketAddress(address, port), connectTimeout, readTimeout);
+                addresses.succeeded(address);
+                return connection;
+            } catch (IOException e) {
+                failure = e;
+                if (Thread.currentThread().isInterrupted()) {
+                    break; // which closed it, and says nothing of the address
+                }
+                addresses.failed(address);
+            }
+        }
+        throw failure;
     }
 
     /** Its answer has been read to the end. */

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Map;
@@ -63,7 +64,8 @@ final class DirectRequests implements AutoCloseable {
         this.base = base;
         this.region = region;
         this.credentials = credentials;
-        this.connections = new Connections(base.getHost(), base.getPort() < 0 ? 80 : base.getPort(), config);
+        ServerAddresses addresses = new ServerAddresses(base.getHost(), InetAddress::getAllByName, System::nanoTime);
+        this.connections = new Connections(addresses, base.getPort() < 0 ? 80 : base.getPort(), config);
     }
 
     /** An answer to the request; null if the SDK is to make it. */

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param signedPayloads sign bodies that go over plain HTTP, which costs a SHA-256 of every byte; over HTTPS none is
  * @param httpClient which HTTP client carries the requests
  * @param connections most connections at once; 1 or more
- * @param connectTimeout for a connection to be made
+ * @param connectTimeout for a connection to one address of the server
  * @param readTimeout without a byte arriving, after which a connection counts as broken and the request is retried
  * @param retryDeadline how long a call that makes no progress is retried, with jittered back-off, before it fails
  * @param writeRetryDeadline the same of calls that change something

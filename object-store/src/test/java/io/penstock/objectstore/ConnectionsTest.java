@@ -1,28 +1,32 @@
 package io.penstock.objectstore;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetAddress;
 import java.time.Duration;
+import java.util.Arrays;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Which connections are kept for the next request. */
+/** Which connections are kept for the next request, and where new ones go. */
 @Timeout(30)
 final class ConnectionsTest {
+    private static final byte[] REQUEST = "GET / HTTP/1.1\r\n\r\n".getBytes(ISO_8859_1);
+    private static final String ANSWER = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+
     private ScriptedServer server;
     private Connections connections;
 
     @BeforeEach
     void start() throws IOException {
         server = new ScriptedServer();
-        S3Config config = S3Config.builder("bucket")
-                .endpoint(server.uri(""))
-                .readTimeout(Duration.ofMinutes(10))
-                .build();
-        connections = new Connections("127.0.0.1", server.uri("").getPort(), config);
+        connections = connectionsTo("127.0.0.1");
     }
 
     @AfterEach
@@ -53,5 +57,48 @@ final class ConnectionsTest {
         connections.closeLate(System.nanoTime() + Duration.ofSeconds(6).toNanos());
 
         assertThat(connections.take()).isNotIn(first, second);
+    }
+
+    @Test
+    void take_firstAddressRefuses_connectsToTheNext() throws Exception {
+        try (Connections several = connectionsTo("127.0.0.2", "127.0.0.1")) {
+            assertThat(several.take()).isNotNull();
+            assertThat(several.take()).isNotNull();
+        }
+    }
+
+    @Test
+    void take_severalAddresses_takeTurns() throws Exception {
+        try (ScriptedServer other = new ScriptedServer("127.0.0.2", port());
+                Connections several = connectionsTo("127.0.0.1", "127.0.0.2")) {
+            server.answers(ANSWER, ANSWER);
+            other.answers(ANSWER, ANSWER);
+            for (int i = 0; i < 4; i++) {
+                assertThat(several.take().ask(REQUEST).status()).isEqualTo(200);
+            }
+            assertThat(server.connections()).isEqualTo(2);
+            assertThat(other.connections()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void take_allAddressesRefuse_failsAsOneThatRefuses() {
+        try (Connections several = connectionsTo("127.0.0.2", "127.0.0.3")) {
+            assertThatThrownBy(several::take).isInstanceOf(ConnectException.class);
+        }
+    }
+
+    private int port() {
+        return server.uri("").getPort();
+    }
+
+    private Connections connectionsTo(String... addresses) {
+        InetAddress[] resolved =
+                Arrays.stream(addresses).map(InetAddress::ofLiteral).toArray(InetAddress[]::new);
+        S3Config config = S3Config.builder("bucket")
+                .endpoint(server.uri(""))
+                .readTimeout(Duration.ofMinutes(10))
+                .build();
+        return new Connections(new ServerAddresses("server", _ -> resolved, System::nanoTime), port(), config);
     }
 }

@@ -24,7 +24,7 @@ final class ScriptedServer implements AutoCloseable {
     /** Ends the connection instead of answering. */
     static final String HANG_UP = "";
 
-    private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    private final ServerSocket listener;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private final Queue<String> answers = new ConcurrentLinkedQueue<>();
     private final Collection<List<String>> requests = new ConcurrentLinkedQueue<>();
@@ -32,6 +32,12 @@ final class ScriptedServer implements AutoCloseable {
     private final AtomicInteger connections = new AtomicInteger();
 
     ScriptedServer() throws IOException {
+        this("127.0.0.1", 0);
+    }
+
+    /** @param port 0 for any */
+    ScriptedServer(String address, int port) throws IOException {
+        listener = new ServerSocket(port, 50, InetAddress.getByName(address));
         threads.execute(this::accept);
     }
 

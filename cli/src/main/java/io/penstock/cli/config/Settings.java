@@ -102,7 +102,7 @@ public final class Settings {
     public static final Setting<Duration> CONNECT_TIMEOUT = Setting.of(
                     "s3.connect-timeout",
                     duration(Duration.ofMillis(1), Duration.ofMinutes(10)),
-                    "How long making a connection may take.")
+                    "How long connecting to one of the server's addresses may take.")
             .withDefault("5s");
 
     public static final Setting<Duration> READ_TIMEOUT = Setting.of(

@@ -1,0 +1,78 @@
+package io.penstock.objectstore;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
+
+/**
+ * The addresses that a server's name stands for: connections take turns at them, and those that could not be connected to
+ * are left out for a while. Safe for use by any number of threads.
+ */
+final class ServerAddresses {
+    /** For so long an address is left out: that of a server that is gone leaves the name within about a minute. */
+    private static final long PAUSE_NANOS = Duration.ofMinutes(1).toNanos();
+
+    /** What a name stands for at this moment. */
+    @FunctionalInterface
+    interface Resolver {
+        /** @return one or more, the preferred family first */
+        InetAddress[] resolve(String host) throws UnknownHostException;
+    }
+
+    private final String host;
+    private final Resolver resolver;
+    private final LongSupplier nanoTime;
+    private final AtomicInteger turn = new AtomicInteger();
+
+    /** When each could not be connected to. */
+    private final Map<InetAddress, Long> failed = new ConcurrentHashMap<>();
+
+    /** @param nanoTime as {@link System#nanoTime} */
+    ServerAddresses(String host, Resolver resolver, LongSupplier nanoTime) {
+        this.host = host;
+        this.resolver = resolver;
+        this.nanoTime = nanoTime;
+    }
+
+    /**
+     * The addresses for one connection, at least one, to be tried in this order. The next connection starts at another one
+     * of the same family; the other family comes last, as not every network carries both. Where all have failed it is one
+     * of them: to wait for each would take too long.
+     */
+    List<InetAddress> next() throws UnknownHostException {
+        InetAddress[] all = resolver.resolve(host); // anew each time: S3 spreads its load by names that change
+        int first = turn.getAndIncrement();
+        long now = nanoTime.getAsLong();
+        failed.values().removeIf(then -> now - then >= PAUSE_NANOS);
+        List<InetAddress> preferred = new ArrayList<>();
+        List<InetAddress> others = new ArrayList<>();
+        for (InetAddress address : all) {
+            if (!failed.containsKey(address)) {
+                (address.getClass() == all[0].getClass() ? preferred : others).add(address);
+            }
+        }
+        if (preferred.isEmpty() && others.isEmpty()) {
+            return List.of(all[Math.floorMod(first, all.length)]);
+        }
+        Collections.rotate(preferred, -first);
+        preferred.addAll(others);
+        return preferred;
+    }
+
+    /** It could be connected to. */
+    void succeeded(InetAddress address) {
+        failed.remove(address);
+    }
+
+    /** It could not be connected to. */
+    void failed(InetAddress address) {
+        failed.put(address, nanoTime.getAsLong());
+    }
+}
