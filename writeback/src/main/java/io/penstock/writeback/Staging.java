@@ -29,7 +29,7 @@ final class Staging implements AutoCloseable {
     private static final long BROKEN_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /** For so long after something was staged more is expected: blocks follow each other within milliseconds. */
-    private static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /** Less than this free, and a write that failed did so for want of space. */
     private static final long NO_SPACE_BYTES = 2L * Writeback.BLOCK_SIZE;
