@@ -350,13 +350,12 @@ final class FileCommits implements LiveContent.Owner {
         long wanted = changes;
         while (true) {
             error.report();
-            if (committing != null) {
-                committing.awaited();
-                progress.await();
-            } else if (unlinked || announcedChanges >= wanted) {
+            if (committing == null && (unlinked || announcedChanges >= wanted)) {
                 return;
-            } else {
-                beginNow(false);
+            }
+            beginNow(false);
+            if (committing != null) {
+                progress.await();
             }
         }
     }
@@ -386,10 +385,10 @@ final class FileCommits implements LiveContent.Owner {
     }
 
     private void beginNow(boolean behind) {
+        if (!behind) {
+            awaited();
+        }
         if (committing != null) {
-            if (!behind) {
-                committing.awaited();
-            }
             return;
         }
         changedMeanwhile = new Ranges();
