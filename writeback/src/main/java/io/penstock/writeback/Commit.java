@@ -90,7 +90,9 @@ final class Commit implements Runnable {
         try {
             return commit();
         } catch (ObjectStoreException e) {
-            file.askWhetherOver(content.key(), condition, e);
+            if (isFinal(e)) {
+                file.unheard().ask(content.key(), condition);
+            }
             throw e;
         }
     }
@@ -133,9 +135,15 @@ final class Commit implements Runnable {
         return failure instanceof ObjectStoreException.Throttled || failure instanceof ObjectStoreException.Unavailable;
     }
 
+    /** Whether the object is not what it was, which does not pass: all else may be mended at the store. */
+    static boolean isFinal(Exception failure) {
+        return failure instanceof ObjectStoreException.PreconditionFailed
+                || failure instanceof ObjectStoreException.NotFound;
+    }
+
     /** What a commit of an earlier run has made of the object unnoticed, so that there is nothing left to do: else null. */
     private @Nullable ObjectVersion earlierCommit() throws ObjectStoreException, IOException, InterruptedException {
-        ObjectVersion there = file.isRecovered() ? file.shared().earlierCommit(content) : null;
+        ObjectVersion there = file.unheard().isRecovered() ? file.shared().earlierCommit(content) : null;
         if (there != null) {
             log.info("'{}' was committed already, just before the crash", content.key());
             upload.abandon();
@@ -154,7 +162,7 @@ final class Commit implements Runnable {
     private synchronized void decide() throws InterruptedException {
         begin();
         deciding = true;
-        file.deciding();
+        file.unheard().deciding();
     }
 
     private synchronized void finish() {

@@ -7,13 +7,10 @@ import io.penstock.objectstore.WriteCondition;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * How one file's content becomes visible: its upload, and its commits, one at a time.
@@ -27,8 +24,6 @@ import org.slf4j.LoggerFactory;
  * <p>What fails sticks until one of the file's callers has been told.
  */
 final class FileCommits implements LiveContent.Owner {
-    private static final Logger log = LoggerFactory.getLogger(FileCommits.class);
-
     /** How long after a commit has failed another may begin because others need the memory. */
     private static final Duration RELIEF_PAUSE = Duration.ofMinutes(1);
 
@@ -41,6 +36,7 @@ final class FileCommits implements LiveContent.Owner {
 
     private final Condition progress;
     private final StickyError error = new StickyError();
+    private final UnheardAnswers unheard;
     private String key;
 
     /** The object that an empty file was made to replace; null once something of the file is committed. */
@@ -75,18 +71,6 @@ final class FileCommits implements LiveContent.Owner {
     /** One is to begin as soon as it may. */
     private boolean due;
 
-    /** The content is of an earlier run, whose commit may have succeeded unnoticed. */
-    private boolean recovered;
-
-    /** A request was sent that makes it visible, or may have been by an earlier run, and its answer is not known. */
-    private volatile boolean perhapsVisible;
-
-    /** An earlier run was about to remove its name, or to have it taken by another file. */
-    private boolean wasWithdrawn;
-
-    /** That was done, as the store shows. */
-    private boolean over;
-
     /** It is to be committed whatever the object is now. */
     private boolean overwrite;
 
@@ -96,6 +80,7 @@ final class FileCommits implements LiveContent.Owner {
         this.bytes = new LiveContent(shared, this, content, ground);
         this.lock = bytes.lock();
         this.progress = bytes.progress();
+        this.unheard = new UnheardAnswers(shared, lock);
         this.key = key;
         this.modified = modified;
     }
@@ -114,12 +99,10 @@ final class FileCommits implements LiveContent.Owner {
 
     void found(Recovery.Found found, UploadJournal journal) {
         created(found.opened().replaced());
-        recovered = true;
-        perhapsVisible = true;
-        wasWithdrawn = found.withdrawn();
+        unheard.recovered(found.withdrawn());
         JournalledUpload earlier = found.upload();
         if (earlier != null) {
-            upload = shared.uploads().resume(earlier, new Uploaded(), journal);
+            upload = shared.uploads().resume(earlier, new UploadedContent(bytes), journal);
         }
     }
 
@@ -137,6 +120,10 @@ final class FileCommits implements LiveContent.Owner {
     JournalRecord.Opened identity() {
         return new JournalRecord.Opened(
                 shared.staging().namespace(), key, bytes.ground().version(), replaced);
+    }
+
+    UnheardAnswers unheard() {
+        return unheard;
     }
 
     StickyError error() {
@@ -173,34 +160,10 @@ final class FileCommits implements LiveContent.Owner {
         return committing != null && committing.isBehind();
     }
 
-    boolean isRecovered() {
-        return recovered;
-    }
-
     /** Whether its commit has failed because its name was removed, or taken by another file, just before a crash. */
     boolean isOver() {
         boolean asFound = changes == 1;
-        return over && asFound;
-    }
-
-    /** A commit has failed: asks the store whether that is because what an earlier run was about to do was done. */
-    void askWhetherOver(String of, WriteCondition condition, Exception failure) throws InterruptedException {
-        if (!wasWithdrawn || !isFinal(failure)) {
-            return;
-        }
-        boolean replaced;
-        try {
-            replaced = shared.isReplaced(of, condition);
-        } catch (ObjectStoreException e) {
-            log.debug("Whether '{}' was removed or replaced is not known: it is kept", of, e);
-            return;
-        }
-        lock.lock();
-        try {
-            over = replaced;
-        } finally {
-            lock.unlock();
-        }
+        return unheard.isOver() && asFound;
     }
 
     long changes() {
@@ -261,7 +224,7 @@ final class FileCommits implements LiveContent.Owner {
         Upload current = upload;
         if (current == null) {
             FileJournal journal = new FileJournal(bytes.ground().staged(), this::lockedIdentity);
-            current = shared.uploads().begin(key, bytes.ground().version(), new Uploaded(), journal);
+            current = shared.uploads().begin(key, bytes.ground().version(), new UploadedContent(bytes), journal);
             upload = current;
         }
         return current;
@@ -273,25 +236,6 @@ final class FileCommits implements LiveContent.Owner {
             return identity();
         } finally {
             lock.unlock();
-        }
-    }
-
-    /** What an upload reads of this file. */
-    private final class Uploaded implements FileContent {
-        @Override
-        public List<Run> runs(ByteRange within) {
-            return bytes.runs(within);
-        }
-
-        @Override
-        public StillBody body(ByteRange range) throws IOException, InterruptedException {
-            StillContent body = bytes.hold(range);
-            try {
-                return body.summed();
-            } catch (IOException | InterruptedException | RuntimeException | Error e) {
-                body.close();
-                throw e;
-            }
         }
     }
 
@@ -410,16 +354,6 @@ final class FileCommits implements LiveContent.Owner {
         return expected == null ? WriteCondition.ABSENT : new WriteCondition.Unchanged(expected.etag());
     }
 
-    /** The request is about to be sent that makes it visible. */
-    void deciding() {
-        perhapsVisible = true;
-    }
-
-    /** Whether the store may have a version of it that nobody here has heard of. */
-    boolean isPerhapsVisible() {
-        return perhapsVisible;
-    }
-
     /** The object is this version now. */
     void succeeded(Commit commit, ObjectVersion version) {
         lock.lock();
@@ -427,8 +361,7 @@ final class FileCommits implements LiveContent.Owner {
             Ground old = bytes.rebase(version);
             upload = null;
             replaced = null;
-            recovered = false;
-            perhapsVisible = false;
+            unheard.committed();
             committedChanges = commit.changes();
             file.committed(committedChanges);
             if (changes == committedChanges) {
@@ -449,12 +382,11 @@ final class FileCommits implements LiveContent.Owner {
         try {
             committing = null;
             announcedChanges = committedChanges;
-            if (failure instanceof ObjectStoreException.PreconditionFailed) {
-                perhapsVisible = false; // what is there is somebody else's
-            }
             if (failure != null) {
+                unheard.failed(failure);
                 changedMeanwhile.toList().forEach(commit.upload()::changed);
-                reliefAgain = isFinal(failure) ? Instant.MAX : shared.now().plus(RELIEF_PAUSE);
+                reliefAgain =
+                        Commit.isFinal(failure) ? Instant.MAX : shared.now().plus(RELIEF_PAUSE);
                 if (!unlinked && !(commit.isBehind() && shared.isClosed())) {
                     error.set(failure);
                 }
@@ -464,12 +396,6 @@ final class FileCommits implements LiveContent.Owner {
             lock.unlock();
         }
         file.commitEnded(failure);
-    }
-
-    /** Whether the object is not what it was, which does not pass: all else may be mended at the store. */
-    private static boolean isFinal(Exception failure) {
-        return failure instanceof ObjectStoreException.PreconditionFailed
-                || failure instanceof ObjectStoreException.NotFound;
     }
 
     /** Nothing is committed any more once this has returned. */

@@ -326,7 +326,7 @@ public final class WrittenFile {
      * commit was lost. Holds once it is {@linkplain #withdraw withdrawn}.
      */
     public boolean isPerhapsVisible() {
-        return commits.isPerhapsVisible();
+        return commits.unheard().isPerhapsVisible();
     }
 
     /** Its name is its own after all: what is uncommitted is committed by whoever has it open, or behind. */
