@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +23,9 @@ final class SharedContent {
 
     /** What the store has of it, as far as it is known here; null if nothing yet. */
     private volatile @Nullable ObjectVersion stored;
+
+    /** How often it has come to be read elsewhere; counted once it is. */
+    private final AtomicInteger places = new AtomicInteger();
 
     /** Readers that may be in use by somebody still, after a rename. */
     private final List<ObjectReader> former = new ArrayList<>();
@@ -71,8 +75,36 @@ final class SharedContent {
 
     // ---- reading
 
-    /** @param loans what may be lent instead of copied goes there; null if nothing may */
+    /**
+     * Reads until the buffer is full or the file ends. If the version is gone because the file was written or renamed here
+     * meanwhile, all of it is read again where it is now.
+     *
+     * @param position in bytes from the start of the file
+     * @param loans what may be lent instead of copied goes there; null if nothing may
+     * @return bytes read
+     * @throws ObjectStoreException.NotFound if the version is gone for another reason
+     * @throws ObjectStoreException.PreconditionFailed the same
+     */
     int read(long position, ByteBuffer to, @Nullable LentBytes loans)
+            throws ObjectStoreException, IOException, InterruptedException {
+        int start = to.position();
+        while (true) {
+            int place = places.get();
+            try {
+                return readOnce(position, to, loans);
+            } catch (ObjectStoreException.NotFound | ObjectStoreException.PreconditionFailed e) {
+                if (place == places.get()) {
+                    throw e;
+                }
+                to.position(start);
+                if (loans != null) {
+                    loans.giveBack();
+                }
+            }
+        }
+    }
+
+    private int readOnce(long position, ByteBuffer to, @Nullable LentBytes loans)
             throws ObjectStoreException, IOException, InterruptedException {
         WrittenFile content = written;
         if (content != null) {
@@ -116,6 +148,7 @@ final class SharedContent {
     /** It is read and written there from now on. */
     void becomeWritten(WrittenFile content) {
         written = content;
+        places.incrementAndGet();
     }
 
     /** The store has this version of it now. */
@@ -144,6 +177,7 @@ final class SharedContent {
             reader = files.open(version);
             former.add(open);
         }
+        places.incrementAndGet();
     }
 
     /** Closes what is read through the cache, once nobody reads any more. */
