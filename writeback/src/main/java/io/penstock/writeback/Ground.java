@@ -13,8 +13,10 @@ final class Ground {
     private final BaseContent base;
     private final StagedFile staged;
 
+    /** Changed with the file's lock held; reads of what is below find it without. */
+    private volatile @Nullable ObjectVersion version;
+
     // Guarded by the file's lock.
-    private @Nullable ObjectVersion version;
     private int users = 1;
     private boolean retired;
 
