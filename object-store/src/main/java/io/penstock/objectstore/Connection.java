@@ -7,6 +7,7 @@ import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ByteChannel;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
@@ -22,7 +23,11 @@ final class Connection implements AutoCloseable {
     /** Bytes of a body that are read and then sent at once: what the processor's cache holds in between. */
     private static final int CHUNK = 128 << 10;
 
-    private final SocketChannel channel;
+    private final SocketChannel socket;
+
+    /** The socket, or what encrypts to it. */
+    private final ByteChannel channel;
+
     private final Duration readTimeout;
 
     /** What has been received of the answer's first lines, and what came with them. */
@@ -36,17 +41,22 @@ final class Connection implements AutoCloseable {
 
     private volatile boolean timedOut;
 
-    /** @throws IOException if the server cannot be reached in time */
-    Connection(InetSocketAddress server, Duration connectTimeout, Duration readTimeout) throws IOException {
+    /**
+     * @param tls null for none; hands are shaken with the first request
+     * @throws IOException if the server cannot be reached in time
+     */
+    Connection(InetSocketAddress server, @Nullable Tls tls, Duration connectTimeout, Duration readTimeout)
+            throws IOException {
         this.readTimeout = readTimeout;
-        this.channel = SocketChannel.open();
+        this.socket = SocketChannel.open();
         touch();
         try {
-            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-            channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
-            channel.socket().connect(server, Math.toIntExact(connectTimeout.toMillis()));
+            socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            socket.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+            socket.socket().connect(server, Math.toIntExact(connectTimeout.toMillis()));
+            this.channel = tls == null ? socket : tls.over(socket);
         } catch (IOException | RuntimeException e) {
-            channel.close();
+            socket.close();
             throw e;
         }
     }
@@ -143,7 +153,7 @@ final class Connection implements AutoCloseable {
         }
     }
 
-    /** Whether the server has sent more than was read; it must not have. */
+    /** Whether the server has sent more than was read, as far as is known; it must not have. */
     boolean hasUnread() {
         return received.hasRemaining();
     }
@@ -164,7 +174,7 @@ final class Connection implements AutoCloseable {
     @Override
     public void close() {
         try {
-            channel.close();
+            socket.close(); // a farewell by TLS would wait for whoever writes or reads
         } catch (IOException _) {
             // Nothing more is sent or read by it, whatever the reason.
         }

@@ -23,6 +23,7 @@ final class Connections implements AutoCloseable {
 
     private final ServerAddresses addresses;
     private final int port;
+    private final @Nullable Tls tls;
     private final Duration connectTimeout;
     private final Duration readTimeout;
     private final Semaphore permits;
@@ -34,9 +35,11 @@ final class Connections implements AutoCloseable {
     private final Thread watch;
     private volatile boolean closed;
 
-    Connections(ServerAddresses addresses, int port, S3Config config) {
+    /** @param tls null for none */
+    Connections(ServerAddresses addresses, int port, @Nullable Tls tls, S3Config config) {
         this.addresses = addresses;
         this.port = port;
+        this.tls = tls;
         this.connectTimeout = config.connectTimeout();
         this.readTimeout = config.readTimeout();
         this.permits = new Semaphore(config.connections());
@@ -73,7 +76,7 @@ final class Connections implements AutoCloseable {
             }
             try {
                 Connection connection =
-                        new Connection(new InetSocketAddress(address, port), connectTimeout, readTimeout);
+                        new Connection(new InetSocketAddress(address, port), tls, connectTimeout, readTimeout);
                 addresses.succeeded(address);
                 return connection;
             } catch (IOException e) {

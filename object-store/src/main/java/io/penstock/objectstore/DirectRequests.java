@@ -10,6 +10,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AwsCredentials;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
@@ -58,14 +59,21 @@ final class DirectRequests implements AutoCloseable {
     /** Since the last success. */
     private final AtomicInteger refusals = new AtomicInteger();
 
-    /** @param base what a key is appended to */
-    DirectRequests(S3Config config, URI base, String region, AwsCredentialsProvider credentials) {
+    /**
+     * @param base what a key is appended to
+     * @throws ObjectStoreException if the trusted certificates cannot be read
+     */
+    DirectRequests(S3Config config, URI base, String region, AwsCredentialsProvider credentials)
+            throws ObjectStoreException {
         this.config = config;
         this.base = base;
         this.region = region;
         this.credentials = credentials;
         ServerAddresses addresses = new ServerAddresses(base.getHost(), InetAddress::getAllByName, System::nanoTime);
-        this.connections = new Connections(addresses, base.getPort() < 0 ? 80 : base.getPort(), config);
+        boolean encrypted = base.getScheme().equals("https");
+        int port = base.getPort() >= 0 ? base.getPort() : encrypted ? 443 : 80;
+        Tls tls = encrypted ? new Tls(config.caFile(), base.getHost(), port) : null;
+        this.connections = new Connections(addresses, port, tls, config);
     }
 
     /** An answer to the request; null if the SDK is to make it. */
@@ -92,7 +100,7 @@ final class DirectRequests implements AutoCloseable {
             if (Thread.interrupted()) {
                 throw new InterruptedException();
             }
-            // A kept connection may have ended meanwhile; whatever else it is, the SDK will find it out.
+            failed(e);
         } finally {
             if (connection != null && body == null) {
                 connections.end(connection);
@@ -138,7 +146,8 @@ final class DirectRequests implements AutoCloseable {
             if (Thread.interrupted()) {
                 throw new InterruptedException();
             }
-            return null; // as in get
+            failed(e);
+            return null;
         } finally {
             if (connection != null) {
                 if (reusable) {
@@ -175,6 +184,13 @@ final class DirectRequests implements AutoCloseable {
                 }
             }
             default -> rest();
+        }
+    }
+
+    /** A kept connection may have ended meanwhile; whatever else it is, the SDK will find it out. */
+    private void failed(Exception e) {
+        if (e instanceof SSLHandshakeException) {
+            rest(); // the next handshake would fail as well
         }
     }
 

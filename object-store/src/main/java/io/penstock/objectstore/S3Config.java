@@ -131,7 +131,7 @@ public record S3Config(
 
     /** The HTTP clients to choose from, all with the SDK's signing above them; docs/adr/0002-http-client.md tells their costs. */
     public enum HttpClient {
-        /** Connections of our own for parts of objects, where there is neither TLS nor a proxy; else Apache's. */
+        /** Connections of our own for parts of objects, unless there is a proxy; else Apache's. */
         DIRECT,
         APACHE,
         URL_CONNECTION,

@@ -140,8 +140,8 @@ final class S3Connector {
     }
 
     /** Null where only the SDK can make the requests. */
-    private @Nullable DirectRequests direct(S3Client client, String region) {
-        if (config.httpClient() != HttpClient.DIRECT || isProxied() || !isOrdinaryBucket()) {
+    private @Nullable DirectRequests direct(S3Client client, String region) throws ObjectStoreException {
+        if (config.httpClient() != HttpClient.DIRECT || !isOrdinaryBucket()) {
             return null;
         }
         String key = "k";
@@ -149,13 +149,13 @@ final class S3Connector {
                 .getUrl(object -> object.bucket(config.bucket()).key(key))
                 .toExternalForm();
         URI base = URI.create(url.substring(0, url.length() - key.length()));
-        return base.getScheme().equals("http") ? new DirectRequests(config, base, region, credentials) : null;
+        return isProxied(base.getScheme()) ? null : new DirectRequests(config, base, region, credentials);
     }
 
-    private boolean isProxied() {
+    private boolean isProxied(String scheme) {
         return config.proxy() != null
-                || System.getProperty("http.proxyHost") != null
-                || System.getenv().keySet().stream().anyMatch(name -> name.equalsIgnoreCase("http_proxy"));
+                || System.getProperty(scheme + ".proxyHost") != null
+                || System.getenv().keySet().stream().anyMatch(name -> name.equalsIgnoreCase(scheme + "_proxy"));
     }
 
     /** Access points have ARNs and addresses of their own, directory buckets sessions. */

@@ -99,6 +99,6 @@ final class ConnectionsTest {
                 .endpoint(server.uri(""))
                 .readTimeout(Duration.ofMinutes(10))
                 .build();
-        return new Connections(new ServerAddresses("server", _ -> resolved, System::nanoTime), port(), config);
+        return new Connections(new ServerAddresses("server", _ -> resolved, System::nanoTime), port(), null, config);
     }
 }

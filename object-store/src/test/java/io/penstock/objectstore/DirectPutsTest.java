@@ -29,7 +29,7 @@ final class DirectPutsTest {
     private DirectRequests direct;
 
     @BeforeEach
-    void start() throws IOException {
+    void start() throws Exception {
         server = new ScriptedServer();
         direct = direct(false);
     }
@@ -140,7 +140,7 @@ final class DirectPutsTest {
         return BytesBody.of(text.getBytes(ISO_8859_1));
     }
 
-    private DirectRequests direct(boolean signedPayloads) {
+    private DirectRequests direct(boolean signedPayloads) throws ObjectStoreException {
         S3Config config = S3Config.builder("bucket")
                 .endpoint(server.uri(""))
                 .readTimeout(Duration.ofMillis(500))

@@ -38,7 +38,7 @@ final class DirectRequestsTest {
     private DirectRequests gets;
 
     @BeforeEach
-    void start() throws IOException {
+    void start() throws Exception {
         server = new ScriptedServer();
         gets = gets(CREDENTIALS);
     }
@@ -189,7 +189,7 @@ final class DirectRequestsTest {
         assertThatThrownBy(() -> body.read(ByteBuffer.allocateDirect(5), 3)).isInstanceOf(SocketTimeoutException.class);
     }
 
-    private DirectRequests gets(AwsCredentialsProvider credentials) {
+    private DirectRequests gets(AwsCredentialsProvider credentials) throws ObjectStoreException {
         S3Config config = S3Config.builder("bucket")
                 .endpoint(server.uri(""))
                 .readTimeout(Duration.ofMillis(200))

@@ -35,6 +35,7 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     private final ServerSocket listener;
+    private final String scheme;
     private final URI server;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
@@ -48,14 +49,24 @@ public final class FaultProxy implements AutoCloseable {
     private CountDownLatch struck = new CountDownLatch(0);
 
     public FaultProxy(URI server) throws IOException {
+        this(server, new ServerSocket(0, 50, InetAddress.getLoopbackAddress()), "http");
+    }
+
+    /** Its clients speak TLS to it. Faults count bytes before they are encrypted. */
+    FaultProxy(URI server, TestCertificate certificate) throws IOException {
+        this(server, certificate.listen(), "https");
+    }
+
+    private FaultProxy(URI server, ServerSocket listener, String scheme) {
         this.server = server;
-        this.listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        this.listener = listener;
+        this.scheme = scheme;
         start(this::accept);
     }
 
     /** Where it listens. */
     public URI endpoint() {
-        return URI.create("http://127.0.0.1:" + listener.getLocalPort());
+        return URI.create(scheme + "://127.0.0.1:" + listener.getLocalPort());
     }
 
     /** The next answers break, {@code times} times, each time that this many more bytes have passed. */

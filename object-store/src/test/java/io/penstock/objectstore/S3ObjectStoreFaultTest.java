@@ -9,6 +9,7 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.embeddeds3.EmbeddedS3;
 import io.penstock.objectstore.FaultProxy.Break;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -21,11 +22,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What breaks on the wire, with each HTTP client. */
 @ParameterizedClass
-@EnumSource(S3Config.HttpClient.class)
+@CsvSource({"DIRECT, false", "DIRECT, true", "APACHE, false", "URL_CONNECTION, false", "CRT, false"})
 final class S3ObjectStoreFaultTest {
     private static final String BUCKET = "bucket";
     private static final String KEY = "folder/object";
@@ -35,21 +36,25 @@ final class S3ObjectStoreFaultTest {
     private static Path folder;
 
     private static EmbeddedS3 server;
+    private static TestCertificate certificate;
 
     private final S3Config.HttpClient httpClient;
+    private final boolean encrypted;
     private final CollectingSink sink = new CollectingSink(CONTENT.length);
     private FaultProxy proxy;
     private S3ObjectStore store;
     private ObjectVersion version;
 
-    S3ObjectStoreFaultTest(S3Config.HttpClient httpClient) {
+    S3ObjectStoreFaultTest(S3Config.HttpClient httpClient, boolean encrypted) {
         this.httpClient = httpClient;
+        this.encrypted = encrypted;
     }
 
     @BeforeAll
-    static void startServer() throws IOException {
+    static void startServer() throws Exception {
         new Random(1).nextBytes(CONTENT);
-        server = new EmbeddedS3(folder, "id", "secret");
+        certificate = new TestCertificate(folder, "ip:127.0.0.1");
+        server = new EmbeddedS3(Files.createDirectory(folder.resolve("buckets")), "id", "secret");
         server.createBucket(BUCKET);
     }
 
@@ -62,7 +67,7 @@ final class S3ObjectStoreFaultTest {
     void connect() throws Exception {
         // One byte more than is read: all clients make requests for parts.
         server.put(BUCKET, KEY, Arrays.copyOf(CONTENT, CONTENT.length + 1));
-        proxy = new FaultProxy(server.endpoint());
+        proxy = encrypted ? new FaultProxy(server.endpoint(), certificate) : new FaultProxy(server.endpoint());
         store = connect(Duration.ofSeconds(30), Duration.ofSeconds(30));
         version = store.head(KEY).version();
         proxy.takeRequests();
@@ -233,6 +238,7 @@ final class S3ObjectStoreFaultTest {
                 .pathStyle(true)
                 .credentials(new S3Config.Credentials.Static("id", "secret"))
                 .httpClient(httpClient)
+                .caFile(encrypted ? certificate.pem() : null)
                 .readTimeout(readTimeout)
                 .retryDeadline(retryDeadline)
                 .build());

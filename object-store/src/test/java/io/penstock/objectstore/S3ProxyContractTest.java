@@ -2,35 +2,53 @@ package io.penstock.objectstore;
 
 import io.penstock.embeddeds3.EmbeddedS3;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 
+/** In the clear and over TLS. */
+@ParameterizedClass
+@ValueSource(booleans = {false, true})
 final class S3ProxyContractTest extends ObjectStoreWriteContract {
     @TempDir
     private static Path folder;
 
     private static EmbeddedS3 server;
+    private static TestCertificate certificate;
+    private static FaultProxy front;
     private static S3Buckets buckets;
 
+    private final boolean encrypted;
+
+    S3ProxyContractTest(boolean encrypted) {
+        this.encrypted = encrypted;
+    }
+
     @BeforeAll
-    static void startServer() throws IOException {
-        server = new EmbeddedS3(folder, "id", "secret");
+    static void startServer() throws Exception {
+        server = new EmbeddedS3(Files.createDirectory(folder.resolve("buckets")), "id", "secret");
+        certificate = new TestCertificate(folder, "ip:127.0.0.1");
+        front = new FaultProxy(server.endpoint(), certificate);
         buckets = new S3Buckets(server.endpoint(), "id", "secret");
     }
 
     @AfterAll
-    static void stopServer() {
+    static void stopServer() throws IOException {
         buckets.close();
+        front.close();
         server.close();
     }
 
     @Override
     protected TestBucket newBucket() throws Exception {
-        return buckets.create(settings -> settings);
+        return buckets.create(
+                settings -> encrypted ? settings.endpoint(front.endpoint()).caFile(certificate.pem()) : settings);
     }
 
     @Override

@@ -25,6 +25,7 @@ final class ScriptedServer implements AutoCloseable {
     static final String HANG_UP = "";
 
     private final ServerSocket listener;
+    private final String scheme;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private final Queue<String> answers = new ConcurrentLinkedQueue<>();
     private final Collection<List<String>> requests = new ConcurrentLinkedQueue<>();
@@ -37,12 +38,22 @@ final class ScriptedServer implements AutoCloseable {
 
     /** @param port 0 for any */
     ScriptedServer(String address, int port) throws IOException {
-        listener = new ServerSocket(port, 50, InetAddress.getByName(address));
+        this(new ServerSocket(port, 50, InetAddress.getByName(address)), "http");
+    }
+
+    /** Speaks TLS. */
+    ScriptedServer(TestCertificate certificate) throws IOException {
+        this(certificate.listen(), "https");
+    }
+
+    private ScriptedServer(ServerSocket listener, String scheme) {
+        this.listener = listener;
+        this.scheme = scheme;
         threads.execute(this::accept);
     }
 
     URI uri(String path) {
-        return URI.create("http://127.0.0.1:" + listener.getLocalPort() + path);
+        return URI.create(scheme + "://127.0.0.1:" + listener.getLocalPort() + path);
     }
 
     void answers(String... next) {

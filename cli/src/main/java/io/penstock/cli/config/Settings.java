@@ -85,8 +85,7 @@ public final class Settings {
                     "s3.http-client",
                     choice(HttpClient.class),
                     "The HTTP client that carries the requests. direct reads parts of objects, and writes, over"
-                            + " connections of its own, where there is neither TLS nor a proxy; all else goes as with"
-                            + " apache.")
+                            + " connections of its own, unless there is a proxy; all else goes as with apache.")
             .withDefault("direct");
 
     public static final Setting<Integer> CONNECTIONS = Setting.of(
