@@ -35,10 +35,10 @@ final class Answers {
         Answer ask(Name name) throws ObjectStoreException, InterruptedException;
     }
 
-    /** Told of each new answer, unless something newer is known of the name by then: called under the name's lock. */
+    /** Told of each new answer, unless the name was changed here since it was asked: called under the name's lock. */
     @FunctionalInterface
     interface Learned {
-        void learned(Name name, Answer answer);
+        void learned(Name name, Dated answer);
     }
 
     sealed interface Outcome {
@@ -90,10 +90,10 @@ final class Answers {
 
     /** The name stands for this as of now, because it was made so. What was asked before does not count any more. */
     void set(Name name, Answer answer) {
-        Outcome outcome = new Dated(answer, nanoClock.getAsLong());
+        Dated dated = new Dated(answer, nanoClock.getAsLong());
         answers.asMap().compute(name, (_, _) -> {
-            learned.learned(name, answer);
-            return CompletableFuture.completedFuture(outcome);
+            learned.learned(name, dated);
+            return CompletableFuture.completedFuture(dated);
         });
     }
 
@@ -117,7 +117,7 @@ final class Answers {
         executor.execute(() -> {
             try {
                 Outcome outcome = probe(name);
-                if (outcome instanceof Dated(Answer answer, long _)) {
+                if (outcome instanceof Dated answer) {
                     answers.asMap().computeIfPresent(name, (_, current) -> {
                         if (current == result) {
                             learned.learned(name, answer);

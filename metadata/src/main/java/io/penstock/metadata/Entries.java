@@ -22,11 +22,17 @@ final class Entries {
     /** Names whose entry was found wrong and has not been corrected yet. */
     private final Set<String> doubted = new HashSet<>();
     /** Objects of the last page whose names may yet turn out to be directories. */
-    private List<StoredObject> undecided = new ArrayList<>();
+    private List<Undecided> undecided = new ArrayList<>();
     /** How often an entry was replaced or has gone, or has come after the last page: after what somebody took for all. */
     private int changes;
     /** Whether the last page is there. */
     private boolean complete;
+
+    private record Undecided(StoredObject object, long asOf) {
+        String key() {
+            return object.version().key();
+        }
+    }
 
     Entries(Directory directory, HiddenKeys hidden) {
         this.directory = directory;
@@ -58,13 +64,18 @@ final class Entries {
         doubted.add(name);
     }
 
-    void correct(String name, Answer answer, long now) {
+    /** Takes over an answer about one name, unless what is known of it was asked for later. */
+    void correct(String name, Answer answer, long asOf) {
+        Listing.Entry known = get(name);
+        if (known != null && asOf - known.asOf() < 0) {
+            return;
+        }
         doubted.remove(name);
         String key = directory.key(name);
-        undecided.removeIf(object -> object.version().key().equals(key));
+        undecided.removeIf(object -> object.key().equals(key) && asOf - object.asOf() >= 0);
         Integer index = indexes.get(name);
         switch (answer) {
-            case Node node -> put(name, node, now);
+            case Node node -> put(name, node, asOf);
             case Absent _ -> {
                 if (index != null) {
                     byIndex.set(index, null);
@@ -79,18 +90,18 @@ final class Entries {
      * and the like: an object that stands so close to the page's end that {@code a/} may be on the next one waits for
      * it. (In a listing without order it may come later still: then it takes the object's place.)
      */
-    void append(ListPage page, long now) {
+    void append(ListPage page, long asOf) {
         for (String prefix : page.commonPrefixes()) {
-            addDirectory(prefix, now);
+            addDirectory(prefix, asOf);
         }
-        List<StoredObject> candidates = new ArrayList<>(undecided);
-        candidates.addAll(page.objects());
+        List<Undecided> candidates = undecided;
+        page.objects().forEach(object -> candidates.add(new Undecided(object, asOf)));
         undecided = new ArrayList<>();
-        for (StoredObject object : candidates) {
-            if (page.nextToken() != null && mayBeShadowedLater(object.version().key(), page)) {
-                undecided.add(object);
+        for (Undecided candidate : candidates) {
+            if (page.nextToken() != null && mayBeShadowedLater(candidate.key(), page)) {
+                undecided.add(candidate);
             } else {
-                addFile(object, now);
+                addFile(candidate.object(), candidate.asOf());
             }
         }
         complete = page.nextToken() == null;
@@ -101,7 +112,7 @@ final class Entries {
         return entry == null ? null : entry.node();
     }
 
-    private void addDirectory(String prefix, long now) {
+    private void addDirectory(String prefix, long asOf) {
         String name = prefix.substring(directory.prefix().length(), prefix.length() - 1);
         String objection = Names.objection(name);
         if (objection != null) {
@@ -111,10 +122,10 @@ final class Entries {
         if (node(name) instanceof FileEntry) {
             hidden.hide(directory, directory.key(name), HiddenKeys.SHADOWED);
         }
-        put(name, new Directory(prefix), now);
+        put(name, new Directory(prefix), asOf);
     }
 
-    private void addFile(StoredObject object, long now) {
+    private void addFile(StoredObject object, long asOf) {
         String key = object.version().key();
         if (key.equals(directory.prefix())) {
             if (object.version().size() > 0) {
@@ -129,12 +140,12 @@ final class Entries {
         } else if (node(name) instanceof Directory) {
             hidden.hide(directory, key, HiddenKeys.SHADOWED);
         } else {
-            put(name, new FileEntry(object), now);
+            put(name, new FileEntry(object), asOf);
         }
     }
 
-    private void put(String name, Node node, long now) {
-        Listing.Entry entry = new Listing.Entry(name, node, now);
+    private void put(String name, Node node, long asOf) {
+        Listing.Entry entry = new Listing.Entry(name, node, asOf);
         Integer index = indexes.putIfAbsent(name, byIndex.size());
         if (index == null) {
             byIndex.add(entry);

@@ -50,8 +50,11 @@ public final class Listing {
     /** Ends with the page in flight; null unless FETCHING. */
     private @Nullable CompletableFuture<ListPage> inFlight;
 
-    /** What became known since the page in flight was asked for, and holds whatever it says. */
-    private final Map<String, Answer> newer = new HashMap<>();
+    /** When the last page was asked for. */
+    private long askedAt;
+
+    /** What was asked for, or changed here, since the page in flight was asked for, and holds whatever it says. */
+    private final Map<String, Answers.Dated> newer = new HashMap<>();
 
     /** The highest index that a reader asked for. */
     private int furthest;
@@ -83,7 +86,7 @@ public final class Listing {
     /**
      * An entry of the listing.
      *
-     * @param asOf when the store said so, on the tree's clock
+     * @param asOf when the store was asked, on the tree's clock: nanoseconds
      */
     public record Entry(String name, Node node, long asOf) {}
 
@@ -129,7 +132,8 @@ public final class Listing {
 
     /** Whether this says more of a name than an answer from {@code asOf} does. */
     synchronized boolean supersedes(String name, long asOf) {
-        return asOf - startedAt < 0 && (next == null || entries.get(name) != null);
+        Entry entry = entries.get(name);
+        return entry == null ? next == null && asOf - startedAt < 0 : asOf - entry.asOf() < 0;
     }
 
     synchronized int size() {
@@ -157,18 +161,22 @@ public final class Listing {
         entries.doubt(name);
     }
 
-    /** Takes over a newer answer about one name. */
-    synchronized void correct(String name, Answer answer) {
-        if (inFlight != null) {
+    /** Takes over an answer about one name, unless what is listed of it was asked for later. */
+    synchronized void correct(String name, Answers.Dated answer) {
+        if (answer.asOf() - startedAt < 0) {
+            return;
+        }
+        if (inFlight != null && answer.asOf() - askedAt >= 0) {
             newer.put(name, answer);
         }
-        entries.correct(name, answer, nanoClock.getAsLong());
+        entries.correct(name, answer.answer(), answer.asOf());
     }
 
     /** Starts fetching the next page if none is in flight and the furthest reader is near. */
     private void fetchIfNear() {
         ListRequest request = next;
         if (inFlight == null && request != null && entries.size() < furthest + AHEAD) {
+            askedAt = nanoClock.getAsLong();
             inFlight = Calls.start(executor, () -> fetch(request));
         }
     }
@@ -194,9 +202,8 @@ public final class Listing {
     private synchronized int arrived(ListRequest request, ListPage page) {
         int from = entries.size();
         inFlight = null;
-        long now = nanoClock.getAsLong();
-        entries.append(page, now);
-        newer.forEach((name, answer) -> entries.correct(name, answer, now));
+        entries.append(page, askedAt);
+        newer.forEach((name, answer) -> entries.correct(name, answer.answer(), answer.asOf()));
         newer.clear();
         next = page.nextToken() == null ? null : request.next(page.nextToken());
         fetchIfNear();

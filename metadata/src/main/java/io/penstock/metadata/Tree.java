@@ -356,7 +356,7 @@ public final class Tree implements AutoCloseable {
         return answer;
     }
 
-    private void correctListing(Name name, Answer answer) {
+    private void correctListing(Name name, Answers.Dated answer) {
         forListings(name.directory(), listing -> listing.correct(name.name(), answer));
     }
 

@@ -23,6 +23,8 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Listings that are read while their pages arrive. */
 @Timeout(60)
@@ -36,9 +38,12 @@ class ListingTest {
     private final RecordingObjectStore store = new RecordingObjectStore(faults);
     private final Tree tree = tree(store);
 
+    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+
     @AfterEach
     void close() {
         tree.close();
+        threads.shutdownNow();
     }
 
     @Test
@@ -120,7 +125,7 @@ class ListingTest {
     }
 
     @Test
-    void read_slowerThanTtl_believesEachPageFromItsArrival() throws Exception {
+    void read_slowerThanTtl_believesEachPageFromItsRequest() throws Exception {
         List<String> names = putMany(4 * PAGE);
         Listing listing = tree.list(tree.root());
         listing.await(0);
@@ -164,6 +169,96 @@ class ListingTest {
             assertThat(sparse.lookup(sparse.root(), "nothing")).isEqualTo(Absent.ABSENT);
             assertThat(sparse.lookup(sparse.root(), "00007")).isInstanceOf(FileEntry.class);
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void lookup_answeredAfterALaterListing_leavesWhatThatSays(boolean deleted) throws Exception {
+        List<String> names = putMany(deleted ? 3 : 2);
+        try (Gate question = holdAnswerAbout("00002")) {
+            Future<Answer> asked = ask("00002");
+            question.awaitHeld(1);
+            Answer now = change("00002", deleted);
+            Listing listing = tree.list(tree.root());
+            Listings.names(listing);
+            question.open();
+            asked.get();
+
+            assertThat(Listings.names(listing))
+                    .isEqualTo(deleted ? names.subList(0, 2) : List.of("00000", "00001", "00002"));
+            assertThat(tree.lookupNow(tree.root(), "00002")).isEqualTo(now);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void lookup_answeredDuringALaterPage_leavesWhatThatSays(boolean deleted) throws Exception {
+        List<String> names = putMany(deleted ? 3 : 2);
+        try (Gate question = holdAnswerAbout("00002");
+                Gate page = delays.hold(call -> call.equals(new Call.List(ListRequest.of("", "/"))))) {
+            Future<Answer> asked = ask("00002");
+            question.awaitHeld(1);
+            Answer now = change("00002", deleted);
+            Listing listing = tree.list(tree.root());
+            Future<List<String>> listed = threads.submit(() -> Listings.names(listing));
+            page.awaitHeld(1);
+            question.open();
+            asked.get();
+            page.open();
+
+            assertThat(listed.get()).isEqualTo(deleted ? names.subList(0, 2) : List.of("00000", "00001", "00002"));
+            assertThat(tree.lookupNow(tree.root(), "00002")).isEqualTo(now);
+        }
+    }
+
+    /** The last of a page is not an entry before the next page says that it is no directory. */
+    @ParameterizedTest
+    @ValueSource(ints = {2 * PAGE + 500, 3 * PAGE - 1})
+    void lookup_askedDuringAListingButBeforeItsPage_leavesWhatThatSays(int index) throws Exception {
+        List<String> names = putMany(4 * PAGE);
+        String name = names.get(index);
+        bucket.delete(name);
+        Listing listing = tree.list(tree.root());
+        listing.await(0);
+        quiesce(listing, Listing.AHEAD);
+        clock.advance(Duration.ofSeconds(1));
+        try (Gate question = holdAnswerAbout(name);
+                Gate page = delays.hold(ListingTest::isLaterPage)) {
+            Future<Answer> asked = ask(name);
+            question.awaitHeld(1);
+            change(name, false);
+            Future<Boolean> third = threads.submit(() -> listing.await(2 * PAGE));
+            page.awaitHeld(1);
+            try (Gate last = delays.hold(ListingTest::isLaterPage)) {
+                page.open();
+                third.get();
+                last.awaitHeld(1);
+                question.open();
+                asked.get();
+            }
+
+            assertThat(Listings.names(listing)).isEqualTo(names);
+        }
+    }
+
+    private Gate holdAnswerAbout(String name) {
+        return delays.holdAnswer(call -> call.equals(new Call.List(ListRequest.of(name, "/"))));
+    }
+
+    private Future<Answer> ask(String name) {
+        return threads.submit(() -> tree.lookup(tree.root(), name));
+    }
+
+    /** What somebody else does, and a moment. */
+    private Answer change(String name, boolean delete) throws Exception {
+        Answer answer = Absent.ABSENT;
+        if (delete) {
+            bucket.delete(name);
+        } else {
+            answer = Listings.file(bucket.put(name, ""));
+        }
+        clock.advance(Duration.ofNanos(1));
+        return answer;
     }
 
     private static boolean isLaterPage(Call call) {
