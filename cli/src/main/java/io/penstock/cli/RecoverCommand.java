@@ -171,8 +171,7 @@ final class RecoverCommand implements Callable<Integer> {
     /** Goes on with what an earlier mount had not uploaded, as the next one would. */
     private boolean upload(Writeback writeback, List<KeptFile> pending) throws InterruptedException {
         Set<String> failed = ConcurrentHashMap.newKeySet();
-        writeback.start(new Failures(failed));
-        writeback.drain();
+        writeback.upload(pending, new Failures(failed));
         for (KeptFile file : pending) {
             say(describe(file) + (failed.contains(file.key()) ? ": stays as it is" : ": uploaded"));
         }

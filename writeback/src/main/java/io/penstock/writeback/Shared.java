@@ -19,6 +19,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** What all written files of a mount share. Safe for use by any number of threads. */
@@ -234,10 +235,10 @@ final class Shared {
         }
     }
 
-    /** Waits until no file is left without a handle. */
-    void drain() throws InterruptedException {
+    /** Waits until none of the files that are meant is left without a handle. */
+    void drain(Predicate<WrittenFile> meant) throws InterruptedException {
         synchronized (files) {
-            while (files.stream().anyMatch(WrittenFile::isBehind)) {
+            while (files.stream().filter(meant).anyMatch(WrittenFile::isBehind)) {
                 files.wait();
             }
         }

@@ -7,7 +7,10 @@ import io.penstock.objectstore.ObjectStore;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.Collection;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -139,6 +142,17 @@ public final class Writeback implements AutoCloseable {
     }
 
     /**
+     * Uploads these of {@link #pending}, as {@link #start} would, and waits until each is committed or given up; the others
+     * stay pending. To be called once, instead of {@link #start}.
+     */
+    public void upload(Collection<KeptFile> meant, Listener listener) throws InterruptedException {
+        shared.listen(listener);
+        Set<WrittenFile> files = meant.stream().map(KeptFile::file).collect(Collectors.toSet());
+        files.forEach(WrittenFile::resume);
+        shared.drain(files::contains);
+    }
+
+    /**
      * A new, empty file, whether there is an object of this key or not.
      *
      * @param replaced the object that it replaces (O_TRUNC): its commit is a conflict if that has changed; null if there
@@ -163,7 +177,7 @@ public final class Writeback implements AutoCloseable {
 
     /** Waits until nothing is left to upload but what has failed for good. */
     public void drain() throws InterruptedException {
-        shared.drain();
+        shared.drain(_ -> true);
     }
 
     /** Ends what is in flight. What is staged and closed or fsynced is found again by the next {@link #open}. */

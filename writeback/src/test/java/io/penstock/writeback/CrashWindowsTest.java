@@ -654,6 +654,32 @@ final class CrashWindowsTest {
     }
 
     @Test
+    void upload_ofOneOfTwoFiles_leavesTheOtherPending() throws Exception {
+        CrashingFiles left;
+        try (TestMount first = mount(files)) {
+            for (String key : List.of("a", "b")) {
+                WrittenFile file = first.writeback.create(key, null);
+                file.write(0, text(key));
+                file.fsync();
+            }
+            left = files.crash(Seeded.random(8));
+        }
+        try (TestMount second = new TestMount(store, left, TestConfig.withMemory(8))) {
+            List<KeptFile> meant = second.writeback.pending().stream()
+                    .filter(file -> file.key().equals("a"))
+                    .toList();
+            second.writeback.upload(meant, second.listener());
+            assertThat(second.told).containsExactly("committed a 1");
+        }
+        assertThat(bucket.list(new ListRequest("", "", null, null, 10)).objects())
+                .extracting(object -> object.version().key())
+                .containsExactly("a");
+        try (TestMount third = new TestMount(store, left, TestConfig.withMemory(8))) {
+            assertThat(third.writeback.pending()).extracting(KeptFile::key).containsExactly("b");
+        }
+    }
+
+    @Test
     void withdraw_beforeTheNameIsRemoved_isStillFoundAfterACrash() throws Exception {
         CrashingFiles left;
         try (TestMount first = mount(files)) {

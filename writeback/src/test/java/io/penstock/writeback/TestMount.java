@@ -51,7 +51,12 @@ final class TestMount implements AutoCloseable {
     }
 
     TestMount start() {
-        writeback.start(new Writeback.Listener() {
+        writeback.start(listener());
+        return this;
+    }
+
+    Writeback.Listener listener() {
+        return new Writeback.Listener() {
             @Override
             public void committed(WrittenFile file, ObjectVersion version) {
                 told.add("committed " + file.key() + " " + version.size());
@@ -61,8 +66,7 @@ final class TestMount implements AutoCloseable {
             public void givenUp(WrittenFile file) {
                 told.add("given up " + file.key());
             }
-        });
-        return this;
+        };
     }
 
     /** Once all files are released. */
