@@ -348,7 +348,9 @@ final class FileCommits implements LiveContent.Owner {
     private WriteCondition condition() {
         ObjectVersion below = bytes.ground().version();
         ObjectVersion expected = below != null ? below : replaced;
-        if (overwrite || shared.config().conflict() == WritebackConfig.Conflict.OVERWRITE) {
+        // What an earlier run has left may be older than what is there.
+        boolean lastWins = shared.config().conflict() == WritebackConfig.Conflict.OVERWRITE && !unheard.isRecovered();
+        if (overwrite || lastWins) {
             return WriteCondition.ALWAYS;
         }
         return expected == null ? WriteCondition.ABSENT : new WriteCondition.Unchanged(expected.etag());

@@ -654,6 +654,31 @@ final class CrashWindowsTest {
     }
 
     @Test
+    void recover_overwritingAndTheJournalOutlivedItsCommit_leavesWhatIsNewer() throws Exception {
+        AtomicBoolean broken = new AtomicBoolean();
+        StagingFiles disk = new WatchedFiles(files, (operation, name) -> {
+            if (broken.get() && operation == Operation.REMOVE && name.endsWith(StagedFile.JOURNAL)) {
+                throw new IOException("broken");
+            }
+        });
+        try (TestMount first = new TestMount(store, disk, TestConfig.overwriting(8)).start()) {
+            WrittenFile file = first.writeback.open(bucket.put("a", "base"));
+            file.write(0, text("older"));
+            file.fsync();
+            broken.set(true);
+            file.commit();
+            file.release();
+        }
+        bucket.put("a", "newer");
+        CrashingFiles left = files.crash(Seeded.random(7));
+        try (TestMount second = new TestMount(store, left, TestConfig.overwriting(8)).start()) {
+            second.writeback.drain();
+            assertThat(second.told).containsExactly("given up a");
+            assertThat(stored("a")).isEqualTo("newer");
+        }
+    }
+
+    @Test
     void upload_ofOneOfTwoFiles_leavesTheOtherPending() throws Exception {
         CrashingFiles left;
         try (TestMount first = mount(files)) {

@@ -42,7 +42,8 @@ public final class WriteSettings {
                     choice(Conflict.class),
                     "What becomes of a written file whose object somebody else has changed meanwhile: keep-both,"
                         + " closing it fails (ESTALE) and penstock recover has what was written; overwrite, the last"
-                        + " writer wins.")
+                        + " writer wins, but what an earlier mount has left is kept for penstock recover: it may be"
+                        + " older than what is there.")
             .withDefault("keep-both");
 
     public static final Setting<Long> MEMORY = Setting.of(
