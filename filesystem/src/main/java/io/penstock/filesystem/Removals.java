@@ -173,7 +173,23 @@ final class Removals {
         } catch (ObjectStoreException.NotFound e) {
             return false; // somebody else has
         }
-        store.delete(version.key());
+        try {
+            store.delete(version.key());
+        } catch (ObjectStoreException e) {
+            if (!isGone(version.key())) { // else nothing but the answer was lost
+                throw e;
+            }
+        }
         return true;
+    }
+
+    /** Whether the store shows that there is no such object. */
+    private boolean isGone(String key) throws InterruptedException {
+        try {
+            store.head(key);
+            return false;
+        } catch (ObjectStoreException e) {
+            return e instanceof ObjectStoreException.NotFound;
+        }
     }
 }

@@ -612,6 +612,20 @@ class NameChangesTest extends OverOneCache {
     }
 
     @Test
+    void rename_oldNameRemovedWithoutAnAnswer_hasSucceeded() throws Exception {
+        OpenFile writer = m.create("a", O_WRONLY);
+        m.write(writer, 0, "1");
+        m.faults.next(Call.Delete.class::isInstance, Fault.failAfterwards(ObjectStoreException.Unavailable::new));
+
+        m.rename("a", "b", 0);
+
+        m.write(writer, 1, "2");
+        m.close(writer);
+        assertThat(m.stored("a")).isNull();
+        assertThat(m.stored("b")).isEqualTo("12");
+    }
+
+    @Test
     void rename_closedMeanwhileAndTheOldNameCannotBeRemoved_leavesTheInodeThere() throws Exception {
         leavesTheInodeOfWhatIsClosed(m.delays.hold(Call.Head.class::isInstance));
     }
