@@ -138,18 +138,21 @@ final class PageWrites {
     }
 
     private void adopt(Extent extent, BitSet pages, int[] checksums) throws IOException {
+        int end = extent.firstPage() + extent.pages();
         if (!extent.pin()) {
+            counters.unstoredPages.add(pages.get(extent.firstPage(), end).cardinality());
             return; // being evicted just now
         }
         try {
             int stored = 0;
             IntBuffer ofStored = IntBuffer.allocate(extent.pages());
-            int end = extent.firstPage() + extent.pages();
             for (int page = pages.nextSetBit(extent.firstPage()); page >= 0 && page < end; ) {
                 if (space.take(extent, page)) {
                     extent.setStored(page, checksums[page]);
                     stored |= 1 << (page - extent.firstPage());
                     ofStored.put(checksums[page]);
+                } else {
+                    counters.unstoredPages.increment();
                 }
                 page = pages.nextSetBit(page + 1);
             }

@@ -93,6 +93,17 @@ final class AdoptTest {
     }
 
     @Test
+    void adopt_moreThanThereIsRoomFor_countsWhatIsNotStored() throws Exception {
+        try (PageCache cache = open(2)) {
+            assertThat(adopt(cache, OBJECT, pages(0, 1, 2, 3, 4, 5))).isTrue();
+            cache.awaitWritten();
+            CacheStatistics statistics = cache.statistics();
+            assertThat(OBJECT.readablePages(cache).size() + statistics.evictedPages() + statistics.unstoredPages())
+                    .isEqualTo(6);
+        }
+    }
+
+    @Test
     void adopt_afterItsIndexIsCut_leavesNoFile() throws Exception {
         try (PageCache cache = open()) {
             assertThat(adopt(cache, OBJECT, pages(0, 1, 2, 3, 4, 5))).isTrue();
