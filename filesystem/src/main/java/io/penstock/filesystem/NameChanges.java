@@ -3,6 +3,7 @@ package io.penstock.filesystem;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.Removals.Kept;
 import io.penstock.metadata.Absent;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
@@ -108,15 +109,21 @@ final class NameChanges {
             throw new ErrnoException(Errno.EISDIR, "'" + directory.key(name) + "' is a directory");
         }
         checkIsAt(directory, name, node);
+        tree.keep(directory);
+        removals.remove(directory, name, () -> unlink(directory, name, node));
+    }
+
+    /** Removes what nobody can open any more. @return what whoever closes it last has to delete: null if nothing */
+    private @Nullable Kept unlink(Directory directory, String name, Node node) throws ErrnoException {
         Inode inode = files.inode(directory, name, node);
         List<SharedFile> sharing = files(inode);
         // What is on its way to the store must not arrive after the deletion.
         sharing.forEach(SharedFile::withdraw);
-        tree.keep(directory);
         ObjectVersion version = sharing.stream().anyMatch(SharedFile::isPerhapsVisible)
                 ? replacing(sharing, () -> there(directory.key(name)))
                 : stored(node);
-        if (version != null && !defer(directory, name, version, sharing)) {
+        Kept kept = version == null ? null : kept(version, sharing);
+        if (version != null && kept == null) {
             replacing(sharing, () -> {
                 store.delete(version.key());
                 return version;
@@ -128,7 +135,7 @@ final class NameChanges {
             inodes.detach(inode);
             removeAll(inode);
         }
-        removals.hide(directory.key(name));
+        return kept;
     }
 
     /** What is written and is being moved has its object elsewhere: the kernel looks the path up again. */
@@ -171,19 +178,14 @@ final class NameChanges {
         }
     }
 
-    /** The object is deleted by whoever closes it last, if somebody reads it now. */
-    private boolean defer(Directory directory, String name, ObjectVersion version, List<SharedFile> sharing) {
+    /** The version, if somebody reads it now. */
+    private static @Nullable Kept kept(ObjectVersion version, List<SharedFile> sharing) {
         for (SharedFile file : sharing) {
             if (file.isOpen() && file.needs(version)) {
-                Runnable removal = removals.defer(directory, name, version);
-                if (file.atEnd(removal)) {
-                    return true;
-                }
-                removal.run();
-                return true;
+                return new Kept(version, file::atEnd);
             }
         }
-        return false;
+        return null;
     }
 
     private static @Nullable ObjectVersion stored(Node node) {

@@ -111,7 +111,7 @@ final class OpenFiles {
         Standing now = places.standingNow(file.inode().number());
         return now == null
                 || now.node().equals(node)
-                || now.node().equals(file)
+                || (now.node().equals(file) && file.links() > 0)
                 || (now.node() instanceof FileEntry(StoredObject object) && file.isOf(object.version()));
     }
 

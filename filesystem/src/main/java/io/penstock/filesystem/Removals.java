@@ -13,13 +13,15 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Objects whose names are removed here while somebody still reads them: they are deleted with the last close, or when
- * the name is wanted for something else. Until then the tree hides them. Safe for use by any number of threads.
+ * Names that are removed here, and the objects of those that somebody still reads: they are deleted with the last close,
+ * or when the name is wanted for something else. From before its removal until then the tree hides the name. Safe for use
+ * by any number of threads.
  */
 final class Removals {
     private static final Logger LOG = LoggerFactory.getLogger(Removals.class);
@@ -37,31 +39,80 @@ final class Removals {
         this.behind = behind;
     }
 
-    /**
-     * @param turn held by who deletes, while waiting for the store too
-     * @param done with a failure once nobody will try any more
-     */
-    private record Removal(
-            Directory parent, String name, ObjectVersion version, ReentrantLock turn, CompletableFuture<Boolean> done) {
+    private static final class Removal {
+        final Directory parent;
+        final String name;
+
+        /** Held by who removes, while waiting for the store too. */
+        final ReentrantLock turn = new ReentrantLock();
+
+        /** With a failure once nobody will try any more. */
+        final CompletableFuture<Boolean> done = new CompletableFuture<>();
+
+        /** What is to be deleted yet; null if nothing is. Guarded by {@link #turn}. */
+        @Nullable
+        ObjectVersion version;
+
+        Removal(Directory parent, String name) {
+            this.parent = parent;
+            this.name = name;
+        }
+
         String key() {
-            return version.key();
+            return parent.key(name);
         }
     }
 
-    /** Hides the name, and returns what deletes the object, for when nobody needs it any more */
-    Runnable defer(Directory parent, String name, ObjectVersion version) {
-        Removal removal = new Removal(parent, name, version, new ReentrantLock(), new CompletableFuture<>());
-        pending.put(removal.key(), removal);
-        hide(removal.key());
-        return () -> end(removal);
+    /**
+     * A version that somebody reads.
+     *
+     * @param atEnd has something done when nobody reads it any more; false if that is over
+     */
+    record Kept(ObjectVersion version, Predicate<Runnable> atEnd) {}
+
+    /** Removes what stands at a name that nothing can be opened by any more, or throws if all is as it was. */
+    @FunctionalInterface
+    interface Unlink {
+        /** @return null if nothing is left to be deleted */
+        @Nullable
+        Kept run() throws ErrnoException;
     }
 
-    /** Hides the name if its removal is pending: who was about to open it to be written may have shown it again. */
-    void hide(String key) {
-        pending.computeIfPresent(key, (_, removal) -> {
-            tree.show(removal.parent, removal.name, Absent.ABSENT);
-            return removal;
-        });
+    /**
+     * Hides the name and has it removed; who wants it waits for that. If it fails, the name shows again.
+     *
+     * @throws ErrnoException what {@code unlink} has thrown; ENOENT if the name is removed already
+     */
+    void remove(Directory parent, String name, Unlink unlink) throws ErrnoException {
+        Removal removal = new Removal(parent, name);
+        removal.turn.lock();
+        try {
+            if (pending.putIfAbsent(removal.key(), removal) != null) {
+                throw new AbsentException(removal.key(), 0);
+            }
+            hide(removal);
+            Kept kept = unlink.run();
+            if (kept == null) {
+                removal.done.complete(true);
+                drop(removal);
+            } else {
+                removal.version = kept.version();
+                hide(removal); // who was about to open it to be written may have shown it again
+                if (!kept.atEnd().test(() -> end(removal))) {
+                    end(removal);
+                }
+            }
+        } catch (ErrnoException | RuntimeException e) {
+            removal.done.completeExceptionally(e);
+            drop(removal);
+            throw e;
+        } finally {
+            removal.turn.unlock();
+        }
+    }
+
+    private void hide(Removal removal) {
+        tree.show(removal.parent, removal.name, Absent.ABSENT);
     }
 
     /** Whether the object of this key is as good as deleted. */
@@ -109,7 +160,9 @@ final class Removals {
         removal.turn.lock();
         try {
             if (!removal.done.isDone()) {
-                delete(removal.parent, removal.name, removal.version);
+                if (removal.version != null) {
+                    delete(removal.parent, removal.name, removal.version);
+                }
                 drop(removal);
                 removal.done.complete(true);
             } else if (removal.done.isCompletedExceptionally()

@@ -339,8 +339,13 @@ final class SharedFile implements LiveFile {
         return written != null && written.isPerhapsVisible();
     }
 
-    /** Its name was not removed after all. */
+    /** Its name was not removed after all, and stands for it again if it did. */
     void reinstate() {
+        synchronized (this) {
+            if (name.isShown() && !removed) {
+                name.show();
+            }
+        }
         WrittenFile written = content.written();
         if (written != null) {
             written.reinstate();

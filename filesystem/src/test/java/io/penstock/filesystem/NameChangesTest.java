@@ -1,6 +1,7 @@
 package io.penstock.filesystem;
 
 import static io.penstock.filesystem.Mounted.O_RDWR;
+import static io.penstock.filesystem.Mounted.O_TRUNC;
 import static io.penstock.filesystem.Mounted.O_WRONLY;
 import static io.penstock.filesystem.Mounted.assertErrno;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -19,6 +20,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** mkdir, rmdir, unlink, mknod and rename. */
 @Timeout(60)
@@ -140,26 +143,44 @@ class NameChangesTest extends OverOneCache {
         assertErrno(Errno.ENOENT, () -> m.unlink("a"));
     }
 
-    @Test
-    void unlink_openedToBeWrittenMeanwhile_isGoneAllTheSame() throws Exception {
+    @ParameterizedTest
+    @ValueSource(ints = {0, O_WRONLY})
+    void unlink_waitsForTheStore_isGoneToWhoOpensIt(int flags) throws Exception {
         m.bucket.put("a", "1");
         long inode = m.lookup("a").inode();
-        OpenFile file;
         FutureTask<Void> unlink = task(() -> m.unlink("a"));
-        try (Gate gate = m.delays.hold(call -> call instanceof Call.Delete)) {
+        try (Gate gate = m.delays.hold(Call.Delete.class::isInstance)) {
             Thread.startVirtualThread(unlink);
             gate.awaitHeld(1);
-            file = m.fs.open(inode, O_WRONLY);
+
+            assertErrno(Errno.ESTALE, () -> m.fs.open(inode, flags)); // upon which the kernel looks it up again
+            assertErrno(Errno.ENOENT, () -> m.lookup("a"));
+            assertThat(m.ls(FileSystem.ROOT, 10)).isEmpty();
         }
         unlink.get();
 
-        assertErrno(Errno.ENOENT, () -> m.lookup("a"));
-        m.write(file, 0, "2");
-        assertThat(m.fs.getattr(inode).links()).isZero();
-        m.close(file);
         m.drain();
         assertErrno(Errno.ENOENT, () -> m.lookup("a"));
         assertThat(m.stored("a")).isNull();
+    }
+
+    @Test
+    void create_whileTheNameIsRemoved_waitsForThatAndIsAnotherFile() throws Exception {
+        m.bucket.put("a", "old");
+        long old = m.lookup("a").inode();
+        FutureTask<Void> unlink = task(() -> m.unlink("a"));
+        FutureTask<Void> create = task(() -> m.save("a", "new"));
+        try (Gate gate = m.delays.hold(Call.Delete.class::isInstance)) {
+            Thread.startVirtualThread(unlink);
+            gate.awaitHeld(1);
+            Thread.startVirtualThread(create);
+        }
+        unlink.get();
+        create.get();
+
+        assertThat(m.stored("a")).isEqualTo("new");
+        assertThat(m.cat("a")).isEqualTo("new");
+        assertThat(m.lookup("a").inode()).isNotEqualTo(old);
     }
 
     @Test
@@ -386,6 +407,20 @@ class NameChangesTest extends OverOneCache {
         assertErrno(Errno.EACCES, () -> m.unlink("a"));
 
         assertThat(m.cat("a")).isEqualTo("1");
+    }
+
+    @Test
+    void unlink_ofWhatIsWrittenAnewAndTheStoreDeniesIt_staysAsItWas() throws Exception {
+        m.bucket.put("a", "1");
+        OpenFile file = m.open("a", O_WRONLY | O_TRUNC);
+        m.write(file, 0, "23");
+        m.faults.next(Call.Delete.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
+
+        assertErrno(Errno.EACCES, () -> m.unlink("a"));
+
+        assertThat(m.lookup("a").size()).isEqualTo(2);
+        m.close(file);
+        assertThat(m.stored("a")).isEqualTo("23");
     }
 
     @Test

@@ -2,6 +2,8 @@ package io.penstock.filesystem;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.Removals.Kept;
 import io.penstock.metadata.Absent;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.MetadataConfig;
@@ -9,29 +11,33 @@ import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.ManualClock;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class RemovalsTest {
     @Test
-    void hide_shownAgainMeanwhile_holdsUntilTheObjectIsDeleted() throws Exception {
+    void remove_shownAgainMeanwhile_hidesUntilTheObjectIsDeleted() throws Exception {
         ManualClock clock = new ManualClock();
         InMemoryObjectStore bucket = new InMemoryObjectStore("bucket", clock, InMemoryObjectStore.Order.UTF8);
-        bucket.put("a", "1");
+        ObjectVersion version = bucket.put("a", "1");
         MetadataConfig config = new MetadataConfig(Mounted.TTL, Mounted.NEGATIVE_TTL);
         try (Tree tree = new Tree(bucket, "", config, clock::nanoTime);
                 Behind behind = new Behind()) {
             Removals removals = new Removals(tree, bucket, behind);
             Directory root = tree.root();
             Node opened = (Node) tree.lookup(root, "a");
-            Runnable last = removals.defer(root, "a", bucket.head("a").version());
-            tree.show(root, "a", opened); // as who opens it to be written
-            tree.unshow(root, "a", opened);
+            List<Runnable> last = new ArrayList<>();
 
-            removals.hide("a");
+            removals.remove(root, "a", () -> {
+                assertThat(tree.lookupNow(root, "a")).isEqualTo(Absent.ABSENT);
+                tree.show(root, "a", opened); // as who opens it to be written
+                tree.unshow(root, "a", opened);
+                return new Kept(version, last::add);
+            });
 
             assertThat(tree.lookup(root, "a")).isEqualTo(Absent.ABSENT);
-            last.run();
-            removals.hide("a");
+            last.getFirst().run();
             assertThat(tree.shown(root)).isEmpty();
             bucket.put("a", "2");
             clock.advance(Mounted.NEGATIVE_TTL);
