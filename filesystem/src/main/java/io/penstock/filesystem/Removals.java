@@ -1,5 +1,6 @@
 package io.penstock.filesystem;
 
+import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.Absent;
@@ -155,11 +156,17 @@ final class Removals {
         });
     }
 
-    /** Deletes the object unless that is over: then it is as it ended. */
+    /**
+     * Deletes the object unless that is over: then it is as it ended.
+     *
+     * @throws ErrnoException ESTALE if the name was not removed after all, upon which the kernel looks it up again
+     */
     private boolean tryOnce(Removal removal) throws ErrnoException {
         removal.turn.lock();
         try {
-            if (!removal.done.isDone()) {
+            if (removal.version == null && removal.done.isCompletedExceptionally()) {
+                throw new ErrnoException(Errno.ESTALE, "'" + removal.key() + "' was not removed after all");
+            } else if (!removal.done.isDone()) {
                 if (removal.version != null) {
                     delete(removal.parent, removal.name, removal.version);
                 }
