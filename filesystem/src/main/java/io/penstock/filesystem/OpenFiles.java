@@ -87,6 +87,9 @@ final class OpenFiles {
             }
             return null; // somebody has begun to write it since
         }
+        if (isNews(inode, node)) {
+            throw new ErrnoException(Errno.ESTALE, inode + " is of another version than the kernel was shown");
+        }
         SharedFile file = switch (node) {
             case Directory _ -> throw new ErrnoException(Errno.EISDIR, inode + " is a directory");
             case FileEntry(StoredObject object) -> files.join(inode, object.version(), write);
@@ -318,6 +321,17 @@ final class OpenFiles {
         return pages == null
                 ? !inodes.isShown(known, shown -> KernelNews.isVersion(shown, object.version()))
                 : !pages.equals(object.version().etag());
+    }
+
+    /**
+     * Whether the kernel may have another version's size: it is told, but may hear of it late. Answered with ESTALE, it
+     * looks the name up again, once and by itself, and has the new size when it opens the inode again.
+     */
+    private boolean isNews(Inode known, Node node) {
+        return news.isHeardByInode()
+                && node instanceof FileEntry(StoredObject object)
+                && !inodes.isShown(known, shown -> KernelNews.isVersion(shown, object.version()))
+                && !object.version().etag().equals(files.kernelPages().version(known.number()));
     }
 
     private static boolean isOf(Node node, StoredObject passed) {

@@ -81,6 +81,40 @@ class OpenVersionsTest extends OverOneCache {
     }
 
     @Test
+    void open_replacedAndTheKernelHasNotHeardYet_isEstaleUntilItHasTheNewSize() throws Exception {
+        long inode = m.lookup("a").inode();
+        m.bucket.put("a", "new");
+        m.ls(FileSystem.ROOT, 10);
+        assertThat(kernel.drain()).as("told, but late").containsExactly("inode " + inode + " and its pages");
+
+        assertErrno(Errno.ESTALE, () -> m.fs.openNow(inode, 0, null));
+        assertErrno(Errno.ESTALE, () -> m.fs.open(inode, 0));
+        assertErrno(Errno.ESTALE, () -> m.fs.open(inode, O_WRONLY));
+
+        Attributes found = m.lookup("a");
+        assertThat(found.inode()).isEqualTo(inode);
+        assertThat(found.size()).isEqualTo(3);
+        OpenFile file = m.fs.open(inode, 0);
+        assertThat(m.read(file)).isEqualTo("new");
+        m.fs.release(file.handle());
+    }
+
+    @Test
+    void open_writtenHere_needsNoLookup() throws Exception {
+        CreatedFile created = m.fs.create(FileSystem.ROOT, "new", 0644, O_WRONLY);
+        long inode = created.attributes().inode();
+        m.write(created.open(), 0, "1");
+        m.close(created.open());
+        m.fs.rename(FileSystem.ROOT, "new", FileSystem.ROOT, "newer", 0);
+
+        OpenFile file = m.fs.open(inode, 0);
+
+        assertThat(m.read(file)).isEqualTo("1");
+        m.fs.release(file.handle());
+        m.fs.forget(inode, 1);
+    }
+
+    @Test
     void getattr_deletedInTheBucketWhileOpen_showsWhatIsOpen() throws Exception {
         long inode = m.lookup("a").inode();
         OpenFile old = m.open("a");
@@ -152,7 +186,8 @@ class OpenVersionsTest extends OverOneCache {
         long other = m.lookup("a").inode();
         m.fs.release(old.handle());
 
-        OpenFile writer = m.fs.open(inode, O_WRONLY); // as by a path walk that is under way
+        m.fs.getattr(inode); // as by a path walk that is under way
+        OpenFile writer = m.fs.open(inode, O_WRONLY);
         assertThat(other).isNotEqualTo(inode);
         assertThat(m.lookup("a").inode()).isEqualTo(inode);
         assertThat(m.cat("a")).isEqualTo("new");
