@@ -12,37 +12,18 @@ import io.penstock.testing.Call;
 import io.penstock.testing.Fault;
 import io.penstock.testing.Gate;
 import io.penstock.writeback.WritebackConfig;
-import java.nio.file.Path;
 import java.util.concurrent.FutureTask;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** mkdir, rmdir, unlink, mknod and rename. */
 @Timeout(60)
-class NameChangesTest extends OverOneCache {
+class NameChangesTest extends OverWritableMount {
     private static final int NOREPLACE = 1;
     private static final int EXCHANGE = 2;
-
-    @TempDir
-    private Path staging;
-
-    private Mounted m;
-
-    @BeforeEach
-    void mount() {
-        m = Mounted.writable(cache, staging);
-    }
-
-    @AfterEach
-    void unmount() {
-        m.close();
-    }
 
     // ---- directories
 

@@ -7,30 +7,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.Errno;
 import io.penstock.filesystem.OpenFile.PageCachePolicy;
-import java.nio.file.Path;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A kernel that goes by inodes: one that it has open stands for one version, whatever becomes of its name. */
-class OpenVersionsTest extends OverOneCache {
-    @TempDir
-    private Path staging;
-
+class OpenVersionsTest extends OverWritableMount {
     private final ToldKernel kernel = new ToldKernel();
-    private Mounted m;
 
     @BeforeEach
-    void mount() {
-        m = Mounted.writable(cache, staging);
+    void makeObject() {
         m.fs.tell(kernel);
         m.bucket.put("a", "long and old");
-    }
-
-    @AfterEach
-    void unmount() {
-        m.close();
     }
 
     @Test

@@ -9,34 +9,15 @@ import io.penstock.testing.Call;
 import io.penstock.testing.Gate;
 import io.penstock.testing.TestData;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Reads that wait for a version while it is replaced, or moved to another name. */
 @Timeout(60)
-class ReadsInFlightTest extends OverOneCache {
+class ReadsInFlightTest extends OverWritableMount {
     private static final int MIB = 1 << 20;
-
-    @TempDir
-    private Path staging;
-
-    private Mounted m;
-
-    @BeforeEach
-    void mount() {
-        m = Mounted.writable(cache, staging);
-    }
-
-    @AfterEach
-    void unmount() {
-        m.close();
-    }
 
     /** What is done while a read waits. */
     private interface Meanwhile {

@@ -18,19 +18,15 @@ import io.penstock.testing.Fault;
 import io.penstock.testing.TestData;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What write, fsync and close do, by handle. */
 @Timeout(60)
-class WritingTest extends OverOneCache {
+class WritingTest extends OverWritableMount {
     // fallocate(2).
     private static final int KEEP_SIZE = 1;
     private static final int PUNCH_HOLE = 2;
@@ -38,21 +34,6 @@ class WritingTest extends OverOneCache {
 
     private static final int SEEK_DATA = 3;
     private static final int SEEK_HOLE = 4;
-
-    @TempDir
-    private Path staging;
-
-    private Mounted m;
-
-    @BeforeEach
-    void mount() {
-        m = Mounted.writable(cache, staging);
-    }
-
-    @AfterEach
-    void unmount() {
-        m.close();
-    }
 
     // ---- create, write, close
 
