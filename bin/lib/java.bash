@@ -1,4 +1,4 @@
-# Finds the Java that runs Penstock: for bin/penstock and bin/bench, which source this file.
+# Finds the Java that builds and runs Penstock: for the programs in bin/, which source this file.
 # shellcheck shell=bash
 
 least_java=25
@@ -18,18 +18,30 @@ java_version() {
 }
 
 # Sets java to the first of the usual places that is new enough; ends the program if there is none.
+#   $1 a program that must be beside it: javac, for a JDK; without it a JRE will do
 find_java() {
-    local candidate version on_path
+    local candidate version on_path beside=${1:-java}
     on_path=$(readlink -f "$(type -P java || true)" || true)
     for candidate in "${JAVA_HOME:-}" "${on_path%/bin/java}" /usr/lib/jvm/* /usr/java/* /opt/* \
         "$HOME"/.sdkman/candidates/java/* "$HOME"/.jdks/*; do
-        if [[ -n $candidate ]] && java_version "$candidate" && ((version >= least_java)); then
+        if [[ -n $candidate ]] && java_version "$candidate" && ((version >= least_java)) &&
+            [[ -x $candidate/bin/$beside ]]; then
             # shellcheck disable=SC2034 # For whoever sources this.
             java=$candidate/bin/java
             return
         fi
     done
-    echo "penstock: Java $least_java or newer is needed and was not found in JAVA_HOME, PATH, /usr/lib/jvm, /usr/java," \
+    local what=Java
+    [[ $beside == java ]] || what="A JDK (with bin/$beside), not only a JRE, of version"
+    echo "penstock: $what $least_java or newer is needed and was not found in JAVA_HOME, PATH, /usr/lib/jvm, /usr/java," \
         "/opt, ~/.sdkman or ~/.jdks. Install it, for instance from https://adoptium.net, or set JAVA_HOME." >&2
     exit 1
+}
+
+# Has Maven compile and test with a JDK that is new enough, by a variable where its toolchain looks. Maven itself runs on
+# the Java that it finds; on this one if there is no other.
+use_jdk() {
+    find_java javac
+    export "JAVA${least_java}_HOME=${java%/bin/java}"
+    [[ -n ${JAVA_HOME:-} ]] || type -P java >/dev/null || export JAVA_HOME=${java%/bin/java}
 }

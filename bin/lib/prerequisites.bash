@@ -1,25 +1,41 @@
-# What the tests and the demo need beside Java: functions for bin/penstock and bin/test, which source this file.
+# What bin/test and bin/bench need beside Java: functions for these two, which source this file.
 # shellcheck shell=bash
 
-# Installs Debian packages, as root, or says what to install, and ends.
-#   $1 what they are needed for; the rest: packages
-need_packages() {
-    local purpose=$1
-    shift
-    if ((EUID == 0)) && type -P apt-get >/dev/null; then
-        echo "penstock: installing $* ($purpose)" >&2
-        if ! DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null 2>&1; then
-            # The lists may be missing or old.
-            apt-get update -qq >&2 &&
-                DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >&2 || {
-                echo "penstock: installing $* failed; see above" >&2
-                exit 1
-            }
-        fi
-    else
-        echo "penstock: $purpose: please install $*; on Debian and Ubuntu: sudo apt-get install $*" >&2
+packages=()
+purposes=()
+
+# Notes a Debian package.
+#   $1 package; $2 why it is needed
+need_package() {
+    packages+=("$1")
+    purposes+=("$1: $2")
+}
+
+# Notes the package of a program that is not there.
+#   $1 program; $2 package; $3 why it is needed
+need_program() {
+    PATH=$PATH:/usr/sbin:/sbin type -P "$1" >/dev/null || need_package "$2" "$3"
+}
+
+# Installs what is noted, as root, or says what to install, and ends.
+get_packages() {
+    ((${#packages[@]})) || return 0
+    if ((EUID != 0)) || ! type -P apt-get >/dev/null; then
+        printf 'penstock: please install %s\n' "${purposes[@]}" >&2
+        echo "penstock: on Debian and Ubuntu: sudo apt-get install ${packages[*]}" >&2
         exit 1
     fi
+    printf 'penstock: installing %s\n' "${purposes[@]}" >&2
+    if ! DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null 2>&1; then
+        # The lists may be missing or old.
+        apt-get update -qq >&2 &&
+            DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${packages[@]}" >&2 || {
+            echo "penstock: installing ${packages[*]} failed; see above" >&2
+            exit 1
+        }
+    fi
+    packages=()
+    purposes=()
 }
 
 has_libfuse2() {
@@ -31,15 +47,13 @@ has_libfuse2() {
     return 1
 }
 
-# libfuse 2 and fusermount, and the device that no package brings.
-need_fuse() {
-    local missing=()
-    if ! has_libfuse2; then
-        # From Ubuntu 24.04 and Debian 13 on the library is libfuse2t64.
-        if apt-cache show libfuse2t64 >/dev/null 2>&1; then missing+=(libfuse2t64); else missing+=(libfuse2); fi
-    fi
-    type -P fusermount >/dev/null || missing+=(fuse3)
-    if ((${#missing[@]})); then
-        need_packages "mounting needs FUSE" "${missing[@]}"
+# For the jnr binding.
+need_libfuse2() {
+    has_libfuse2 && return
+    # From Ubuntu 24.04 and Debian 13 on the library is libfuse2t64.
+    if apt-cache show libfuse2t64 >/dev/null 2>&1; then
+        need_package libfuse2t64 "the jnr binding uses it"
+    else
+        need_package libfuse2 "the jnr binding uses it"
     fi
 }

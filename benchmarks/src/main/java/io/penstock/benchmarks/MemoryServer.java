@@ -3,6 +3,7 @@ package io.penstock.benchmarks;
 import com.sun.management.ThreadMXBean;
 import io.penstock.cache.CacheConfig;
 import io.penstock.cache.PageCache;
+import io.penstock.filesystem.AllowedUsers;
 import io.penstock.filesystem.FileSystem;
 import io.penstock.filesystem.FileSystemConfig;
 import io.penstock.filesystem.Passthrough;
@@ -46,7 +47,8 @@ final class MemoryServer {
                 FileSystem files = new FileSystem(
                         tree,
                         fetcher,
-                        new FileSystemConfig(0, 0, 0644, 0755, Passthrough.OFF, 0, false),
+                        new FileSystemConfig(
+                                0, 0, 0644, 0755, AllowedUsers.ALL, Long.MAX_VALUE, Passthrough.OFF, 0, false),
                         Instant.now(),
                         null)) {
             readAll(files);

@@ -6,6 +6,7 @@ import io.penstock.objectstore.BodySink;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
@@ -53,17 +54,23 @@ record OneObjectStore(long size) implements ObjectStore {
     }
 
     @Override
+    public ObjectProperties properties(String key) throws ObjectStoreException {
+        throw readOnly();
+    }
+
+    @Override
     public ListPage list(ListRequest request) {
         return new ListPage(KEY.startsWith(request.prefix()) ? List.of(object()) : List.of(), List.of(), null);
     }
 
     @Override
-    public ObjectVersion put(String key, UploadBody body, WriteCondition condition) throws ObjectStoreException {
+    public ObjectVersion put(String key, UploadBody body, ObjectProperties properties, WriteCondition condition)
+            throws ObjectStoreException {
         throw readOnly();
     }
 
     @Override
-    public MultipartUpload createUpload(String key) throws ObjectStoreException {
+    public MultipartUpload createUpload(String key, ObjectProperties properties) throws ObjectStoreException {
         throw readOnly();
     }
 
@@ -95,7 +102,8 @@ record OneObjectStore(long size) implements ObjectStore {
     }
 
     @Override
-    public ObjectVersion copy(ObjectVersion source, String key, WriteCondition condition) throws ObjectStoreException {
+    public ObjectVersion copy(ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
+            throws ObjectStoreException {
         throw readOnly();
     }
 

@@ -31,8 +31,7 @@ final class RunOptions {
             names = "--http-client",
             paramLabel = "<client>",
             defaultValue = "direct",
-            description =
-                    "For the mount and for the raw ceilings: direct, apache, url_connection, crt. Default: direct.")
+            description = "For the mount and for the raw ceilings: direct, sdk. Default: direct.")
     private S3Config.HttpClient httpClient;
 
     @Option(
@@ -63,7 +62,7 @@ final class RunOptions {
 
     /** Options of {@code penstock mount}. */
     List<String> mountOptions() {
-        String client = httpClient.name().toLowerCase(Locale.ROOT).replace('_', '-');
+        String client = httpClient.name().toLowerCase(Locale.ROOT);
         List<String> options = new ArrayList<>(List.of("-o", "s3.http-client=" + client));
         mountOptions.forEach(list -> options.addAll(List.of("-o", list)));
         return options;

@@ -10,7 +10,7 @@ import java.util.concurrent.Future;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.core.sync.RequestBody;
-import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
+import software.amazon.awssdk.http.apache5.Apache5HttpClient;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.S3ClientBuilder;
@@ -26,7 +26,7 @@ final class Uploads implements AutoCloseable {
 
     Uploads(S3Server server, String bucket) {
         S3ClientBuilder builder = S3Client.builder()
-                .httpClientBuilder(UrlConnectionHttpClient.builder())
+                .httpClientBuilder(Apache5HttpClient.builder())
                 .endpointOverride(server.endpoint())
                 .forcePathStyle(server.pathStyle());
         if (server.region() != null) {

@@ -5,13 +5,14 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
-/** A folder of the cache, held by this process alone from {@link #open} to {@link #close}. */
+/** The folder of a cache, held by this process alone from {@link #open} to {@link #close}. */
 public final class CacheFolder implements AutoCloseable {
     /** What is cached is what the user's credentials may read: nobody else's business. */
     public static final Set<PosixFilePermission> PRIVATE_FOLDER = PosixFilePermissions.fromString("rwx------");
@@ -20,20 +21,31 @@ public final class CacheFolder implements AutoCloseable {
 
     private static final String ADVICE = "; choose another cache folder (setting cache.dir, option --cache)";
 
-    private final Path path;
-    private final FolderLock lock;
+    private static final String INDEX = "index.log";
 
-    private CacheFolder(Path path, FolderLock lock) {
-        this.path = path;
-        this.lock = lock;
+    private static final WorkingFolder.Kind KIND = new WorkingFolder.Kind(
+            "cache folder",
+            "cache.dir",
+            "--cache",
+            "What was read from a bucket lies here, so that it need not be read again. While nothing is mounted the"
+                + " folder may be removed, but for a folder 'staging' in it: what was written and not uploaded yet.",
+            CacheFolder::isOfEarlierVersion);
+
+    private final WorkingFolder folder;
+
+    private CacheFolder(WorkingFolder folder) {
+        this.folder = folder;
     }
 
-    /** @throws IOException with a message fit for the user if it cannot be used, or another process uses it */
+    /**
+     * Opens the folder, and makes it if it does not exist.
+     *
+     * @throws IOException with a message fit for the user if it cannot be used, is not Penstock's, or another process
+     *     uses it
+     */
     public static CacheFolder open(Path path) throws IOException {
         try {
-            Files.createDirectories(path, PosixFilePermissions.asFileAttribute(PRIVATE_FOLDER));
-            Files.setPosixFilePermissions(path, PRIVATE_FOLDER);
-            return new CacheFolder(path, FolderLock.take(path, "cache folder", ADVICE));
+            return new CacheFolder(WorkingFolder.open(path, KIND));
         } catch (AccessDeniedException e) {
             throw new IOException("no permission to write in the cache folder " + path + ADVICE, e);
         } catch (FileSystemException e) {
@@ -49,16 +61,40 @@ public final class CacheFolder implements AutoCloseable {
         };
     }
 
+    /** By name and type, and where there is content that tells, by that. */
+    private static boolean isOfEarlierVersion(Path file) {
+        String name = file.getFileName().toString();
+        return switch (name) {
+            case INDEX, INDEX + ".new" -> IndexLog.isOne(file);
+            case LocalFiles.ROOT -> LocalFiles.isRoot(file);
+            case "staging" -> isFolder(file) && IndexLog.isOne(file.resolveSibling(INDEX));
+            case DirectIo.PROBE -> isEmpty(file);
+            default -> name.matches("passthrough[0-9]+\\.probe") && isEmpty(file);
+        };
+    }
+
+    private static boolean isFolder(Path file) {
+        return Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    private static boolean isEmpty(Path file) {
+        try {
+            return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) && Files.size(file) == 0;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     public Path path() {
-        return path;
+        return folder.path();
     }
 
     Path index() {
-        return path.resolve("index.log");
+        return path().resolve(INDEX);
     }
 
     @Override
     public void close() throws IOException {
-        lock.close();
+        folder.close();
     }
 }

@@ -13,6 +13,9 @@ import org.slf4j.LoggerFactory;
 public final class DirectIo {
     private static final Logger log = LoggerFactory.getLogger(DirectIo.class);
 
+    /** Of the file that is made to try. */
+    public static final String PROBE = "probe";
+
     /**
      * In the supported module jdk.unsupported. By name, because javac warns of its package and cannot be told not to.
      */
@@ -22,7 +25,7 @@ public final class DirectIo {
 
     /** Whether files in this folder can be opened so. Makes one, and removes it. */
     public static boolean isSupported(Path directory) throws IOException {
-        Path probe = directory.resolve("probe");
+        Path probe = directory.resolve(PROBE);
         Files.deleteIfExists(probe);
         try (FileChannel channel =
                 FileChannel.open(probe, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, OPTION)) {

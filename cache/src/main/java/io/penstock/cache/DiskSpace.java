@@ -1,8 +1,5 @@
 package io.penstock.cache;
 
-import com.github.benmanes.caffeine.cache.Cache;
-import com.github.benmanes.caffeine.cache.Caffeine;
-import com.github.benmanes.caffeine.cache.Policy;
 import io.penstock.cache.IndexRecord.ObjectRemoved;
 import io.penstock.cache.IndexRecord.PagesDropped;
 import java.io.IOException;
@@ -15,13 +12,12 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The bytes on disk: how many there may be, how many there are, and which extents go when there are too many. Caffeine
- * decides which; an entry is an extent and weighs what it takes on disk.
+ * The bytes on disk: how many there may be, how many there are, and that extents go when there are too many.
+ * {@link EvictionPolicy} decides which.
  *
  * <p>Space is taken before it is written to, so that there are never more bytes on disk than allowed. The bound follows
  * the file system: where others fill it, the cache shrinks, and grows again when they are done.
@@ -38,11 +34,6 @@ final class DiskSpace {
     private final IndexLog index;
     private final ObjectTable table;
     private final Counters counters;
-    private final Cache<Extent, Extent> extents;
-    private final Policy.Eviction<Extent, Extent> eviction;
-
-    /** What Caffeine gave up. It says so under its own lock, where nothing may be done. */
-    private final ConcurrentLinkedQueue<Extent> givenUp = new ConcurrentLinkedQueue<>();
 
     /** Doomed and no longer pinned. Freed by whoever wants space next, who would not find it otherwise. */
     private final ConcurrentLinkedQueue<Extent> unpinned = new ConcurrentLinkedQueue<>();
@@ -53,9 +44,11 @@ final class DiskSpace {
      */
     private final ReentrantLock lock = new ReentrantLock();
 
+    private final EvictionPolicy policy = new EvictionPolicy();
+
     private long limitBytes;
 
-    /** Of extents that are held, and weigh nothing therefore. */
+    /** Of extents that are held, which the policy does not know therefore. */
     private long heldBytes;
 
     /** Pages that no extent counts any more, but whose space is not to be had back before their file goes. */
@@ -79,17 +72,6 @@ final class DiskSpace {
         this.counters = counters;
         this.limitBytes = sizeBytes;
         this.takenSinceCheck = CHECK_INTERVAL_BYTES; // look at once
-        this.extents = Caffeine.newBuilder()
-                .maximumWeight(sizeBytes)
-                .weigher((Extent key, Extent extent) -> extent.isHeld() ? 0 : Math.toIntExact(extent.allocatedBytes()))
-                .evictionListener((key, extent, cause) -> {
-                    if (extent != null) {
-                        givenUp.add(extent);
-                    }
-                })
-                .executor(Runnable::run) // its upkeep is done by who calls it: write-behind
-                .build();
-        this.eviction = extents.policy().eviction().orElseThrow();
     }
 
     long usedBytes() {
@@ -101,15 +83,15 @@ final class DiskSpace {
         lock.lock();
         try {
             usedBytes.addAndGet(extent.allocatedBytes());
-            weigh(extent);
+            policy.add(extent, sizeBytes);
         } finally {
             lock.unlock();
         }
     }
 
-    /** A page of it is being read. */
+    /** A page of it is being read. Takes no lock. */
     void touch(Extent extent) {
-        var _ = extents.getIfPresent(extent);
+        policy.touch(extent);
     }
 
     /**
@@ -124,24 +106,26 @@ final class DiskSpace {
             if (extent.isDoomed()) {
                 return false;
             }
+            boolean isNew = extent.isEmpty();
             if (!extent.allocate(page)) {
                 return true;
             }
             ObjectPages object = extent.object();
-            boolean wasStranded = unstrand(object, page); // then it is written to the space that it has
+            long bytes = object.allocatedBytes(page);
+            if (isNew) {
+                policy.add(extent, limitOfPolicy());
+            } else {
+                policy.grew(extent, bytes);
+            }
+            if (unstrand(object, page)) { // then it is written to the space that it has
+                return true;
+            }
             boolean taken = false;
             try {
-                taken = makeSpace(extent, wasStranded ? 0 : object.allocatedBytes(page));
+                taken = makeSpace(bytes);
             } finally {
                 if (!taken) {
-                    extent.deallocate(page);
-                    extents.asMap().computeIfPresent(extent, (key, same) -> same);
-                    if (wasStranded) {
-                        strand(object, page);
-                    }
-                    if (extent.isEmpty()) {
-                        extent.doom(); // goes when the caller unpins it: the policy gives up nothing that has no weight
-                    }
+                    takeBack(extent, page, bytes);
                 }
             }
             return taken;
@@ -150,16 +134,41 @@ final class DiskSpace {
         }
     }
 
-    private boolean makeSpace(Extent extent, long bytes) throws IOException {
+    private void takeBack(Extent extent, int page, long bytes) {
+        extent.deallocate(page);
+        policy.grew(extent, -bytes);
+        if (extent.isEmpty()) {
+            policy.remove(extent);
+            extent.doom(); // goes when the caller unpins it: nobody else would find it
+        }
+    }
+
+    private boolean makeSpace(long bytes) throws IOException {
         followFileSystem(bytes);
-        freeGivenUp();
-        weigh(extent);
-        freeGivenUp();
-        if (usedBytes.get() + bytes > limitBytes || extent.isDoomed()) {
+        if (!shrinkTo(limitBytes - bytes)) {
             return false;
         }
         usedBytes.addAndGet(bytes);
         return true;
+    }
+
+    /** Evicts until no more is used. False if what is left is in use, or its space is not to be had back now. */
+    private boolean shrinkTo(long bytes) throws IOException {
+        freeUnpinned();
+        while (usedBytes.get() > bytes) {
+            Extent victim = policy.evict(limitOfPolicy());
+            if (victim == null) {
+                return false;
+            }
+            discard(victim);
+            freeUnpinned();
+        }
+        return true;
+    }
+
+    /** What is left to the extents that the policy decides on. */
+    private long limitOfPolicy() {
+        return Math.max(0, limitBytes - heldBytes - strandedBytes);
     }
 
     /**
@@ -174,8 +183,8 @@ final class DiskSpace {
                 return false; // it is not for want of space
             }
             long before = usedBytes.get();
-            setLimit(Math.max(0, usedBytes.get() - Math.max(usedBytes.get() / 16, 2L * bytes)));
-            freeGivenUp();
+            limitBytes = Math.max(0, before - Math.max(before / 16, 2L * bytes));
+            shrinkTo(limitBytes);
             return usedBytes.get() < before;
         } finally {
             lock.unlock();
@@ -187,15 +196,7 @@ final class DiskSpace {
         if (takenSinceCheck >= CHECK_INTERVAL_BYTES) {
             takenSinceCheck = 0;
             freeUnfreed();
-            setLimit(Math.clamp(usedBytes.get() + files.usableBytes() - minFreeBytes, 0, sizeBytes));
-        }
-    }
-
-    private void setLimit(long bytes) {
-        limitBytes = bytes;
-        long others = Math.max(0, bytes - heldBytes - strandedBytes);
-        if (eviction.getMaximum() != others) {
-            eviction.setMaximum(others);
+            limitBytes = Math.clamp(usedBytes.get() + files.usableBytes() - minFreeBytes, 0, sizeBytes);
         }
     }
 
@@ -203,90 +204,80 @@ final class DiskSpace {
      * Exempts extents from eviction, until as many calls of {@link #letGo}. Those may overtake each other: what counts
      * is the sum.
      */
-    void hold(List<Extent> leased) throws IOException {
-        addHolds(leased, 1);
-    }
-
-    void letGo(List<Extent> leased) throws IOException {
-        addHolds(leased, -1);
-    }
-
-    private void addHolds(List<Extent> leased, int leases) throws IOException {
+    void hold(List<Extent> leased) {
         lock.lock();
         try {
             for (Extent extent : leased) {
-                if (extent.addHolds(leases)) {
-                    heldBytes += extent.isHeld() ? extent.allocatedBytes() : -extent.allocatedBytes();
-                    extents.asMap().computeIfPresent(extent, (key, same) -> same); // counts as a use too
+                if (extent.addHolds(1)) {
+                    heldBytes += extent.allocatedBytes();
+                    policy.hold(extent);
                 }
             }
-            setLimit(limitBytes);
-            freeGivenUp();
         } finally {
             lock.unlock();
         }
     }
 
-    /** Tells Caffeine the extent's weight anew. */
-    private void weigh(Extent extent) {
-        extents.asMap().compute(extent, (key, same) -> extent);
-        extents.cleanUp();
+    void letGo(List<Extent> leased) {
+        lock.lock();
+        try {
+            for (Extent extent : leased) {
+                if (extent.addHolds(-1)) {
+                    heldBytes -= extent.allocatedBytes();
+                    policy.letGo(extent);
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
     }
 
-    /** The extent's pages are Missing from now on; {@link #freeGivenUp} is to follow. */
+    /** The extent's pages are Missing from now on; {@link #freeUnpinned} is to follow. */
     void discard(Extent extent) {
         if (extent.doom()) {
             unpinned.add(extent);
         }
     }
 
-    /** The extent is doomed, and this was its last pin; {@link #freeGivenUp} is to follow. */
+    /** The extent is doomed, and this was its last pin; {@link #freeUnpinned} is to follow. */
     void unpinned(Extent extent) {
         unpinned.add(extent);
     }
 
-    /** Gives up what is more than allowed. */
+    /** Looks at how much is free, and evicts what is more than allowed. */
     void fit() throws IOException {
         lock.lock();
         try {
-            followFileSystem(0);
-            extents.cleanUp();
-            freeGivenUp();
+            followFileSystem(CHECK_INTERVAL_BYTES);
+            shrinkTo(limitBytes);
         } finally {
             lock.unlock();
         }
     }
 
-    /** Frees what nobody uses any more of the extents that are given up. */
-    void freeGivenUp() throws IOException {
+    /** Frees the doomed extents that nobody uses any more. */
+    void freeUnpinned() throws IOException {
         lock.lock();
         try {
-            for (Extent extent = nextToFree(); extent != null; extent = nextToFree()) {
-                free(extent); // which may give up others
+            for (Extent extent = unpinned.poll(); extent != null; extent = unpinned.poll()) {
+                free(extent); // which may discard others
             }
         } finally {
             lock.unlock();
         }
     }
 
-    private @Nullable Extent nextToFree() {
-        for (Extent extent = givenUp.poll(); extent != null; extent = givenUp.poll()) {
-            discard(extent);
-        }
-        return unpinned.poll();
-    }
-
     /** Frees the space of an extent that is doomed and no longer pinned; if that fails, once more later. */
     private void free(Extent extent) throws IOException {
         boolean freed = false;
         try {
-            extents.invalidate(extent);
+            policy.remove(extent);
             freeNow(extent);
             freed = true;
         } finally {
             if (!freed) {
                 unfreed.add(extent);
-                addStranded(extent.allocatedBytes());
+                strandedBytes += extent.allocatedBytes();
             }
         }
     }
@@ -294,7 +285,7 @@ final class DiskSpace {
     private void freeUnfreed() {
         for (int left = unfreed.size(); left > 0; left--) {
             Extent extent = unfreed.remove();
-            addStranded(-extent.allocatedBytes());
+            strandedBytes -= extent.allocatedBytes();
             try {
                 free(extent);
             } catch (IOException e) {
@@ -344,9 +335,26 @@ final class DiskSpace {
         }
     }
 
+    /** Frees a page of a file that was taken over, unless space was taken for it here. */
+    void freeUncounted(ObjectPages object, int page) throws IOException {
+        lock.lock();
+        try {
+            Extent extent = object.extent(page);
+            if (extent != null && extent.isAllocated(page)) {
+                return;
+            }
+            if (!punch(object, page, 1)) {
+                usedBytes.addAndGet(object.allocatedBytes(page));
+                strand(object, page);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private void strand(ObjectPages object, int page) {
         stranded.computeIfAbsent(object, none -> new BitSet()).set(page);
-        addStranded(object.allocatedBytes(page));
+        strandedBytes += object.allocatedBytes(page);
     }
 
     /** True if the page was stranded: an extent counts it from now on. */
@@ -356,30 +364,48 @@ final class DiskSpace {
             return false;
         }
         pages.clear(page);
-        addStranded(-object.allocatedBytes(page));
+        strandedBytes -= object.allocatedBytes(page);
         return true;
-    }
-
-    /** So much more is taken that the policy knows nothing of: the less is left to what it decides on. */
-    private void addStranded(long bytes) {
-        strandedBytes += bytes;
-        setLimit(limitBytes);
     }
 
     /** Removes the file of an object that has been forgotten. */
     void removeFile(ObjectPages object) throws IOException {
         lock.lock();
         try {
-            index.append(new ObjectRemoved(object.fileName()));
-            files.remove(object.fileName());
+            noted(new ObjectRemoved(object.fileName()), () -> files.remove(object.fileName()));
             BitSet pages = stranded.remove(object);
             if (pages != null) {
                 long bytes = pages.stream().mapToLong(object::allocatedBytes).sum();
                 usedBytes.addAndGet(-bytes);
-                addStranded(-bytes);
+                strandedBytes -= bytes;
             }
         } finally {
             lock.unlock();
+        }
+    }
+
+    private interface Freeing {
+        void run() throws IOException;
+    }
+
+    /**
+     * Notes in the index that pages go before they do: else a crash between leaves records of pages that then look
+     * damaged. On a full disk there is no room for the note until they are gone.
+     */
+    private void noted(IndexRecord entry, Freeing freeing) throws IOException {
+        boolean noted = false;
+        try {
+            index.append(entry);
+            noted = true;
+        } catch (IOException e) {
+            if (index.isClosed()) {
+                throw e; // the folder may be another process's
+            }
+            log.debug("Not noted before it is freed: {}", entry, e);
+        }
+        freeing.run();
+        if (!noted) {
+            index.append(entry);
         }
     }
 
@@ -388,14 +414,20 @@ final class DiskSpace {
         if (extent.isEmpty()) {
             return true; // nothing of it was ever written
         }
-        // Before the pages go: else a crash between leaves records of pages that then look damaged.
-        index.append(new PagesDropped(object.fileName(), extent.firstPage(), extent.allPages()));
+        boolean[] punched = new boolean[1];
+        noted(
+                new PagesDropped(object.fileName(), extent.firstPage(), extent.allPages()),
+                () -> punched[0] = punch(object, extent.firstPage(), extent.pages()));
+        return punched[0];
+    }
+
+    private static boolean punch(ObjectPages object, int firstPage, int pages) throws IOException {
         if (object.wasLent()) {
             return false; // a program that has it mapped would read zeros; the whole file it keeps when its name goes
         }
         try {
-            int last = extent.firstPage() + extent.pages() - 1;
-            long start = ObjectPages.pageStart(extent.firstPage());
+            int last = firstPage + pages - 1;
+            long start = ObjectPages.pageStart(firstPage);
             object.file().punch(start, ObjectPages.pageStart(last) + object.pageLength(last) - start);
             return true;
         } catch (NoSuchFileException e) {

@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Whoever reads or writes pages on disk pins the extent meanwhile; a doomed one grants no more pins. So nothing is
  * pulled from under a reader, and no reader waits for an eviction.
  *
- * <p>Heap per stored page, with 32 pages: this object 40 bytes (compressed pointers), the checksums 16 + 4 × 32, its
- * slot in the object 4, Caffeine's node 48, and its entry in Caffeine's map 32 and 8 for the table's slot: 276 bytes, or
- * 8.6 a page.
+ * <p>Heap per stored page, with 32 pages: this object 64 bytes (compressed pointers), the checksums 16 + 4 × 32, its
+ * slot in the object 4, its entry in a segment of {@link EvictionPolicy} 40 and 8 for the table's slot: 260 bytes, or 8.1
+ * a page. As many that were evicted may be remembered, with 80 bytes each.
  */
 final class Extent {
     /** One bit per page in an int. */
@@ -28,6 +28,9 @@ final class Extent {
 
     private static final AtomicIntegerFieldUpdater<Extent> PINS =
             AtomicIntegerFieldUpdater.newUpdater(Extent.class, "pins");
+
+    private static final AtomicIntegerFieldUpdater<Extent> LAST_USE =
+            AtomicIntegerFieldUpdater.newUpdater(Extent.class, "lastUse");
 
     private final ObjectPages object;
     private final int firstPage;
@@ -49,6 +52,19 @@ final class Extent {
 
     /** Leases of the whole file. Guarded by {@link DiskSpace}'s lock for writing. */
     private volatile int held;
+
+    /** When it was last used, by {@link EvictionPolicy}'s clock. Changed through {@link #LAST_USE}. */
+    private volatile int lastUse;
+
+    /** The uses before that. Racy on purpose: a reader sets them, and who compares them may miss that. */
+    private int secondLastUse;
+
+    private int thirdLastUse;
+
+    /** The last use that the policy has seen, and where it keeps this. Guarded by {@link DiskSpace}'s lock. */
+    private int useLookedAt;
+
+    private boolean inMain;
 
     Extent(ObjectPages object, int firstPage, int pages) {
         this.object = object;
@@ -99,6 +115,11 @@ final class Extent {
         return PINS.getAndAccumulate(this, DOOMED, (count, flag) -> count | flag) == 0;
     }
 
+    /** Whether it is read or written just now, or will be freed. */
+    boolean isPinned() {
+        return pins != 0;
+    }
+
     boolean isDoomed() {
         return (pins & DOOMED) != 0;
     }
@@ -140,6 +161,10 @@ final class Extent {
                 .map(i -> checksums[i])
                 .toArray();
         return new PagesStored(object.fileName(), firstPage, stored, IntBuffer.wrap(ofStored));
+    }
+
+    boolean isAllocated(int page) {
+        return (allocated & bit(page)) != 0;
     }
 
     /** False if the page has space already. */
@@ -210,6 +235,12 @@ final class Extent {
                 .map(i -> firstPage + i);
     }
 
+    /** Bytes on disk once all of its pages are there. */
+    long wholeBytes() {
+        int last = firstPage + checksums.length - 1;
+        return ObjectPages.pageStart(checksums.length - 1) + object.allocatedBytes(last);
+    }
+
     /** Bytes on disk. */
     long allocatedBytes() {
         long bytes = 0;
@@ -217,6 +248,60 @@ final class Extent {
             bytes += object.allocatedBytes(firstPage + Integer.numberOfTrailingZeros(left));
         }
         return bytes;
+    }
+
+    // ---- what the eviction policy keeps of it
+
+    /** Stands for the same pages of the same object after they were evicted, too: 64 bits of a hash. */
+    long key() {
+        return object.id().low() + firstPage * 0x9E3779B97F4A7C15L;
+    }
+
+    int lastUse() {
+        return lastUse;
+    }
+
+    int secondLastUse() {
+        return secondLastUse;
+    }
+
+    int thirdLastUse() {
+        return thirdLastUse;
+    }
+
+    /** One more use, unless another thread has noted one since {@code last}. */
+    void use(int last, int now) {
+        if (LAST_USE.compareAndSet(this, last, now)) {
+            thirdLastUse = secondLastUse;
+            secondLastUse = last;
+        }
+    }
+
+    /** The last use goes on until now. */
+    void extendUse(int now) {
+        lastUse = now;
+    }
+
+    void setUses(int last, int secondLast, int thirdLast) {
+        lastUse = last;
+        secondLastUse = secondLast;
+        thirdLastUse = thirdLast;
+    }
+
+    boolean isUsedSinceLookedAt() {
+        return lastUse != useLookedAt;
+    }
+
+    void setLookedAt() {
+        useLookedAt = lastUse;
+    }
+
+    boolean isInMain() {
+        return inMain;
+    }
+
+    void setInMain(boolean is) {
+        inMain = is;
     }
 
     private int bit(int page) {

@@ -6,6 +6,7 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -39,7 +40,11 @@ public final class FolderLock implements AutoCloseable {
     public static FolderLock take(Path folder, String what, String advice) throws IOException {
         FileChannel file = FileChannel.open(
                 folder.resolve(NAME),
-                Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE),
+                Set.of(
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.READ,
+                        StandardOpenOption.WRITE,
+                        LinkOption.NOFOLLOW_LINKS),
                 PosixFilePermissions.asFileAttribute(CacheFolder.PRIVATE_FILE));
         try {
             if (!tryLock(file)) {

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -74,12 +75,32 @@ final class IndexLog implements AutoCloseable {
         this.channel = channel;
     }
 
+    /** Whether this file is such a log, or one just begun. Follows no symbolic link. */
+    static boolean isOne(Path path) {
+        if (!Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS)) {
+            return false;
+        }
+        try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
+            ByteBuffer head = ByteBuffer.allocate(Long.BYTES);
+            while (head.hasRemaining() && channel.read(head) >= 0) {
+                // reads on
+            }
+            return head.position() == 0 || (!head.hasRemaining() && head.getLong(0) == MAGIC);
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     /** Opens the log, or starts one. It is to be {@linkplain #replay replayed} before anything is appended. */
     static IndexLog open(Path path) throws IOException {
         Files.deleteIfExists(temporary(path));
         FileChannel channel = FileChannel.open(
                 path,
-                Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE),
+                Set.of(
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.READ,
+                        StandardOpenOption.WRITE,
+                        LinkOption.NOFOLLOW_LINKS),
                 PosixFilePermissions.asFileAttribute(CacheFolder.PRIVATE_FILE));
         return new IndexLog(path, channel);
     }
@@ -322,6 +343,10 @@ final class IndexLog implements AutoCloseable {
 
     private static Path temporary(Path path) {
         return path.resolveSibling(path.getFileName() + ".new");
+    }
+
+    boolean isClosed() {
+        return closed;
     }
 
     private void checkOpen() throws IOException {

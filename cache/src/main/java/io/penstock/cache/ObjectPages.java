@@ -389,8 +389,14 @@ final class ObjectPages {
                 return false; // a fill was faster
             }
             fileExists = true; // first, as above
-            shared.store().prepareFile(this);
-            shared.store().files().adopt(fileName, source);
+            boolean adopted = false;
+            try {
+                shared.store().prepareFile(this);
+                shared.store().files().adopt(fileName, source);
+                adopted = true;
+            } finally {
+                fileExists = adopted;
+            }
             return true;
         }
     }

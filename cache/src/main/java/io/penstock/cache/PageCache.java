@@ -4,6 +4,7 @@ import io.penstock.cache.ObjectPages.Shared;
 import io.penstock.core.ObjectVersion;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.BitSet;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -40,10 +41,18 @@ public final class PageCache implements AutoCloseable {
         return open(config, Environment.local(config));
     }
 
-    /** What a test replaces: the data files, the clock, the size of an extent, and where memory comes from. */
-    record Environment(FilesFactory files, LongSupplier nanoTime, int pagesPerExtent, Supplier<Slab> slabs) {
+    /**
+     * What a test replaces: the data files, the clock, the size of an extent, where memory comes from, and how often to
+     * look at how much is free on the disk, beside the looks when something is written.
+     */
+    record Environment(
+            FilesFactory files,
+            LongSupplier nanoTime,
+            int pagesPerExtent,
+            Supplier<Slab> slabs,
+            Duration freeSpaceInterval) {
         Environment(FilesFactory files, LongSupplier nanoTime, int pagesPerExtent) {
-            this(files, nanoTime, pagesPerExtent, Slab::new);
+            this(files, nanoTime, pagesPerExtent, Slab::new, Duration.ofMinutes(1));
         }
 
         interface FilesFactory {
@@ -63,7 +72,7 @@ public final class PageCache implements AutoCloseable {
             Shared shared = share(config, environment, files, index);
             IndexReplay replay = new IndexReplay(shared);
             index.replay(replay, shared.store()::snapshot);
-            shared.store().start(replay.objects());
+            shared.store().start(replay.objects(), environment.freeSpaceInterval());
             return new PageCache(folder, index, shared);
         } catch (IOException | RuntimeException e) {
             folder.close();

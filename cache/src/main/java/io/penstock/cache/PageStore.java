@@ -8,12 +8,16 @@ import io.penstock.cache.IndexRecord.PagesStored;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +46,10 @@ final class PageStore {
     private final PageWrites writes;
 
     private final ExecutorService readers = DiskTasks.threads(READERS, "penstock-load-");
+
+    /** Others may fill the disk while nothing is written here. */
+    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().daemon().name("penstock-free-space").factory());
 
     /** While the files that belong to no object are looked for: those that do. */
     private volatile @Nullable Set<Long> knownFiles;
@@ -186,7 +194,7 @@ final class PageStore {
     void unpin(Extent extent) {
         if (extent.unpin()) {
             space.unpinned(extent);
-            tasks.execute("evict", space::freeGivenUp);
+            tasks.execute("evict", space::freeUnpinned);
         }
     }
 
@@ -253,7 +261,7 @@ final class PageStore {
     /** For pages that are found to be of no use. */
     void discard(ObjectPages object) {
         object.stored().extents().forEach(space::discard);
-        tasks.execute("evict", space::freeGivenUp);
+        tasks.execute("evict", space::freeUnpinned);
     }
 
     static int checksumOf(ByteBuffer bytes) {
@@ -299,7 +307,7 @@ final class PageStore {
     }
 
     /** Takes over what an earlier run left, makes it fit the bounds, and removes the files of no object. */
-    void start(Collection<ObjectPages> found) {
+    void start(Collection<ObjectPages> found, Duration freeSpaceInterval) {
         Set<Long> names = ConcurrentHashMap.newKeySet();
         for (ObjectPages object : found) {
             names.add(object.fileName());
@@ -308,6 +316,9 @@ final class PageStore {
         }
         knownFiles = names;
         tasks.execute("evict", space::fit);
+        long nanos = freeSpaceInterval.toNanos();
+        var _ = timer.scheduleWithFixedDelay(
+                () -> tasks.execute("look at what is free", space::fit), nanos, nanos, TimeUnit.NANOSECONDS);
         tasks.execute("remove unknown files", () -> {
             files.removeUnknown(names::contains);
             knownFiles = null;
@@ -317,6 +328,7 @@ final class PageStore {
     /** Writes what waits to be written, for a bounded time. */
     void close() {
         try {
+            timer.shutdownNow();
             readers.shutdown();
             if (!tasks.close(DRAIN_SECONDS)) {
                 log.warn("The cache's disk is slow: what it has not taken in {} s is not kept.", DRAIN_SECONDS);

@@ -139,9 +139,12 @@ final class PageWrites {
 
     private void adopt(Extent extent, BitSet pages, int[] checksums) throws IOException {
         int end = extent.firstPage() + extent.pages();
-        if (!extent.pin()) {
-            counters.unstoredPages.add(pages.get(extent.firstPage(), end).cardinality());
-            return; // being evicted just now
+        if (!extent.pin()) { // being evicted just now
+            for (int page = pages.nextSetBit(extent.firstPage()); page >= 0 && page < end; ) {
+                leaveOut(extent.object(), page);
+                page = pages.nextSetBit(page + 1);
+            }
+            return;
         }
         try {
             int stored = 0;
@@ -152,7 +155,7 @@ final class PageWrites {
                     stored |= 1 << (page - extent.firstPage());
                     ofStored.put(checksums[page]);
                 } else {
-                    counters.unstoredPages.increment();
+                    leaveOut(extent.object(), page);
                 }
                 page = pages.nextSetBit(page + 1);
             }
@@ -162,6 +165,12 @@ final class PageWrites {
         } finally {
             store.unpin(extent);
         }
+    }
+
+    /** The page is in the file that was taken over, but there is no space for it. */
+    private void leaveOut(ObjectPages object, int page) throws IOException {
+        counters.unstoredPages.increment();
+        space.freeUncounted(object, page);
     }
 
     private void writeData(PageFrame frame) throws IOException {

@@ -104,6 +104,63 @@ final class AdoptTest {
     }
 
     @Test
+    void adopt_moreThanThereIsRoomFor_takesNoMoreOnDiskThanIsCounted() throws Exception {
+        TestObject large = new TestObject("large", 20L * PAGE_SIZE);
+        TestObject next = new TestObject("next", 20L * PAGE_SIZE);
+        try (PageCache cache = open(12)) {
+            for (TestObject object : List.of(large, next, OBJECT)) {
+                BitSet pages = new BitSet();
+                pages.set(0, object.pages());
+                assertThat(adopt(cache, object, pages)).isTrue();
+                cache.awaitWritten();
+                assertThat(bytesOnDisk()).isLessThanOrEqualTo(cache.statistics().diskBytes());
+                assertThat(cache.statistics().diskBytes()).isBetween(1L, 12L * PAGE_SIZE);
+            }
+        }
+    }
+
+    @Test
+    void adopt_whereNoHolesCanBePunched_countsWhatItTakesOnDisk() throws Exception {
+        FaultyFiles files = new FaultyFiles();
+        files.set(FaultyFiles.Fault.NO_HOLES);
+        CacheConfig config = new CacheConfig(directory, 2L * PAGE_SIZE, 0, 8L * PAGE_SIZE);
+        try (PageCache cache = PageCache.open(config, new Environment(files::on, System::nanoTime, 2));
+                CachedObject open = OBJECT.open(cache)) {
+            assertThat(adopt(cache, OBJECT, pages(0, 1, 2, 3, 4, 5))).isTrue();
+            cache.awaitWritten();
+            assertThat(bytesOnDisk()).isLessThanOrEqualTo(cache.statistics().diskBytes());
+            assertThat(open.version()).isEqualTo(OBJECT.version());
+        }
+    }
+
+    @Test
+    void adopt_whereTheFileCannotBeLinked_leavesItToItsOwner() throws Exception {
+        FaultyFiles files = new FaultyFiles();
+        CacheConfig config = new CacheConfig(directory, 64L * PAGE_SIZE, 0, 8L * PAGE_SIZE);
+        try (PageCache cache = PageCache.open(config, new Environment(files::on, System::nanoTime, 2));
+                CachedObject open = OBJECT.open(cache)) {
+            files.set(FaultyFiles.Fault.READ_ONLY);
+            assertThat(adopt(cache, OBJECT, pages(0, 1, 2, 3, 4, 5))).isFalse();
+            files.set(FaultyFiles.Fault.NONE);
+            Path staged = directory.resolve("staged");
+            assertThat(staged).exists();
+            assertThat(cache.adopt(
+                            TestObject.NAMESPACE, OBJECT.version(), staged, pages(0, 1, 2, 3, 4, 5), checksums(OBJECT)))
+                    .isTrue();
+            assertThat(OBJECT.readablePages(cache)).hasSize(6);
+            assertThat(open.version()).isEqualTo(OBJECT.version());
+        }
+    }
+
+    private long bytesOnDisk() throws IOException {
+        try (Stream<Path> files = Files.walk(directory.resolve("objects"))) {
+            return files.filter(Files::isRegularFile)
+                    .mapToLong(EvictionTest::allocatedBytes)
+                    .sum();
+        }
+    }
+
+    @Test
     void adopt_afterItsIndexIsCut_leavesNoFile() throws Exception {
         try (PageCache cache = open()) {
             assertThat(adopt(cache, OBJECT, pages(0, 1, 2, 3, 4, 5))).isTrue();

@@ -244,7 +244,7 @@ final class EvictionTest {
         }
     }
 
-    private static long allocatedBytes(Path file) {
+    static long allocatedBytes(Path file) {
         try {
             Process stat = new ProcessBuilder("stat", "-c", "%b", file.toString()).start();
             return Long.parseLong(

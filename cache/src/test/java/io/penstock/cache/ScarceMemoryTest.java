@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.cache.PageCache.Environment;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -28,7 +29,8 @@ final class ScarceMemoryTest {
     private PageCache open(int memoryPages) throws IOException {
         granted.set(memoryPages);
         CacheConfig config = new CacheConfig(directory, 64L * PAGE_SIZE, 0, 32L * PAGE_SIZE);
-        return PageCache.open(config, new Environment(files::on, System::nanoTime, 4, this::slab));
+        return PageCache.open(
+                config, new Environment(files::on, System::nanoTime, 4, this::slab, Duration.ofMinutes(1)));
     }
 
     private Slab slab() {

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -329,6 +330,33 @@ final class SickDiskTest {
                 readAll(cache, OBJECT);
             }
         }
+    }
+
+    /** The next record of the index needs a block, and there is none. */
+    @Test
+    void diskFilledByOthersToItsLastBlock_whileNothingIsWritten_shrinksTheCache() throws Exception {
+        try (Tmpfs mounted = Tmpfs.mount(directory.resolve("filled"), "16m")) {
+            CacheConfig config = new CacheConfig(mounted.path().resolve("cache"), 1L << 30, 2L << 20, 4L * PAGE_SIZE);
+            Environment often = new Environment(LocalFiles::new, System::nanoTime, 4, Slab::new, Duration.ofMillis(10));
+            try (PageCache cache = PageCache.open(config, often)) {
+                readAll(cache, new TestObject("large", 4L * PAGE_SIZE));
+                Path index = config.directory().resolve("index.log");
+                for (int i = 0; 4096 - Files.size(index) % 4096 >= 17; i++) { // what the shortest record takes
+                    new TestObject("small-" + i, 4096).store(cache);
+                }
+                long before = cache.statistics().diskBytes();
+                fill(mounted.path().resolve("other"));
+                await(() -> Files.getFileStore(mounted.path()).getUsableSpace() >= 2L << 20);
+                assertThat(cache.statistics().diskBytes()).isBetween(1L, before - (2L << 20));
+            }
+        }
+    }
+
+    /** Takes all that is free, at once. */
+    private static void fill(Path path) throws IOException {
+        long free = Files.getFileStore(path.getParent()).getUsableSpace();
+        assertThat(Tmpfs.run("fallocate", "-l", Long.toString(free), path.toString()))
+                .isZero();
     }
 
     @Test

@@ -4,6 +4,7 @@ import io.penstock.cli.config.ByteSizes;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackStatistics;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -13,14 +14,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What is closed and not yet uploaded. When a mount ends it is waited for, however long it takes; a process that was
- * told to end waits only a little, and leaves the rest in staging to the next mount. Safe for use by any number of
- * threads.
+ * What is closed and not yet uploaded. When a mount ends it is waited for, however long it takes. A process that was told
+ * to end makes durable what lies only in memory, waits a little, and leaves the rest in staging to the next mount. Safe
+ * for use by any number of threads.
  */
 final class Backlog {
     private static final Logger log = LoggerFactory.getLogger(Backlog.class);
 
-    /** Less than {@link StopSignal} gives the whole end of the process. */
+    /** How long what lies in memory may take to the staging disk. */
+    private static final Duration STAGING_PATIENCE = Duration.ofSeconds(20);
+
+    /** Less than {@link StopSignal} gives the whole end of the process, which calls {@link #leave} after that. */
     private static final Duration HURRIED_PATIENCE = Duration.ofSeconds(20);
 
     /** Most often there is nothing to report. */
@@ -33,22 +37,51 @@ final class Backlog {
 
     private final Supplier<WritebackStatistics> statistics;
     private final Drain drain;
+    private final Leave leave;
+    private final Duration patience;
     private volatile Consumer<String> listener = text -> {};
     private volatile @Nullable Thread watch;
     private final CountDownLatch hurried = new CountDownLatch(1);
+    private boolean hasLeft; // guarded by this
 
     Backlog(Writeback writeback) {
-        this(writeback::statistics, writeback::drain);
+        this(
+                writeback::statistics,
+                writeback::drain,
+                new Leave() {
+                    @Override
+                    public void stage() {
+                        writeback.stage();
+                    }
+
+                    @Override
+                    public List<String> end() {
+                        return writeback.leave();
+                    }
+                },
+                HURRIED_PATIENCE);
     }
 
-    Backlog(Supplier<WritebackStatistics> statistics, Drain drain) {
+    /** @param patience how long uploads are waited for once the process has been told to end */
+    Backlog(Supplier<WritebackStatistics> statistics, Drain drain, Leave leave, Duration patience) {
         this.statistics = statistics;
+        this.patience = patience;
         this.drain = drain;
+        this.leave = leave;
     }
 
     /** Waits until nothing is left to upload. */
     interface Drain {
         void await() throws InterruptedException;
+    }
+
+    /** What a process does that ends before all is uploaded. An interrupt ends either, and the flag is set again. */
+    interface Leave {
+        /** Makes durable what lies only in memory. */
+        void stage();
+
+        /** The same, once no upload goes on any more. @return the keys of what is lost */
+        List<String> end();
     }
 
     /**
@@ -78,9 +111,40 @@ final class Backlog {
         listener = progress;
     }
 
-    /** The process has been told to end. */
+    /** The process has been told to end, and may be killed before it has: what lies only in memory is staged behind. */
     void hurry() {
         hurried.countDown();
+        var _ = Thread.ofVirtual().name("leave").start(leave::stage);
+    }
+
+    /** The process ends now. Says what is left, and what is lost; if it is called again, it waits for that. */
+    void leave() {
+        Thread leaving = Thread.ofVirtual().name("leave").start(this::endAndTell);
+        try {
+            if (!leaving.join(STAGING_PATIENCE)) { // a disk that hangs
+                log.error("Not all that lay in memory was staged within {} s", STAGING_PATIENCE.toSeconds());
+                leaving.interrupt();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private synchronized void endAndTell() {
+        if (hasLeft) {
+            return;
+        }
+        hasLeft = true;
+        List<String> lost = leave.end();
+        if (statistics.get().backlogFiles() > lost.size()) {
+            log.warn("Not uploaded when this process had to end: {}. The next mount goes on with it", left());
+        }
+        for (String key : lost) {
+            log.error(
+                    "'{}' is not uploaded, and what was written to it since it last was, or was fsynced, is LOST: this"
+                            + " process had to end, and the staging disk does not take it",
+                    key);
+        }
     }
 
     /** Waits. An interrupt ends it, and the flag is set again. */
@@ -97,7 +161,7 @@ final class Backlog {
         try {
             endWatch();
             if (!awaitWhileTelling(drained)) {
-                log.warn("Not uploaded when this process had to end: {}. The next mount goes on with it", left());
+                leave();
             }
             int failed = statistics.get().failedFiles();
             if (failed > 0) {
@@ -132,7 +196,7 @@ final class Backlog {
                 log.info("Unmounted; still to be uploaded: {}", left);
             }
         }
-        return drained.await(HURRIED_PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        return drained.await(patience.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     private String left() {

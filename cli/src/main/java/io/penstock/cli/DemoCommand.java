@@ -65,30 +65,30 @@ final class DemoCommand implements Callable<Integer> {
             DemoData data = DemoData.store(server);
             shell.say(DemoData.SAMPLES + " small samples in " + DemoData.CLASSES + " folders, a shard of "
                     + (DemoData.SHARD_SIZE >> 20) + " MiB and a model of " + (DemoData.MODEL_SIZE >> 20) + " MiB.");
-            MountPlan plan = plan(server, mountPoint, folder.resolve("cache"));
+            MountPlan plan = plan(server.endpoint().toString(), mountPoint, folder.resolve("cache"));
             shell.title("Mounted as a folder");
             shell.command("penstock mount " + DemoData.BUCKET + " " + mountPoint + " --endpoint " + server.endpoint()
                     + " --cache " + plan.cache().directory());
             StartTimes times = new StartTimes();
             times.done("before");
             try (MountedBucket bucket = MountedBucket.open(plan, times)) {
-                stop.unmounts(bucket.mount(), () -> {});
+                stop.unmounts(bucket.mount(), () -> {}, () -> {});
                 shell.say(bucket.mount().description());
                 boolean good = new Demo(shell, data, bucket, server).run();
                 if (good && keep) {
-                    keepUntilUnmounted(shell, server, plan, bucket);
+                    keepUntilUnmounted(shell, server.endpoint().toString(), plan, bucket);
                 }
                 return good ? ExitCode.DONE : ExitCode.FAILED;
             }
         }
     }
 
-    private static MountPlan plan(EmbeddedS3 server, Path mountPoint, Path cache)
+    private static MountPlan plan(String endpoint, Path mountPoint, Path cache)
             throws ConfigurationException, RefusedException {
         SettingSource options = SettingSource.ofOptions(
                 Map.of(
                         Settings.ENDPOINT,
-                        server.endpoint().toString(),
+                        endpoint,
                         Settings.REGION,
                         "us-east-1",
                         Settings.CACHE_DIR,
@@ -102,7 +102,7 @@ final class DemoCommand implements Callable<Integer> {
                 Target.parse(DemoData.BUCKET), mountPoint, configuration, new Credentials.Static(KEY, SECRET));
     }
 
-    private static void keepUntilUnmounted(DemoShell shell, EmbeddedS3 server, MountPlan plan, MountedBucket bucket)
+    private static void keepUntilUnmounted(DemoShell shell, String endpoint, MountPlan plan, MountedBucket bucket)
             throws IOException, InterruptedException {
         Path mountPoint = bucket.mount().mountPoint();
         RunningMount running = new RunningMount(
@@ -121,7 +121,7 @@ final class DemoCommand implements Callable<Integer> {
         shell.command(Launcher.command() + " mounts");
         shell.say("Or mount the same bucket yourself:");
         shell.command("mkdir -p /tmp/mine; AWS_ACCESS_KEY_ID=" + KEY + " AWS_SECRET_ACCESS_KEY=" + SECRET + " "
-                + Launcher.command() + " mount " + DemoData.BUCKET + " /tmp/mine --endpoint " + server.endpoint());
+                + Launcher.command() + " mount " + DemoData.BUCKET + " /tmp/mine --endpoint " + endpoint);
         shell.say("And stop it, which removes everything:");
         shell.command(Launcher.command() + " umount " + mountPoint);
         try {

@@ -3,11 +3,11 @@ package io.penstock.cli;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
-import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.Configurator;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.OutputStreamAppender;
+import ch.qos.logback.core.encoder.LayoutWrappingEncoder;
 import ch.qos.logback.core.rolling.FixedWindowRollingPolicy;
 import ch.qos.logback.core.rolling.RollingFileAppender;
 import ch.qos.logback.core.rolling.SizeBasedTriggeringPolicy;
@@ -18,8 +18,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
@@ -28,9 +31,17 @@ import org.slf4j.LoggerFactory;
  * Logback's XML costs a tenth of a second of every start.
  */
 public final class Logging extends ContextAwareBase implements Configurator {
-    private static final String PATTERN = "%d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX} %-5level [%thread] %logger{0}: %msg%n";
     private static final List<String> LIBRARIES =
             List.of("software.amazon.awssdk", "org.apache.hc", "org.eclipse.jetty", "org.gaul");
+
+    /**
+     * What the SDK tells of its requests at debug: methods, keys, the names of headers, request IDs, retries. Nothing else
+     * of the libraries is let through below warnings: it holds signatures, session tokens and content.
+     */
+    private static final List<String> REQUESTS = List.of(
+            "software.amazon.awssdk.request", "software.amazon.awssdk.requestId", "software.amazon.awssdk.retries");
+
+    private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions.fromString("rw-------");
     private static final int KEPT_FILES = 5;
     private static final String FILE_SIZE = "10MB";
 
@@ -45,28 +56,28 @@ public final class Logging extends ContextAwareBase implements Configurator {
     /** Called by Logback, which finds this class through META-INF/services, before the first log line. */
     @Override
     public ExecutionStatus configure(LoggerContext context) {
-        use(context, terminal(), "penstock: %level: %msg%n", Level.WARN);
+        use(context, terminal(), new LogLayout(true), Level.WARN);
         return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
     }
 
     /** From now on log lines of this level go to the terminal. */
     static void toTerminal(LogLevel level) {
-        use(reset(), terminal(), PATTERN, Level.toLevel(level.name()));
+        use(reset(), terminal(), new LogLayout(false), Level.toLevel(level.name()));
     }
 
     /**
-     * From now on log lines go to the file, which is rotated at 10 MB; five old ones are kept.
+     * From now on log lines go to the file, which is rotated at 10 MB; five old ones are kept. Names in a bucket may be
+     * private: the files that this makes are for their owner alone.
      *
      * @throws IOException if the file cannot be written
      */
     static void toFile(Path file, LogLevel level) throws IOException {
         Files.createDirectories(file.toAbsolutePath().getParent());
         // Logback itself would only complain on the terminal, which is gone by then.
-        Files.newOutputStream(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND)
-                .close();
+        makePrivate(file);
         LoggerContext context = reset();
         Logging.file = file;
-        use(context, rolling(context, file), PATTERN, Level.toLevel(level.name()));
+        use(context, rolling(context, file), new LogLayout(false), Level.toLevel(level.name()));
     }
 
     private static LoggerContext reset() {
@@ -82,7 +93,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
     }
 
     private static RollingFileAppender<ILoggingEvent> rolling(LoggerContext context, Path file) {
-        RollingFileAppender<ILoggingEvent> appender = new RollingFileAppender<>();
+        RollingFileAppender<ILoggingEvent> appender = new PrivateFileAppender();
         appender.setFile(file.toString());
         FixedWindowRollingPolicy window = new FixedWindowRollingPolicy();
         window.setContext(context);
@@ -101,10 +112,12 @@ public final class Logging extends ContextAwareBase implements Configurator {
     }
 
     private static void use(
-            LoggerContext context, OutputStreamAppender<ILoggingEvent> appender, String pattern, Level level) {
-        PatternLayoutEncoder encoder = new PatternLayoutEncoder();
+            LoggerContext context, OutputStreamAppender<ILoggingEvent> appender, LogLayout layout, Level level) {
+        layout.setContext(context);
+        layout.start();
+        LayoutWrappingEncoder<ILoggingEvent> encoder = new LayoutWrappingEncoder<>();
         encoder.setContext(context);
-        encoder.setPattern(pattern);
+        encoder.setLayout(layout);
         encoder.start();
         appender.setContext(context);
         appender.setEncoder(encoder);
@@ -112,8 +125,26 @@ public final class Logging extends ContextAwareBase implements Configurator {
         Logger root = context.getLogger(Logger.ROOT_LOGGER_NAME);
         root.setLevel(level);
         root.addAppender(appender);
-        // The SDK and what it uses tell every request at debug; whoever wants that asks for trace.
-        Level libraries = level == Level.TRACE ? Level.DEBUG : Level.WARN;
-        LIBRARIES.forEach(library -> context.getLogger(library).setLevel(libraries));
+        LIBRARIES.forEach(library -> context.getLogger(library).setLevel(Level.WARN));
+        Level requests = level == Level.TRACE ? Level.DEBUG : Level.WARN;
+        REQUESTS.forEach(logger -> context.getLogger(logger).setLevel(requests));
+    }
+
+    /** Makes the file if it is missing, and sees that it can be written. */
+    private static void makePrivate(Path file) throws IOException {
+        Files.newByteChannel(
+                        file,
+                        Set.of(StandardOpenOption.CREATE, StandardOpenOption.APPEND),
+                        PosixFilePermissions.asFileAttribute(OWNER_ONLY))
+                .close();
+    }
+
+    /** Also the file that follows when one is full is for its owner alone. */
+    private static final class PrivateFileAppender extends RollingFileAppender<ILoggingEvent> {
+        @Override
+        public void openFile(String name) throws IOException {
+            makePrivate(Path.of(name));
+            super.openFile(name);
+        }
     }
 }

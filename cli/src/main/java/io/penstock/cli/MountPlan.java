@@ -4,6 +4,9 @@ import io.penstock.cache.CacheConfig;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.WriteSettings;
+import io.penstock.core.Namespace;
+import io.penstock.filesystem.AllowedUsers;
+import io.penstock.filesystem.Exclusive;
 import io.penstock.filesystem.FileSystemConfig;
 import io.penstock.filesystem.Passthrough;
 import io.penstock.fuse.Binding;
@@ -15,6 +18,7 @@ import io.penstock.prefetch.ReadaheadConfig;
 import io.penstock.writeback.WritebackConfig;
 import io.penstock.writeback.WritebackLimits;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /** Everything that is to be mounted and how: the one place where settings become the modules' configurations. */
 record MountPlan(
@@ -24,6 +28,7 @@ record MountPlan(
         ReadaheadConfig readahead,
         MetadataConfig metadata,
         WritebackConfig writeback,
+        Exclusive exclusive,
         FileSystemConfig files,
         MountOptions mount,
         Binding binding) {
@@ -53,11 +58,14 @@ record MountPlan(
                         configuration.get(Settings.SMALL_FILE)),
                 new MetadataConfig(configuration.get(Settings.METADATA_TTL), configuration.get(Settings.NEGATIVE_TTL)),
                 writeback(configuration),
+                configuration.get(WriteSettings.EXCLUSIVE),
                 new FileSystemConfig(
                         configuration.get(Settings.UID),
                         configuration.get(Settings.GID),
                         configuration.get(Settings.FILE_MODE),
                         configuration.get(Settings.DIR_MODE),
+                        configuration.get(Settings.ALLOW_OTHER) ? AllowedUsers.ALL : AllowedUsers.MOUNTING,
+                        FileSystemConfig.mostNames(Runtime.getRuntime().maxMemory()),
                         configuration.get(Settings.PASSTHROUGH),
                         configuration.get(Settings.PASSTHROUGH_FROM),
                         writebackCache),
@@ -76,7 +84,14 @@ record MountPlan(
 
     /** What keeps this bucket's pages apart from those of a bucket of the same name elsewhere. */
     String namespace() {
-        return (s3.endpoint() == null ? "aws" : s3.endpoint()) + "/" + s3.bucket();
+        return Namespace.of(s3.endpoint(), s3.bucket());
+    }
+
+    /** Where earlier versions staged by default; null if that is where this one does. */
+    @Nullable
+    Path earlierStaging() {
+        Path earlier = cache.directory().resolve("staging");
+        return earlier.equals(writeback.staging()) ? null : earlier;
     }
 
     private static WritebackConfig writeback(Configuration configuration) {

@@ -17,6 +17,8 @@ import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.S3ObjectStore;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.ReadaheadStatistics;
+import io.penstock.writeback.Inheritance;
+import io.penstock.writeback.KeptFile;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackStatistics;
 import io.penstock.writeback.WrittenFile;
@@ -26,6 +28,7 @@ import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A bucket being served: the modules put together, and taken apart again in the opposite order. */
@@ -79,12 +82,13 @@ final class MountedBucket implements AutoCloseable {
             Writeback writeback = null;
             Backlog backlog = null;
             if (!plan.mount().readOnly()) {
-                writeback = openWriteback(plan, store, cache, fetcher);
+                writeback = openWriteback(plan, store, cache, fetcher, Set.of());
                 closers.push(writeback::close);
                 backlog = new Backlog(writeback);
                 closers.push(backlog::await);
             }
-            Writing writing = writeback == null ? null : new Writing(store, writeback, InstantSource.system());
+            Writing writing =
+                    writeback == null ? null : new Writing(store, writeback, plan.exclusive(), InstantSource.system());
             FileSystem files = new FileSystem(tree, fetcher, plan.files(), Instant.now(), writing);
             closers.push(files::close);
             Binding.Taken taken = plan.binding()
@@ -98,11 +102,22 @@ final class MountedBucket implements AutoCloseable {
         }
     }
 
-    /** What is written to the bucket goes through it. */
-    static Writeback openWriteback(MountPlan plan, ObjectStore store, PageCache cache, PageFetcher fetcher)
+    /**
+     * What is written to the bucket goes through it.
+     *
+     * @param namespaces that are other names of the bucket
+     */
+    static Writeback openWriteback(
+            MountPlan plan, ObjectStore store, PageCache cache, PageFetcher fetcher, Set<String> namespaces)
             throws IOException {
         return Writeback.open(
-                store, plan.target().prefix(), cache, plan.namespace(), new FetchedContent(fetcher), plan.writeback());
+                store,
+                plan.target().prefix(),
+                cache,
+                plan.namespace(),
+                new FetchedContent(fetcher),
+                plan.writeback(),
+                new Inheritance(plan.earlierStaging(), namespaces));
     }
 
     /** Null if it is read-only. */
@@ -118,9 +133,23 @@ final class MountedBucket implements AutoCloseable {
                 : writeback.recovered().stream().map(WrittenFile::key).toList();
     }
 
+    /** Bytes of those of {@link #kept} that can be read. */
+    long keptBytes() {
+        return writeback == null
+                ? 0
+                : writeback.kept().stream().mapToLong(KeptFile::size).sum();
+    }
+
+    /** How many files in the staging folder are of other buckets, or of servers by other names. */
+    int stranded() {
+        return writeback == null ? 0 : writeback.stranded().size();
+    }
+
     /** How many files wait for penstock recover. */
     int kept() {
-        return writeback == null ? 0 : writeback.kept().size();
+        return writeback == null
+                ? 0
+                : writeback.kept().size() + writeback.unreadable().size();
     }
 
     Mount mount() {

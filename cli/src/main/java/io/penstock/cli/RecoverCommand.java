@@ -4,12 +4,14 @@ import io.penstock.cache.PageCache;
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.ConfigurationException;
 import io.penstock.cli.config.Host;
-import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.S3ObjectStore;
+import io.penstock.objectstore.StoredObject;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.writeback.KeptFile;
+import io.penstock.writeback.StrandedFile;
+import io.penstock.writeback.UnreadableFile;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WrittenFile;
 import java.io.IOException;
@@ -18,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -59,6 +62,12 @@ final class RecoverCommand implements Callable<Integer> {
     @Parameters(index = "1..*", paramLabel = "KEY", description = "The objects meant; all if none is named.")
     private List<String> keys = new ArrayList<>();
 
+    @Option(
+            names = "--from",
+            paramLabel = "SERVER/BUCKET",
+            description = "Settle also what was written to this bucket by another name, as the list shows it.")
+    private Set<String> from = new HashSet<>();
+
     @ArgGroup
     private What what = new What();
 
@@ -92,17 +101,18 @@ final class RecoverCommand implements Callable<Integer> {
                 Host.current().path("."), // Nothing is mounted.
                 arguments.resolve(target.bucket(), spec.commandLine().getParseResult(), "-o"));
         Path staging = plan.writeback().staging();
-        if (Files.notExists(staging)) {
+        Path earlier = plan.earlierStaging();
+        if (Files.notExists(staging) && (earlier == null || Files.notExists(earlier))) {
             return nothingWaits(target, staging, ", which does not exist,");
         }
-        if (!Files.isReadable(staging)) {
+        if (Files.exists(staging) && !Files.isReadable(staging)) {
             throw new RefusedException(
                     "the staging folder " + staging + " cannot be read; try as the user who mounted");
         }
         try (ObjectStore store = connect(plan);
                 PageCache cache = openCache(plan);
                 PageFetcher fetcher = new PageFetcher(store, cache, plan.namespace(), plan.readahead());
-                Writeback writeback = MountedBucket.openWriteback(plan, store, cache, fetcher)) {
+                Writeback writeback = MountedBucket.openWriteback(plan, store, cache, fetcher, from)) {
             return settle(target, staging, writeback);
         } catch (IOException e) {
             throw new RefusedException(Reason.of(e));
@@ -133,7 +143,13 @@ final class RecoverCommand implements Callable<Integer> {
     private int settle(Target target, Path staging, Writeback writeback) throws IOException, InterruptedException {
         List<KeptFile> kept = meant(writeback.kept());
         List<KeptFile> pending = meant(writeback.pending());
-        if (kept.isEmpty() && pending.isEmpty()) {
+        List<UnreadableFile> unreadable = writeback.unreadable();
+        unreadable.forEach(file -> say(describe(file)));
+        List<StrandedFile> stranded = writeback.stranded();
+        stranded.forEach(file -> say("'" + file.key() + "' (" + ByteSizes.print(file.size()) + ") was written to "
+                + file.namespace() + ": it waits for a mount of that; if it is this bucket by another name, add --from "
+                + file.namespace()));
+        if (kept.isEmpty() && pending.isEmpty() && unreadable.isEmpty() && stranded.isEmpty()) {
             return nothingWaits(target, staging, "");
         }
         boolean good = true;
@@ -221,10 +237,18 @@ final class RecoverCommand implements Callable<Integer> {
         return "'" + file.key() + "' (" + ByteSizes.print(file.size()) + ")";
     }
 
+    /** Nothing can be done about it here: it is for people to read. */
+    private static String describe(UnreadableFile file) {
+        String key = file.key() == null ? "A file whose name is not known" : "'" + file.key() + "'";
+        String data = file.data() == null ? "" : "; what was written is in " + file.data();
+        return key + " cannot be read: " + file.reason() + data + "; its journal is " + file.journal()
+                + ". A later version may read it; else take from it what you need, and remove both";
+    }
+
     /** What is committed here shows at the next mount. */
     private record Failures(Set<String> keys) implements Writeback.Listener {
         @Override
-        public void committed(WrittenFile file, ObjectVersion version) {}
+        public void committed(WrittenFile file, StoredObject object) {}
 
         @Override
         public void givenUp(WrittenFile file) {

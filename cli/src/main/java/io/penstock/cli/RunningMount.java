@@ -11,6 +11,7 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -29,7 +30,7 @@ import java.util.stream.Stream;
  * named by its number, and removed when it ends.
  *
  * @param pid the serving process
- * @param started when that process started, in the kernel's ticks since the boot; 0 if it is not known
+ * @param started when that process started, in the kernel's ticks since the boot
  * @param binding which binding serves it, and why
  * @param description what was agreed with the kernel
  * @param backlog what is closed and not yet uploaded, in words; empty if nothing is
@@ -86,27 +87,16 @@ record RunningMount(
         properties.setProperty("since", since.toString());
         properties.setProperty(BACKLOG, backlog);
         properties.setProperty(UNMOUNTED, Boolean.toString(unmounted));
-        makeFolder(host);
-        Path file = file(host.runtimeFolder());
+        Path file = file(RuntimeFolder.open(host));
         Path next = file.resolveSibling(file.getFileName() + ".next");
-        try (Writer writer = Files.newBufferedWriter(next)) {
+        Files.deleteIfExists(next); // of a process of this number that was killed meanwhile
+        try (Writer writer = Files.newBufferedWriter(next, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
             properties.store(writer, null);
         }
         if (host.isRoot()) {
             Files.setPosixFilePermissions(next, PosixFilePermissions.fromString("rw-r--r--"));
         }
         Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
-    }
-
-    /** All users see what root has mounted, whatever root's umask. */
-    private static void makeFolder(Host host) throws IOException {
-        Path folder = host.runtimeFolder();
-        if (!Files.isDirectory(folder)) {
-            Files.createDirectories(folder);
-            if (host.isRoot()) {
-                Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
-            }
-        }
     }
 
     /** As its file says now; empty if that is gone. */
@@ -124,17 +114,7 @@ record RunningMount(
      */
     boolean isAlive() {
         List<String> stat = stat(pid);
-        return !stat.isEmpty()
-                && !stat.getFirst().equals("Z")
-                && (started > 0 ? started == start(stat) : startedBeforeTheMount());
-    }
-
-    /** All that the files of older versions tell. */
-    private boolean startedBeforeTheMount() {
-        return ProcessHandle.of(pid)
-                .flatMap(process -> process.info().startInstant())
-                .filter(since::isAfter)
-                .isPresent();
+        return !stat.isEmpty() && !stat.getFirst().equals("Z") && started == start(stat);
     }
 
     private static long startOf(long pid) {
@@ -163,10 +143,9 @@ record RunningMount(
 
     /** All that this user may see, by mount point, those of dead processes included. */
     static List<RunningMount> list(Host host) throws IOException {
-        Set<Path> folders = new LinkedHashSet<>(List.of(host.runtimeFolder(), Path.of("/run/penstock")));
         List<RunningMount> found = new ArrayList<>();
-        for (Path folder : folders) {
-            if (Files.isDirectory(folder)) {
+        for (Path folder : new LinkedHashSet<>(List.of(host.runtimeFolder(), RuntimeFolder.OF_ROOT))) {
+            if (RuntimeFolder.isTrusted(folder, host)) {
                 try (Stream<Path> files = Files.list(folder)) {
                     files.filter(file -> file.toString().endsWith(SUFFIX))
                             .forEach(file -> load(file).ifPresent(found::add));

@@ -1,5 +1,6 @@
 package io.penstock.cli;
 
+import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.LogLevel;
 import io.penstock.cli.config.Origin;
@@ -55,7 +56,7 @@ final class Serving {
         this.verbose = verbose;
         this.configuration = configuration;
         this.plan = MountPlan.of(target, mountPoint, configuration);
-        this.logFile = configuration.get(Settings.LOG_FILE);
+        this.logFile = logFile(configuration.get(Settings.LOG_FILE), mountPoint);
         times.done("JVM and configuration");
     }
 
@@ -73,9 +74,19 @@ final class Serving {
         try (StopSignal stop = new StopSignal();
                 MountedBucket bucket = open()) {
             Backlog backlog = bucket.backlog();
-            stop.unmounts(bucket.mount(), backlog == null ? () -> {} : backlog::hurry);
+            if (backlog == null) {
+                stop.unmounts(bucket.mount(), () -> {}, () -> {});
+            } else {
+                stop.unmounts(bucket.mount(), backlog::hurry, backlog::leave);
+            }
             serve(bucket);
         }
+    }
+
+    /** Two mounts of one bucket must not rotate each other's log. */
+    static Path logFile(Path setting, Path mountPoint) {
+        String dashed = mountPoint.toString().substring(1).replace('/', '-');
+        return Path.of(setting.toString().replace("{mount}", dashed.isEmpty() ? "root" : dashed));
     }
 
     private void startLog() throws RefusedException {
@@ -108,7 +119,7 @@ final class Serving {
         } catch (ObjectStoreException e) {
             throw refused(e.getMessage(), SERVER);
         } catch (IOException e) {
-            throw refused(e.getMessage(), List.of(Settings.CACHE_DIR));
+            throw refused(e.getMessage(), List.of(Settings.CACHE_DIR, WriteSettings.STAGING));
         }
     }
 
@@ -128,14 +139,14 @@ final class Serving {
                 logFile,
                 Instant.now());
         try {
-            save(running);
+            save(running.withBacklog(withKept("", bucket), false));
             times.done("ready");
             log.info("{} is mounted on {}", running.source(), running.mountPoint());
             log.debug("Ready after {}", times);
             tellReady(running, bucket);
             Backlog backlog = bucket.backlog();
             if (backlog != null) {
-                backlog.watch(left -> saveBacklog(running.withBacklog(left, false)));
+                backlog.watch(left -> saveBacklog(running.withBacklog(withKept(left, bucket), false)));
             }
             mount.awaitUnmounted();
             log.info("{} is unmounted from {}; {}", running.source(), running.mountPoint(), bucket.cacheStatistics());
@@ -149,6 +160,14 @@ final class Serving {
         }
     }
 
+    /** What penstock mounts says of it. */
+    private static String withKept(String left, MountedBucket bucket) {
+        return bucket.kept() == 0
+                ? left
+                : (left.isEmpty() ? "nothing" : left) + "; kept for penstock recover: " + bucket.kept() + ", "
+                        + ByteSizes.print(bucket.keptBytes());
+    }
+
     private void tellReady(RunningMount running, MountedBucket bucket) {
         List<String> news = new ArrayList<>(List.of(running.source() + " is mounted on " + running.mountPoint()));
         List<String> recovered = bucket.recovered();
@@ -159,7 +178,13 @@ final class Serving {
         }
         if (bucket.kept() > 0) {
             news.add("Written files that could not be uploaded: " + bucket.kept() + "; see penstock recover "
-                    + plan.target().source());
+                    + plan.target().source() + " (they take " + ByteSizes.print(bucket.keptBytes())
+                    + " of the disk until they are settled)");
+            log.warn("{}", news.getLast());
+        }
+        if (bucket.stranded() > 0) {
+            news.add("Files in the staging folder that were written to other buckets or servers: " + bucket.stranded()
+                    + "; see penstock recover " + plan.target().source());
             log.warn("{}", news.getLast());
         }
         if (verbose) {
@@ -176,12 +201,24 @@ final class Serving {
     private void checkOutside(Setting<Path> setting) throws RefusedException, MountException {
         Path path = configuration.get(setting);
         Path mountPoint = HandedOver.resolve(plan.mount().mountPoint());
-        if (path.startsWith(mountPoint)) {
+        if (path.startsWith(mountPoint) || resolveLinks(path).startsWith(resolveLinks(mountPoint))) {
             throw refused(
                     setting + ": " + path + " lies inside the mount point " + mountPoint
                             + "; choose a place outside of it",
                     List.of(setting));
         }
+    }
+
+    /** The path without symbolic links, as far as it exists. */
+    static Path resolveLinks(Path path) {
+        for (Path there = path; there != null; there = there.getParent()) {
+            try {
+                return there.toRealPath().resolve(there.relativize(path)).normalize();
+            } catch (IOException e) {
+                // It is missing, or is below a dead mount: its parent may tell more.
+            }
+        }
+        return path;
     }
 
     private void save(RunningMount running) {

@@ -34,6 +34,8 @@ final class StopSignal implements AutoCloseable {
 
     private final AtomicReference<Runnable> hurries = new AtomicReference<>(() -> {});
 
+    private final AtomicReference<Runnable> leaves = new AtomicReference<>(() -> {});
+
     /** Counted down when there is something to unmount, or never will be. */
     private final CountDownLatch settled = new CountDownLatch(1);
 
@@ -47,9 +49,11 @@ final class StopSignal implements AutoCloseable {
      * What a signal unmounts from now on.
      *
      * @param hurry run first: whoever waits for something else when it is unmounted must not take long any more
+     * @param leave run last, if the process ends before all is closed
      */
-    void unmounts(Mount target, Runnable hurry) {
+    void unmounts(Mount target, Runnable hurry, Runnable leave) {
         hurries.set(hurry);
+        leaves.set(leave);
         mount.set(target);
         settled.countDown();
     }
@@ -84,6 +88,9 @@ final class StopSignal implements AutoCloseable {
             Thread.currentThread().interrupt();
         }
         await(closed, patience);
+        if (closed.getCount() > 0) {
+            leaves.get().run();
+        }
     }
 
     private static void await(CountDownLatch latch, Duration patience) {

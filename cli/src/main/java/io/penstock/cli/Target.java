@@ -12,8 +12,13 @@ record Target(String bucket, String prefix) {
     /** Wider than AWS's rule today, because S3-compatible servers and old buckets are wider. */
     private static final Pattern BUCKET = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{1,254}");
 
-    /** Reads {@code bucket}, {@code bucket/prefix} or either after {@code s3://}. */
+    /** Reads {@code bucket}, {@code bucket/prefix} or either after {@code s3://}; an access point's alias is a bucket. */
     static Target parse(String text) throws RefusedException {
+        if (text.startsWith("arn:") || text.startsWith("s3://arn:")) {
+            throw new RefusedException("'" + text
+                    + "' is an ARN, which Penstock does not take; write the access point's alias, which ends in"
+                    + " -s3alias and is used as a bucket's name (aws s3control get-access-point shows it)");
+        }
         String path = text.startsWith("s3://") ? text.substring("s3://".length()) : text;
         int slash = path.indexOf('/');
         String bucket = slash < 0 ? path : path.substring(0, slash);

@@ -33,8 +33,10 @@ final class UmountCommand implements Callable<Integer> {
     /** Long enough for a program that is just closing its files. */
     private static final Duration PATIENCE = Duration.ofSeconds(2);
 
-    /** Between two looks whether the serving process is still there. */
-    private static final Duration LOOK = Duration.ofMillis(5);
+    /** The first pause between two looks at the serving process; each later one is twice as long. */
+    private static final Duration FIRST_LOOK = Duration.ofMillis(5);
+
+    private static final Duration LONGEST_LOOK = Duration.ofMillis(250);
 
     @Spec
     private CommandSpec spec;
@@ -81,15 +83,20 @@ final class UmountCommand implements Callable<Integer> {
     private void tellBacklog(RunningMount process) throws InterruptedException {
         PrintWriter out = spec.commandLine().getOut();
         String told = "";
-        while (process.isAlive()) {
+        for (Duration pause = FIRST_LOOK; process.isAlive(); pause = next(pause)) {
             String left = process.now(Host.current()).map(RunningMount::backlog).orElse("");
             if (!left.isEmpty() && !left.equals(told)) {
                 out.println("Unmounted; still to be uploaded: " + left);
                 out.flush();
                 told = left;
             }
-            Thread.sleep(LOOK);
+            Thread.sleep(pause);
         }
+    }
+
+    private static Duration next(Duration pause) {
+        Duration twice = pause.multipliedBy(2);
+        return twice.compareTo(LONGEST_LOOK) < 0 ? twice : LONGEST_LOOK;
     }
 
     /**
@@ -98,9 +105,11 @@ final class UmountCommand implements Callable<Integer> {
      */
     private static void countDownAtTheEnd(RunningMount process, CountDownLatch ended) {
         try {
+            Duration pause = FIRST_LOOK;
             while (process.isAlive()
                     && !process.now(Host.current()).map(RunningMount::unmounted).orElse(false)) {
-                Thread.sleep(LOOK);
+                Thread.sleep(pause);
+                pause = next(pause);
             }
             ended.countDown();
         } catch (InterruptedException e) {

@@ -6,6 +6,7 @@ import io.penstock.objectstore.BodySink;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
@@ -27,17 +28,23 @@ record UnreachableStore(String bucket, ObjectStoreException why) implements Obje
     }
 
     @Override
+    public ObjectProperties properties(String key) throws ObjectStoreException {
+        throw why;
+    }
+
+    @Override
     public ListPage list(ListRequest request) throws ObjectStoreException {
         throw why;
     }
 
     @Override
-    public ObjectVersion put(String key, UploadBody body, WriteCondition condition) throws ObjectStoreException {
+    public ObjectVersion put(String key, UploadBody body, ObjectProperties properties, WriteCondition condition)
+            throws ObjectStoreException {
         throw why;
     }
 
     @Override
-    public MultipartUpload createUpload(String key) throws ObjectStoreException {
+    public MultipartUpload createUpload(String key, ObjectProperties properties) throws ObjectStoreException {
         throw why;
     }
 
@@ -69,7 +76,8 @@ record UnreachableStore(String bucket, ObjectStoreException why) implements Obje
     }
 
     @Override
-    public ObjectVersion copy(ObjectVersion source, String key, WriteCondition condition) throws ObjectStoreException {
+    public ObjectVersion copy(ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
+            throws ObjectStoreException {
         throw why;
     }
 

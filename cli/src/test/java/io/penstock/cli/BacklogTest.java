@@ -3,9 +3,12 @@ package io.penstock.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.writeback.WritebackStatistics;
+import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -17,7 +20,41 @@ class BacklogTest {
     private final AtomicReference<WritebackStatistics> statistics = new AtomicReference<>(left(0, 0));
     private final CountDownLatch drained = new CountDownLatch(1);
     private final LinkedBlockingQueue<String> told = new LinkedBlockingQueue<>();
-    private final Backlog backlog = new Backlog(statistics::get, drained::await);
+    private final CountDownLatch staged = new CountDownLatch(1);
+    private final AtomicInteger ends = new AtomicInteger();
+    private final Backlog backlog = new Backlog(
+            statistics::get,
+            drained::await,
+            new Backlog.Leave() {
+                @Override
+                public void stage() {
+                    staged.countDown();
+                }
+
+                @Override
+                public List<String> end() {
+                    ends.incrementAndGet();
+                    return List.of();
+                }
+            },
+            Duration.ofMillis(1));
+
+    @Test
+    void await_hurriedAndNotAllIsUploaded_leavesTheRestOnce() throws Exception {
+        statistics.set(left(1, 5 * MIB));
+        backlog.hurry();
+        backlog.await();
+        backlog.leave();
+        assertThat(ends).hasValue(1);
+        assertThat(staged.await(30, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void await_allUploaded_leavesNothing() {
+        drained.countDown();
+        backlog.await();
+        assertThat(ends).hasValue(0);
+    }
 
     @Test
     void watch_eachChange_isToldUntilTheEnd() throws Exception {

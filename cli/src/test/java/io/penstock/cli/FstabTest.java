@@ -13,6 +13,7 @@ class FstabTest {
             "#data /mnt/data penstock _netdev 0 0",
             "data\t/mnt/data/\tpenstock\t_netdev,cache_size=1GiB 0 0",
             "data /mnt/with\\040blank fuse.penstock defaults 0 0",
+            "data /mnt/tab\\011back\\134slash\\012gr\u00c3\u00b6\u00c3\u009fe penstock defaults 0 0",
             "",
             "broken");
 
@@ -20,6 +21,8 @@ class FstabTest {
     void lineOf_mountPointOfOurs_countedFromOne() {
         assertThat(Fstab.lineOf("data", Path.of("/mnt/data"), LINES)).hasValue(4);
         assertThat(Fstab.lineOf("data", Path.of("/mnt/with blank"), LINES)).hasValue(5);
+        assertThat(Fstab.lineOf("data", Path.of("/mnt/tab\tback\\slash\ngröße"), LINES))
+                .hasValue(6);
     }
 
     @Test

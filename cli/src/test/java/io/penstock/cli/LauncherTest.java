@@ -38,9 +38,10 @@ class LauncherTest {
     void makeInstallation() throws IOException {
         launcher = Files.createDirectories(folder.resolve("home/bin")).resolve("penstock");
         Files.copy(Path.of("../bin/penstock"), launcher);
-        Path script = Path.of("lib/java.bash");
         Files.createDirectory(launcher.resolveSibling("lib"));
-        Files.copy(Path.of("../bin").resolve(script), launcher.resolveSibling(script));
+        for (String script : List.of("lib/java.bash", "lib/memory.bash")) {
+            Files.copy(Path.of("../bin").resolve(script), launcher.resolveSibling(script));
+        }
         Path lib = Files.createDirectories(folder.resolve("home/cli/target/penstock/lib"));
         Files.createFile(lib.resolve("penstock-cli-1.jar"));
         Files.createFile(lib.resolve("picocli-1.jar"));
@@ -99,6 +100,13 @@ class LauncherTest {
                     .doesNotContain("-Dpenstock.background=true")
                     .endsWith("data /mnt\n");
         }
+    }
+
+    @Test
+    void classPath_ofTheDemoAlone_hasAnS3Server() throws Exception {
+        java("echo \"$@\"");
+        assertThat(launch("mounts").out()).contains("/lib/* io.penstock").doesNotContain("/lib/demo");
+        assertThat(launch("demo").out()).contains("/lib/*:").contains("/lib/demo/* io.penstock");
     }
 
     @Test
@@ -228,6 +236,58 @@ class LauncherTest {
         Map<String, String> environment =
                 Map.of("JAVA_HOME", folder.resolve("jdk").toString(), "PATH", path + ":/usr/bin:/bin");
         assertThat(launch(environment, "mounts")).isEqualTo(new Outcome(0, "/\n", ""));
+    }
+
+    @Test
+    void memory_noCgroup_isTheMachines() throws Exception {
+        assertThat(memory("")).isEqualTo(16 << 20);
+    }
+
+    @Test
+    void memory_limitOfACgroupAbove_counts() throws Exception {
+        cgroup("memory.max", "max");
+        cgroup("system.slice/memory.max", "2147483648");
+        cgroup("system.slice/job.service/memory.max", "max");
+        assertThat(memory("0::/system.slice/job.service\n")).isEqualTo(2 << 20);
+    }
+
+    @Test
+    void memory_severalLimits_theSmallest() throws Exception {
+        cgroup("a/memory.max", "8589934592");
+        cgroup("a/b/memory.max", "4294967296");
+        cgroup("a/b/c/memory.max", "6442450944");
+        assertThat(memory("0::/a/b/c\n")).isEqualTo(4 << 20);
+    }
+
+    @Test
+    void memory_containerWhosePathIsTheHosts_limitOfTheRoot() throws Exception {
+        cgroup("memory.max", "1073741824");
+        assertThat(memory("0::/kubepods/pod1/container1\n")).isEqualTo(1 << 20);
+    }
+
+    @Test
+    void memory_cgroupsOfVersionOne_count() throws Exception {
+        cgroup("memory/memory.limit_in_bytes", "9223372036854771712");
+        cgroup("memory/job/memory.limit_in_bytes", "3221225472");
+        assertThat(memory("5:cpu,cpuacct:/job\n4:memory:/job\n0::/\n")).isEqualTo(3 << 20);
+    }
+
+    /** What bin/lib/memory.bash finds, in KiB, on a machine of 16 GiB. */
+    private int memory(String processCgroups) throws Exception {
+        Path proc = Files.createDirectories(folder.resolve("proc/self"));
+        Files.writeString(proc.resolveSibling("meminfo"), "MemTotal:       16777216 kB\nMemFree:  1 kB\n");
+        Files.writeString(proc.resolve("cgroup"), processCgroups);
+        Process process = new ProcessBuilder(
+                        "bash", "-euc", "source home/bin/lib/memory.bash; find_memory proc cgroups; echo $memory_kib")
+                .directory(folder.toFile())
+                .start();
+        return Integer.parseInt(outcome(process).out().strip());
+    }
+
+    private void cgroup(String file, String limit) throws IOException {
+        Path path = folder.resolve("cgroups").resolve(file);
+        Files.createDirectories(path.getParent());
+        Files.writeString(path, limit + "\n");
     }
 
     /** What a run of the launcher came to. */

@@ -48,7 +48,29 @@ class MountPlanTest {
         MountPlan plan = plan("endpoint=http://127.0.0.1:9000");
         assertThat(plan.s3().endpoint()).isEqualTo(URI.create("http://127.0.0.1:9000"));
         assertThat(plan.s3().pathStyle()).isTrue();
-        assertThat(plan.namespace()).isEqualTo("http://127.0.0.1:9000/data");
+        assertThat(plan.namespace()).isEqualTo("127.0.0.1:9000/data");
+        assertThat(plan("endpoint=http://LOCALHOST:80/").namespace())
+                .isEqualTo(plan("endpoint=https://localhost").namespace())
+                .isEqualTo("localhost/data");
+    }
+
+    @Test
+    void staging_byDefault_isNotWhereAnythingMayBeRemoved() throws Exception {
+        MountPlan plan = plan("");
+        assertThat(plan.cache().directory()).isEqualTo(Path.of("/home/ann/.cache/penstock/data"));
+        assertThat(plan.writeback().staging()).isEqualTo(Path.of("/home/ann/.local/state/penstock/staging/data"));
+        assertThat(plan.earlierStaging()).isEqualTo(Path.of("/home/ann/.cache/penstock/data/staging"));
+        assertThat(plan("cache=/var/cache/mine").writeback().staging())
+                .isEqualTo(plan.writeback().staging());
+    }
+
+    @Test
+    void staging_ofACacheFolderThatTheUserChose_liesInIt() throws Exception {
+        MountPlan plan = plan("cache=/nvme/penstock");
+        assertThat(plan.writeback().staging()).isEqualTo(Path.of("/nvme/penstock/staging"));
+        assertThat(plan.earlierStaging()).isNull();
+        assertThat(plan("cache=/nvme/penstock,write.staging=/nvme2/staging").earlierStaging())
+                .isEqualTo(Path.of("/nvme/penstock/staging"));
     }
 
     @Test

@@ -19,6 +19,7 @@ class TargetTest {
         "data/a/b/, data, a/b/",
         "s3://my-data.v2/a b, my-data.v2, a b/",
         "old_Bucket, old_Bucket, ''",
+        "data-ac1b2c3d4e5f6g7h8i9j0eud9z1aa-s3alias/a, data-ac1b2c3d4e5f6g7h8i9j0eud9z1aa-s3alias, a/",
     })
     void parse_anySpelling_bucketAndPrefix(String text, String bucket, String prefix) throws RefusedException {
         assertThat(Target.parse(text)).isEqualTo(new Target(bucket, prefix));
@@ -31,6 +32,20 @@ class TargetTest {
                 .isInstanceOf(RefusedException.class)
                 .hasMessageContaining("'" + text + "'")
                 .hasMessageEndingWith("write BUCKET, BUCKET/PREFIX or s3://BUCKET/PREFIX");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "arn:aws:s3:eu-central-1:123456789012:accesspoint/data",
+                "s3://arn:aws:s3:eu-central-1:123456789012:accesspoint/data/prefix",
+                "arn:aws:s3:::data"
+            })
+    void parse_arn_refusedWithWhatToWriteInstead(String text) {
+        assertThatThrownBy(() -> Target.parse(text))
+                .isInstanceOf(RefusedException.class)
+                .hasMessageContaining("'" + text + "' is an ARN")
+                .hasMessageContaining("-s3alias");
     }
 
     @Test

@@ -28,6 +28,9 @@ final class AttributeView {
     /** access(2)'s X_OK. */
     private static final int EXECUTE = 1;
 
+    /** The permission bits of all but the owner. */
+    private static final int OTHERS = 077;
+
     /** Anybody's execute bit: what root needs one of to execute a file. */
     private static final int ANY_EXECUTE = 0111;
 
@@ -70,7 +73,7 @@ final class AttributeView {
         if ((mask & WRITE) != 0 && readOnly) {
             throw Errnos.readOnly();
         }
-        int mode = node instanceof Directory ? config.dirMode() : config.fileMode();
+        int mode = mode(node);
         boolean allowed;
         if (uid == 0) {
             allowed = (mask & EXECUTE) == 0 || node instanceof Directory || (mode & ANY_EXECUTE) != 0;
@@ -80,6 +83,28 @@ final class AttributeView {
         }
         if (!allowed) {
             throw new ErrnoException(Errno.EACCES, "user %d may not do %o with mode %o".formatted(uid, mask, mode));
+        }
+    }
+
+    private int mode(Node node) {
+        return node instanceof Directory ? config.dirMode() : config.fileMode();
+    }
+
+    /**
+     * chmod(2). Modes are not kept: one that gives more than is shown, or takes from the owner alone, does no harm, and
+     * cp, tar, git and rsync ask for such. One that withholds something from others would be believed to be private. A
+     * file that is open for writing may be given any: rsync and install keep others out as long as they write, and ask for
+     * the final mode later.
+     *
+     * @throws ErrnoException EPERM if others were to lose what they are shown to have
+     */
+    void checkMode(Node node, int mode) throws ErrnoException {
+        int shown = mode(node);
+        boolean isWritten = node instanceof SharedFile file && file.isOpenToWrite();
+        if (config.allowedUsers() == AllowedUsers.ALL && !isWritten && (shown & OTHERS & ~mode) != 0) {
+            throw new ErrnoException(
+                    Errno.EPERM,
+                    "modes are not kept: all have mode %o, and %o is less for others".formatted(shown, mode));
         }
     }
 

@@ -87,6 +87,10 @@ final class Changes {
 
     /** @param open through which it is asked; null if by name */
     Attributes setattr(long inode, @Nullable OpenObject open, AttributeChange change) throws ErrnoException {
+        Integer mode = change.mode();
+        if (mode != null) {
+            view.checkMode(open == null ? lookups.node(inode) : open.file(), mode);
+        }
         Long size = change.size();
         if (size != null) {
             files.checkChangeable(inode);

@@ -4,7 +4,7 @@ import io.penstock.objectstore.UploadBody;
 import java.nio.ByteBuffer;
 import java.util.OptionalInt;
 
-/** No bytes: what marks a directory. */
+/** No bytes: of what marks a directory, and of a file that is made before it is written. */
 enum EmptyBody implements UploadBody {
     INSTANCE;
 

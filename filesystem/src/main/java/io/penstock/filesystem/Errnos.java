@@ -59,8 +59,10 @@ final class Errnos {
             case ObjectStoreException.NotFound _, ObjectStoreException.PreconditionFailed _ -> Errno.ESTALE;
             // An archived object is one that nobody may read until it is restored: cat says "Permission denied".
             case ObjectStoreException.AccessDenied _, ObjectStoreException.InvalidState _ -> Errno.EACCES;
-            case ObjectStoreException.Throttled _, ObjectStoreException.Unavailable _, ObjectStoreException.Corrupt _ ->
-                Errno.EIO;
+            case ObjectStoreException.Throttled _,
+                    ObjectStoreException.Unavailable _,
+                    ObjectStoreException.Refused _,
+                    ObjectStoreException.Corrupt _ -> Errno.EIO;
             case ObjectStoreException.QuotaExceeded _ -> Errno.EDQUOT;
             case ObjectStoreException.OutOfSpace _ -> Errno.ENOSPC;
         };

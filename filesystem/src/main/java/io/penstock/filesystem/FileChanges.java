@@ -34,6 +34,7 @@ final class FileChanges {
 
     private final Writeback writeback;
     private final WritebackConfig config;
+    private final Exclusive exclusive;
     private final InstantSource clock;
     private final InodeTable inodes;
     private final Places places;
@@ -45,6 +46,7 @@ final class FileChanges {
             Writing writing, InodeTable inodes, Places places, SharedFiles files, OpenFiles open, NameChanges names) {
         this.writeback = writing.writeback();
         this.config = writeback.config();
+        this.exclusive = writing.exclusive();
         this.clock = writing.clock();
         this.inodes = inodes;
         this.places = places;
@@ -73,7 +75,10 @@ final class FileChanges {
         }
         names.vacate(directory, name);
         open.makeRoom(directory, name);
-        WrittenFile content = writeback.create(directory.key(name), null);
+        boolean byStore = mustBeNew && exclusive == Exclusive.STORE;
+        WrittenFile content = byStore
+                ? writeback.open(names.makeFile(directory, name, clock.instant()))
+                : writeback.create(directory.key(name), null);
         return files.create(directory, name, content);
     }
 
@@ -109,28 +114,26 @@ final class FileChanges {
         }
     }
 
-    int write(OpenObject handle, long position, ByteBuffer from, boolean mayAppend) throws ErrnoException {
+    int write(OpenObject handle, long position, ByteBuffer from, int flags, boolean pages) throws ErrnoException {
         WrittenFile content = writable(handle);
-        int length = from.remaining();
-        boolean append = mayAppend && handle.has(OpenFlags.O_APPEND);
-        checkEnd((append ? content.size() : position) + length);
-        Errnos.run(() -> {
-            if (append) {
-                content.append(from);
-            } else {
-                content.write(position, from);
+        boolean append = !pages && (flags & OpenFlags.O_APPEND) != 0;
+        checkEnd((append ? content.size() : position) + from.remaining());
+        return Errnos.call(() -> {
+            int written = append ? content.append(from) : content.write(position, from);
+            while (pages && from.hasRemaining()) { // the kernel takes its pages for written as a whole
+                written += content.write(position + written, from);
             }
             handle.file().changed(clock.instant());
-            if (handle.has(OpenFlags.O_DSYNC)) {
+            if (!pages && (flags & OpenFlags.O_DSYNC) != 0) {
                 content.fsync();
             }
+            return written;
         });
-        return length;
     }
 
     /** {@link #write} if nothing has to be waited for: {@link FileSystem#WOULD_WAIT} if something has. */
-    int writeNow(OpenObject handle, long position, ByteBuffer from, boolean mayAppend) throws ErrnoException {
-        if (handle.has(OpenFlags.O_DSYNC) || (mayAppend && handle.has(OpenFlags.O_APPEND))) {
+    int writeNow(OpenObject handle, long position, ByteBuffer from, int flags, boolean pages) throws ErrnoException {
+        if (!pages && (flags & (OpenFlags.O_APPEND | OpenFlags.O_DSYNC)) != 0) {
             return FileSystem.WOULD_WAIT;
         }
         WrittenFile content = writable(handle);
@@ -234,10 +237,10 @@ final class FileChanges {
             if (from.content().read(fromPosition + copied, buffer, null) == 0) {
                 break;
             }
-            buffer.flip();
-            int bytes = buffer.remaining();
-            to.write(toPosition + copied, buffer);
-            copied += bytes;
+            copied += to.write(toPosition + copied, buffer.flip());
+            if (buffer.hasRemaining()) {
+                break;
+            }
         }
         return copied;
     }

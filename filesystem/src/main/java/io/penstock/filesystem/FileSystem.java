@@ -148,13 +148,12 @@ public final class FileSystem implements AutoCloseable {
     }
 
     /**
-     * Opens the file as it is known at this moment, and hands the cache's file to the kernel if all of the object is in it
+     * Opens the file as it is known at this moment, or as the store has it if it is the first open for writing, and hands the cache's file to the kernel if all of the object is in it
      * and it is to be read only.
      *
      * @param flags open(2)'s flags as the kernel sends them
      * @param kernel null if it reads nothing by itself
-     * @throws ErrnoException EISDIR; EROFS if it is to be written, truncated or created in a read-only mount; ESTALE if another version is passed through under this inode, or any that is to be
-     *     changed: its name has another inode now
+     * @throws ErrnoException EISDIR; EROFS if it is to be written, truncated or created in a read-only mount; ESTALE if the name is to be looked up again, as the store has another version or none, or this inode is passed through
      */
     public OpenFile open(long inode, int flags, @Nullable BackingFiles kernel) throws ErrnoException {
         return OpenFlags.isChange(flags) ? changes().open(inode, flags) : files.open(inode, flags, kernel);
@@ -262,7 +261,8 @@ public final class FileSystem implements AutoCloseable {
      * A new file, looked up and open.
      *
      * @param mode permission bits of the new file, which are not kept
-     * @throws ErrnoException EEXIST if there is one and the flags have O_EXCL; EISDIR, ENAMETOOLONG
+     * @throws ErrnoException EEXIST if there is one and the flags have O_EXCL, as {@link Exclusive} has it; EISDIR,
+     *     ENAMETOOLONG
      */
     public CreatedFile create(long parent, String name, int mode, int flags) throws ErrnoException {
         return changes().create(parent, name, flags);
@@ -318,10 +318,11 @@ public final class FileSystem implements AutoCloseable {
     }
 
     /**
-     * Changes size and modification time; what else is asked for is accepted and has no effect.
+     * Changes size and modification time; what else is asked for is accepted and has no effect, but for a mode that gives
+     * others less than is shown.
      *
      * @param handle through which it is asked, as by ftruncate(2); null if by name
-     * @throws ErrnoException EISDIR, EINVAL, EFBIG; EBADF if the handle is not open for writing
+     * @throws ErrnoException EPERM for such a mode; EISDIR, EINVAL, EFBIG; EBADF if the handle is not open for writing
      */
     public Attributes setattr(long inode, @Nullable Long handle, AttributeChange change) throws ErrnoException {
         return changes().setattr(inode, handle == null ? null : handles.object(handle), change);
@@ -338,19 +339,20 @@ public final class FileSystem implements AutoCloseable {
     }
 
     /**
-     * Writes at the position, or at the end if the handle was opened with O_APPEND.
+     * Writes at the position, or at the end with O_APPEND; with O_DSYNC it is durable as after fsync(2).
      *
-     * @param pages whether these were changed in mapped memory: they go to their position, whatever the handle's flags
-     * @return bytes written: all that the buffer held
+     * @param flags the open file's at this write, which are not those of its open for ever: fcntl(2), pwritev2(2)
+     * @param pages whether these are pages that the kernel writes: they go to their position, whatever the flags
+     * @return bytes written: fewer than the buffer held if an interrupt or a refusal came after the first of them
      * @throws ErrnoException EBADF, EFBIG, EIO
      */
-    public int write(long handle, long position, ByteBuffer from, boolean pages) throws ErrnoException {
-        return changes().contents().write(handles.object(handle), position, from, !pages);
+    public int write(long handle, long position, ByteBuffer from, int flags, boolean pages) throws ErrnoException {
+        return changes().contents().write(handles.object(handle), position, from, flags, pages);
     }
 
     /** {@link #write} if nothing has to be waited for: {@link #WOULD_WAIT} if something has. */
-    public int writeNow(long handle, long position, ByteBuffer from, boolean pages) throws ErrnoException {
-        return changes().contents().writeNow(handles.object(handle), position, from, !pages);
+    public int writeNow(long handle, long position, ByteBuffer from, int flags, boolean pages) throws ErrnoException {
+        return changes().contents().writeNow(handles.object(handle), position, from, flags, pages);
     }
 
     /**

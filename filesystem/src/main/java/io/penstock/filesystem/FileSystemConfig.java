@@ -7,6 +7,9 @@ package io.penstock.filesystem;
  * @param gid group of everything
  * @param fileMode permission bits of files, such as 0644
  * @param dirMode permission bits of directories, such as 0755
+ * @param allowedUsers whom these modes count for
+ * @param mostNames of files that the kernel may know: above that, it is asked to forget those that it has known for
+ *     longest. Some 250 bytes of heap each
  * @param passthrough whether the kernel may read files of the cache itself, where the binding can hand them over
  * @param passthroughFrom bytes of the smallest file that it may: handing over one of a single request takes longer than
  *     answering that
@@ -18,10 +21,17 @@ public record FileSystemConfig(
         int gid,
         int fileMode,
         int dirMode,
+        AllowedUsers allowedUsers,
+        long mostNames,
         Passthrough passthrough,
         long passthroughFrom,
         boolean kernelKeepsSizes) {
     private static final int PERMISSIONS = 0777;
+
+    /** {@link #mostNames} that take an eighth of a heap of so many bytes. */
+    public static long mostNames(long heapBytes) {
+        return heapBytes / 8 / 256;
+    }
 
     public FileSystemConfig {
         checkMode("file-mode", fileMode);

@@ -15,4 +15,13 @@ public interface KernelCache {
 
     /** The name stands for something else, or for nothing. */
     void dropName(long parent, String name);
+
+    /**
+     * The kernel may forget this inode, which has been known for long, and is to if nobody uses it: each costs memory here
+     * until it does. A hint, which may be passed over where there is more to tell than the kernel takes.
+     *
+     * @param inode no directory, and not open
+     * @param name by which it was looked up in {@code parent}
+     */
+    void forget(long inode, long parent, String name);
 }

@@ -10,6 +10,7 @@ import io.penstock.metadata.Inode.Place;
 import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.LiveFile;
 import io.penstock.metadata.Node;
+import io.penstock.metadata.Shown;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -83,29 +84,42 @@ final class KernelNews {
     }
 
     /**
-     * Times are left out: listings tell milliseconds, answers about one object whole seconds. What is written here and not
-     * committed is right, whatever the store says.
+     * Times are left out: that of what was written here is this machine's. What is written here and not committed is right,
+     * whatever the store says.
      */
-    private static boolean isSame(Node shown, Answer answer) {
-        if (shown instanceof SharedFile file && file.version() == null && file.links() > 0) {
+    private static boolean isSame(Shown shown, Answer answer) {
+        if (shown instanceof Shown.Live(SharedFile file) && file.version() == null && file.links() > 0) {
             return true;
         }
         return switch (answer) {
             case Absent _ -> false;
-            case Directory _ -> shown instanceof Directory;
+            case Directory _ -> shown == Shown.AnyDirectory.DIRECTORY;
             case FileEntry(var object) -> isVersion(shown, object.version());
             case LiveFile _ -> true; // the store knows of none
         };
     }
 
     /** Whether this was shown of that version. */
-    static boolean isVersion(Node shown, ObjectVersion version) {
-        ObjectVersion known = switch (shown) {
-            case FileEntry(var object) -> object.version();
-            case SharedFile file -> file.version();
-            default -> null;
+    static boolean isVersion(Shown shown, ObjectVersion version) {
+        return switch (shown) {
+            case Shown.AnyDirectory _ -> false;
+            case Shown.Version known -> known.isOf(version);
+            case Shown.Live(LiveFile live) -> {
+                ObjectVersion known = ((SharedFile) live).version(); // there are no others
+                yield known != null && known.etag().equals(version.etag()) && known.size() == version.size();
+            }
         };
-        return known != null && known.etag().equals(version.etag()) && known.size() == version.size();
+    }
+
+    /** Has kernels forget names that nobody uses: they look them up again when somebody does. */
+    void forget(List<Inode> unused) {
+        for (Inode inode : unused) {
+            Place place = inode.place();
+            Inode parent = place == null ? null : inodes.find(place.parent());
+            if (place != null && parent != null) {
+                kernels.forEach(kernel -> kernel.forget(inode.number(), parent.number(), place.name()));
+            }
+        }
     }
 
     private static boolean isSameKind(Inode inode, Answer answer) {

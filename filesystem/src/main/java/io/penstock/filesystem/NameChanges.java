@@ -12,6 +12,7 @@ import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.LiveFile;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
+import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
@@ -62,16 +63,31 @@ final class NameChanges {
         }
         vacate(directory, name);
         Directory made = new Directory(directory.key(name) + "/");
-        Errnos.run(() -> {
-            try {
-                store.put(made.prefix(), EmptyBody.INSTANCE, WriteCondition.ABSENT);
-            } catch (ObjectStoreException.PreconditionFailed e) {
-                tree.invalidate(directory, name);
-                throw exists(directory, name);
-            }
-        });
+        ObjectVersion _ = make(directory, name, made.prefix());
         tree.changed(directory, name, made);
         return made;
+    }
+
+    /** A new, empty object that nobody else has made: EEXIST if somebody has. */
+    ObjectVersion makeFile(Directory directory, String name, Instant modified) throws ErrnoException {
+        ObjectVersion made = make(directory, name, directory.key(name));
+        files.stored(
+                new Inode.Place(directory, name),
+                new StoredObject(made, ObjectProperties.ofNew(made.key()).storageClass()),
+                modified);
+        return made;
+    }
+
+    private ObjectVersion make(Directory directory, String name, String key) throws ErrnoException {
+        return Errnos.call(() -> {
+            try {
+                return store.put(key, EmptyBody.INSTANCE, WriteCondition.ABSENT);
+            } catch (ObjectStoreException.PreconditionFailed e) {
+                throw exists(directory, name);
+            } finally {
+                tree.invalidate(directory, name); // it may have been made although no answer says so
+            }
+        });
     }
 
     void rmdir(long parent, String name) throws ErrnoException {
@@ -87,14 +103,29 @@ final class NameChanges {
                 throw notEmpty(child); // somebody else has made it anew, or it could not be removed
             }
             tree.keep(directory);
-            store.delete(child.prefix());
+            tree.letGo(child);
+            delete(directory, name, child.prefix());
         });
-        tree.changed(directory, name, Absent.ABSENT);
         tree.invalidate(directory, name); // an object of this name, which the directory hid, shows now
-        tree.unshow(directory, name, child);
         Inode inode = inodes.find(child);
         if (inode != null) {
             inodes.detach(inode);
+        }
+    }
+
+    /** Deletes what has the name; if it is not known whether that was done, nothing is known of the name. */
+    private void delete(Directory directory, String name, String key)
+            throws ObjectStoreException, InterruptedException {
+        boolean deleted = false;
+        try {
+            store.delete(key);
+            deleted = true;
+        } finally {
+            if (deleted) {
+                tree.changed(directory, name, Absent.ABSENT);
+            } else {
+                tree.invalidate(directory, name);
+            }
         }
     }
 
@@ -118,17 +149,16 @@ final class NameChanges {
         Inode inode = files.inode(directory, name, node);
         List<SharedFile> sharing = files(inode);
         // What is on its way to the store must not arrive after the deletion.
-        sharing.forEach(SharedFile::withdraw);
+        withdraw(sharing);
         ObjectVersion version = sharing.stream().anyMatch(SharedFile::isPerhapsVisible)
                 ? replacing(sharing, () -> there(directory.key(name)))
                 : stored(node);
         Kept kept = version == null ? null : kept(version, sharing);
         if (version != null && kept == null) {
             replacing(sharing, () -> {
-                store.delete(version.key());
+                delete(directory, name, version.key());
                 return version;
             });
-            tree.changed(directory, name, Absent.ABSENT);
         }
         sharing.forEach(SharedFile::remove);
         if (inode != null) {
@@ -165,6 +195,16 @@ final class NameChanges {
             file.remove();
             file.settle();
         }
+    }
+
+    /** Ends what is being committed. Whoever waits here for the store may be interrupted: then all goes on. */
+    private static void withdraw(List<SharedFile> files) throws ErrnoException {
+        replacing(files, () -> {
+            for (SharedFile file : files) {
+                file.withdraw();
+            }
+            return true;
+        });
     }
 
     /** Does at the store what ends withdrawn files; if it fails, they go on. */
@@ -266,8 +306,8 @@ final class NameChanges {
         Inode replaced = files.inode(to, newName, target);
         List<SharedFile> lost = files(replaced);
         // What is on its way to the store must neither arrive after the copy nor be refused because of it.
-        lost.forEach(SharedFile::withdraw);
-        ObjectVersion after = replacing(lost, () -> {
+        withdraw(lost);
+        StoredObject after = replacing(lost, () -> {
             try {
                 return copy(before, to, newName, mustBeNew);
             } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
@@ -280,11 +320,11 @@ final class NameChanges {
         tree.keep(from);
         Inode inode = files.inode(from, name, source);
         if (inode != null) { // before the old name goes: who reads it meanwhile reads the copy
-            move(inode, before, to, newName, after);
+            move(inode, before, to, newName, after.version());
         } else if (replaced != null) {
             inodes.detach(replaced);
         }
-        return new Moved(before, after, inode, replaced);
+        return new Moved(before, after.version(), inode, replaced);
     }
 
     /** The old name cannot be removed: the kernel has the inode there, where the file still is, as it was. */
@@ -346,10 +386,13 @@ final class NameChanges {
         }
     }
 
-    private ObjectVersion copy(ObjectVersion version, Directory to, String name, boolean mustBeNew)
+    private StoredObject copy(ObjectVersion version, Directory to, String name, boolean mustBeNew)
             throws ErrnoException, ObjectStoreException, InterruptedException {
+        ObjectProperties properties = store.properties(version.key()).renamed(to.key(name));
+        WriteCondition condition = mustBeNew ? WriteCondition.ABSENT : WriteCondition.ALWAYS;
         try {
-            return store.copy(version, to.key(name), mustBeNew ? WriteCondition.ABSENT : WriteCondition.ALWAYS);
+            ObjectVersion copy = store.copy(version, to.key(name), properties, condition);
+            return new StoredObject(copy, properties.storageClass());
         } catch (ObjectStoreException | InterruptedException e) { // it may be there for all that
             tree.invalidate(to, name);
             if (e instanceof ObjectStoreException.PreconditionFailed

@@ -36,14 +36,12 @@ final class OpenFiles {
     private static final int SEEK_DATA = 3;
     private static final int SEEK_HOLE = 4;
 
-    /** Until what has just ended, and may be kept on the disk, is gone. */
-    private static final int JOIN_AGAIN_MILLIS = 1;
-
     private final Places places;
     private final SharedFiles files;
     private final InodeTable inodes;
     private final HandleTable handles;
     private final KernelNews news;
+    private final ColdNames coldNames;
     private final Passthrough passthrough;
     private final long passthroughFrom;
     private final boolean kernelKeepsSizes;
@@ -60,20 +58,28 @@ final class OpenFiles {
         this.inodes = inodes;
         this.handles = handles;
         this.news = news;
+        this.coldNames = new ColdNames(inodes, files, news, config.mostNames());
         this.passthrough = config.passthrough();
         this.passthroughFrom = config.passthroughFrom();
         this.kernelKeepsSizes = config.kernelKeepsSizes();
     }
 
-    /** What the handles of the inode's current content share, with one more, which must leave. */
+    /**
+     * What the handles of the inode's current content share, with one more, which must leave. The first that writes asks
+     * the store what is current, as a commit stands against that: close-to-open consistency, as NFS has it.
+     */
     SharedFile join(long number, boolean write) throws ErrnoException {
         Inode inode = places.inode(number);
-        SharedFile file = join(inode, places.node(number), write);
+        SharedFile file = join(inode, current(number, write), write);
         while (file == null) {
-            Errnos.run(() -> Thread.sleep(JOIN_AGAIN_MILLIS));
-            file = join(inode, places.node(number), write);
+            Errnos.run(() -> files.awaitEnds(inode));
+            file = join(inode, current(number, write), write);
         }
         return file;
+    }
+
+    private Node current(long number, boolean write) throws ErrnoException {
+        return write ? places.revalidated(number) : places.node(number);
     }
 
     /** The same of what stands at the inode's place: null if that is something else by now. */
@@ -265,6 +271,7 @@ final class OpenFiles {
             inodes.retire(known);
         }
         Inode acquired = inodes.acquire(parent, name, node);
+        coldNames.acquired(acquired);
         if (kernelKeepsSizes && known == null) { // the kernel had forgotten it, and has no pages of it
             files.kernelPages().forget(acquired.number());
         }

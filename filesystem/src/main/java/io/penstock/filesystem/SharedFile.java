@@ -7,6 +7,7 @@ import io.penstock.metadata.Inode;
 import io.penstock.metadata.Inode.Place;
 import io.penstock.metadata.LiveFile;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
 import io.penstock.prefetch.ObjectReader;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WrittenFile;
@@ -53,6 +54,12 @@ final class SharedFile implements LiveFile {
     private String tag;
 
     private boolean ended;
+
+    /** Somebody could not join it: it ends as soon as it is known what has become of what was written. */
+    private boolean refused;
+
+    /** It has ended, and no table has it. */
+    private boolean gone;
 
     /** What is to be done when it has ended: null if nothing is. */
     private @Nullable Runnable atEnd;
@@ -180,11 +187,19 @@ final class SharedFile implements LiveFile {
     synchronized boolean join(boolean write) {
         WrittenFile written = content.written();
         if (ended || (written != null && !retained && !written.retain())) {
+            refused = true;
             return false;
         }
         retained = written != null;
         openers.join(write);
         return true;
+    }
+
+    /** Waits until it is gone, if it could not be {@linkplain #join joined}. */
+    synchronized void awaitEnd() throws InterruptedException {
+        while (refused && !gone) {
+            wait();
+        }
     }
 
     /**
@@ -260,6 +275,11 @@ final class SharedFile implements LiveFile {
         settle();
     }
 
+    /** Whether somebody has it open for writing. */
+    synchronized boolean isOpenToWrite() {
+        return openers.isAnyToWrite();
+    }
+
     /** Whether somebody has it open. */
     synchronized boolean isOpen() {
         return openers.isAny();
@@ -275,10 +295,7 @@ final class SharedFile implements LiveFile {
             return null;
         }
         openers.flush(handle);
-        WrittenFile written = content.written();
-        // An empty file is as good as unwritten: a shell closes a duplicate before the program has begun.
-        boolean isFresh = written != null && written.committed() == null && written.size() == 0;
-        return openers.isAnyUnflushed() || removed || isFresh ? null : written;
+        return openers.isAnyUnflushed() || removed ? null : content.written();
     }
 
     /** What a handle that is open for writing writes to; it is not flushed any more. */
@@ -302,13 +319,14 @@ final class SharedFile implements LiveFile {
 
     // ---- its name, and what becomes of it
 
-    /** The store has this version of it now. */
-    void committed(ObjectVersion version) {
+    /** The store has this of it now. */
+    void committed(StoredObject object) {
+        ObjectVersion version = object.version();
         synchronized (this) {
             content.committed(version);
             Place place = inode.place();
             if (!removed && place != null && place.key().equals(version.key())) {
-                files.stored(place, version, modified);
+                files.stored(place, object, modified);
             }
         }
         settle();
@@ -325,8 +343,8 @@ final class SharedFile implements LiveFile {
         settle();
     }
 
-    /** Its name is about to be removed: what is being committed ends first. */
-    void withdraw() {
+    /** Its name is about to be removed: what is being committed ends first. If this is interrupted, it is to be reinstated. */
+    void withdraw() throws InterruptedException {
         WrittenFile written = content.written();
         if (written != null) {
             written.withdraw();
@@ -410,7 +428,14 @@ final class SharedFile implements LiveFile {
             }
             ended = true;
         }
-        content.close();
-        files.ended(this);
+        try {
+            content.close();
+            files.ended(this);
+        } finally {
+            synchronized (this) {
+                gone = true;
+                notifyAll();
+            }
+        }
     }
 }

@@ -30,9 +30,6 @@ import org.slf4j.LoggerFactory;
 final class SharedFiles implements Writeback.Listener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SharedFiles.class);
 
-    /** The class of an object that is written without naming one. */
-    private static final String STANDARD = "STANDARD";
-
     private final Tree tree;
     private final InodeTable inodes;
     private final PageFetcher fetcher;
@@ -189,6 +186,13 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         return List.copyOf(more);
     }
 
+    /** Waits until what of the inode is ending, and cannot be joined any more, is gone. */
+    void awaitEnds(Inode inode) throws InterruptedException {
+        for (SharedFile file : of(inode.number())) {
+            file.awaitEnd();
+        }
+    }
+
     /** Nobody has it open and nothing of it is to be committed. */
     void ended(SharedFile file) {
         WrittenFile content = file.written();
@@ -207,10 +211,10 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         inodes.release(file.inode(), 1);
     }
 
-    /** The store has this version at the place now, because it was written here. */
-    void stored(Place place, ObjectVersion version, Instant modified) {
-        times.set(version, modified);
-        tree.changed(place.parent(), place.name(), new FileEntry(new StoredObject(version, STANDARD)));
+    /** The store has this at the place now, because it was written here. */
+    void stored(Place place, StoredObject object, Instant modified) {
+        times.set(object.version(), modified);
+        tree.changed(place.parent(), place.name(), new FileEntry(object));
     }
 
     void commitBehind(WrittenFile content) {
@@ -226,10 +230,10 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
     }
 
     @Override
-    public void committed(WrittenFile content, ObjectVersion version) {
+    public void committed(WrittenFile content, StoredObject object) {
         SharedFile file = byContent.get(content);
         if (file != null) {
-            file.committed(version);
+            file.committed(object);
         }
     }
 

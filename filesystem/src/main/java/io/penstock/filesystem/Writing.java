@@ -9,6 +9,7 @@ import java.time.InstantSource;
  * first the write-back, then the store.
  *
  * @param writeback just opened: the file system starts it
+ * @param exclusive when an open with O_EXCL is decided
  * @param clock gives files their time
  */
-public record Writing(ObjectStore store, Writeback writeback, InstantSource clock) {}
+public record Writing(ObjectStore store, Writeback writeback, Exclusive exclusive, InstantSource clock) {}

@@ -254,7 +254,7 @@ class FilesTest extends OverOneCache {
                 () -> m.fs.setattr(a, null, truncate),
                 () -> m.fs.setxattr(a, "user.x", new byte[0], 0),
                 () -> m.fs.removexattr(a, "user.x"),
-                () -> m.fs.write(1, 0, ByteBuffer.allocate(1), false),
+                () -> m.fs.write(1, 0, ByteBuffer.allocate(1), 0, false),
                 () -> m.fs.copyFileRange(1, 0, 2, 0, 1),
                 () -> m.fs.fallocate(1, 0, 0, 1));
 

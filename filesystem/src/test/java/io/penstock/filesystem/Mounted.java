@@ -36,6 +36,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
@@ -55,6 +57,9 @@ final class Mounted implements AutoCloseable {
     static final int PASSTHROUGH_FROM = 2;
 
     static final long LARGEST_OBJECT = 1L << 40;
+
+    /** Names that the kernel is to know at most. */
+    static final int MOST_NAMES = 3_000;
 
     // open(2).
     static final int O_WRONLY = 1;
@@ -79,6 +84,9 @@ final class Mounted implements AutoCloseable {
     private final Tree tree;
     private final @Nullable Writeback writeback;
 
+    /** open(2)'s, by handle. */
+    private final Map<Long, Integer> flags = new ConcurrentHashMap<>();
+
     /** Lookups to forget at the end. */
     private final List<Long> lookups = new ArrayList<>();
 
@@ -88,7 +96,7 @@ final class Mounted implements AutoCloseable {
      * @param cache may be shared: each has a namespace of its own in it
      */
     Mounted(PageCache cache) {
-        this(cache, new ManualClock(), null, null, false);
+        this(cache, new ManualClock(), null, null, Exclusive.CLOSE, false);
     }
 
     /**
@@ -103,6 +111,7 @@ final class Mounted implements AutoCloseable {
             ManualClock clock,
             @Nullable InMemoryObjectStore bucket,
             @Nullable WritebackConfig config,
+            Exclusive exclusive,
             boolean kernelKeepsSizes) {
         this.clock = clock;
         this.bucket =
@@ -114,9 +123,17 @@ final class Mounted implements AutoCloseable {
         fetcher = new PageFetcher(store, cache, namespace, ReadaheadConfig.defaults());
         tree = new Tree(store, "", new MetadataConfig(TTL, NEGATIVE_TTL), clock::nanoTime);
         writeback = config == null ? null : open(cache, namespace, config);
-        Writing writing = writeback == null ? null : new Writing(store, writeback, clock);
-        FileSystemConfig files =
-                new FileSystemConfig(UID, GID, 0640, 0751, Passthrough.VERIFIED, PASSTHROUGH_FROM, kernelKeepsSizes);
+        Writing writing = writeback == null ? null : new Writing(store, writeback, exclusive, clock);
+        FileSystemConfig files = new FileSystemConfig(
+                UID,
+                GID,
+                0640,
+                0751,
+                AllowedUsers.ALL,
+                MOST_NAMES,
+                Passthrough.VERIFIED,
+                PASSTHROUGH_FROM,
+                kernelKeepsSizes);
         fs = new FileSystem(tree, fetcher, files, MOUNT_TIME, writing);
     }
 
@@ -130,17 +147,22 @@ final class Mounted implements AutoCloseable {
 
     /** One that can be written. */
     static Mounted writable(PageCache cache, Path staging) {
-        return new Mounted(cache, new ManualClock(), null, config(staging, Close.VISIBLE), false);
+        return new Mounted(cache, new ManualClock(), null, config(staging, Close.VISIBLE), Exclusive.CLOSE, false);
     }
 
     /** One that can be written, whose kernel collects what is written. */
     static Mounted writtenBack(PageCache cache, Path staging) {
-        return new Mounted(cache, new ManualClock(), null, config(staging, Close.VISIBLE), true);
+        return new Mounted(cache, new ManualClock(), null, config(staging, Close.VISIBLE), Exclusive.CLOSE, true);
     }
 
     /** One that can be written, over a bucket that another has mounted before. */
     static Mounted writable(PageCache cache, InMemoryObjectStore bucket, WritebackConfig config) {
-        return new Mounted(cache, new ManualClock(), bucket, config, false);
+        return new Mounted(cache, new ManualClock(), bucket, config, Exclusive.CLOSE, false);
+    }
+
+    /** The same of one whose exclusive opens are decided by the store. */
+    static Mounted exclusive(PageCache cache, InMemoryObjectStore bucket, WritebackConfig config) {
+        return new Mounted(cache, new ManualClock(), bucket, config, Exclusive.STORE, false);
     }
 
     static WritebackConfig config(Path staging, Close close) {
@@ -174,14 +196,29 @@ final class Mounted implements AutoCloseable {
     }
 
     OpenFile open(String path, int flags) throws ErrnoException {
-        return walked(() -> fs.open(lookup(path).inode(), flags));
+        return opened(walked(() -> fs.open(lookup(path).inode(), flags)), flags);
     }
 
     /** Makes a file and leaves it open. */
     OpenFile create(String path, int flags) throws ErrnoException {
         CreatedFile created = walked(() -> fs.create(parent(path), name(path), 0644, flags));
         lookups.add(created.attributes().inode());
-        return created.open();
+        return opened(created.open(), flags);
+    }
+
+    private OpenFile opened(OpenFile file, int openFlags) {
+        flags.put(file.handle(), openFlags);
+        return file;
+    }
+
+    /** open(2)'s, of an open file: the kernel names them at each write. */
+    int flags(OpenFile file) {
+        return flags.getOrDefault(file.handle(), 0);
+    }
+
+    /** As fcntl(2) does. */
+    void setFlags(OpenFile file, int openFlags) {
+        flags.put(file.handle(), openFlags);
     }
 
     /** What is done at a path's end. */
@@ -204,7 +241,7 @@ final class Mounted implements AutoCloseable {
     void write(OpenFile file, long position, String text) throws ErrnoException {
         ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
         int length = bytes.remaining();
-        assertThat(fs.write(file.handle(), position, bytes, false)).isEqualTo(length);
+        assertThat(fs.write(file.handle(), position, bytes, flags(file), false)).isEqualTo(length);
     }
 
     /** As close(2) does: the kernel flushes, and releases whatever comes of that. */

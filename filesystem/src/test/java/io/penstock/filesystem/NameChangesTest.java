@@ -4,14 +4,20 @@ import static io.penstock.filesystem.Mounted.O_RDWR;
 import static io.penstock.filesystem.Mounted.O_TRUNC;
 import static io.penstock.filesystem.Mounted.O_WRONLY;
 import static io.penstock.filesystem.Mounted.assertErrno;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.Errno;
+import io.penstock.filesystem.OpenFile.PageCachePolicy;
+import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Call;
+import io.penstock.testing.Content;
 import io.penstock.testing.Fault;
 import io.penstock.testing.Gate;
 import io.penstock.writeback.WritebackConfig;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.FutureTask;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -108,6 +114,38 @@ class NameChangesTest extends OverWritableMount {
         m.rmdir("d/e");
         m.rmdir("d");
         assertErrno(Errno.ENOENT, () -> m.lookup("d"));
+    }
+
+    @Test
+    void unlink_twoLevelsDown_leavesTheKernelsCopiesOfTheListingsAbove() throws Exception {
+        m.bucket.put("d/e/a", "1");
+        m.bucket.put("d/e/b", "1");
+        long root = FileSystem.ROOT;
+        long d = m.lookup("d").inode();
+        opendirAndRead(root);
+        opendirAndRead(d);
+
+        m.unlink("d/e/a");
+
+        assertThat(opendirAndRead(root)).isEqualTo(PageCachePolicy.KEEP);
+        assertThat(opendirAndRead(d)).isEqualTo(PageCachePolicy.KEEP);
+    }
+
+    private PageCachePolicy opendirAndRead(long inode) throws Exception {
+        OpenFile directory = m.fs.opendir(inode);
+        m.ls(directory.handle(), 0, 10);
+        m.fs.releasedir(directory.handle());
+        return directory.pageCache();
+    }
+
+    @Test
+    void lookup_emptiedHereAndMadeAFileBySomebodyElse_isTheFile() throws Exception {
+        m.bucket.put("d/a", "1");
+        m.unlink("d/a");
+        m.bucket.put("d", "theirs");
+        m.clock.advance(Mounted.TTL);
+
+        assertThat(m.cat("d")).isEqualTo("theirs");
     }
 
     // ---- unlink
@@ -362,7 +400,8 @@ class NameChangesTest extends OverWritableMount {
     void unlink_whileItIsCommittedBehind_leavesNothing() throws Exception {
         OpenFile file = m.create("a", O_WRONLY);
         try (Gate answer = m.delays.holdAnswer(call -> call instanceof Call.Put)) {
-            m.close(file);
+            m.write(file, 0, "1");
+            m.fs.release(file.handle());
             answer.awaitHeld(1);
             FutureTask<Void> unlink = new FutureTask<>(() -> {
                 m.unlink("a");
@@ -388,6 +427,45 @@ class NameChangesTest extends OverWritableMount {
         assertErrno(Errno.EACCES, () -> m.unlink("a"));
 
         assertThat(m.cat("a")).isEqualTo("1");
+    }
+
+    @Test
+    void unlink_doneWithoutAnAnswer_isAskedFor() throws Exception {
+        m.bucket.put("d/a", "1");
+        m.lookup("d/a");
+        m.faults.next(Call.Delete.class::isInstance, Fault.failAfterwards(ObjectStoreException.Unavailable::new));
+
+        assertErrno(Errno.EIO, () -> m.unlink("d/a"));
+
+        assertErrno(Errno.ENOENT, () -> m.lookup("d/a"));
+    }
+
+    @Test
+    void rmdir_doneWithoutAnAnswer_isAskedFor() throws Exception {
+        m.mkdir("d");
+        m.faults.next(Call.Delete.class::isInstance, Fault.failAfterwards(ObjectStoreException.Unavailable::new));
+
+        assertErrno(Errno.EIO, () -> m.rmdir("d"));
+
+        assertErrno(Errno.ENOENT, () -> m.lookup("d"));
+    }
+
+    @Test
+    void mkdir_doneWithoutAnAnswer_isAskedFor() throws Exception {
+        assertErrno(Errno.ENOENT, () -> m.lookup("d"));
+        m.faults.next(Call.Put.class::isInstance, Fault.failAfterwards(ObjectStoreException.Unavailable::new));
+
+        assertErrno(Errno.EIO, () -> m.mkdir("d"));
+
+        assertThat(m.lookup("d").isDirectory()).isTrue();
+    }
+
+    @Test
+    void rmdir_ofADirectoryWithHiddenKeysOnly_isEnotempty() throws Exception {
+        m.bucket.put("d//x", "1");
+        assertThat(m.ls(m.lookup("d").inode(), 10)).isEmpty();
+
+        assertErrno(Errno.ENOTEMPTY, () -> m.rmdir("d"));
     }
 
     @Test
@@ -461,6 +539,30 @@ class NameChangesTest extends OverWritableMount {
         assertThat(m.lookup("d/b").inode()).isEqualTo(inode);
         assertThat(m.cat("d/b")).isEqualTo("1");
         assertThat(m.ls(FileSystem.ROOT, 10)).containsExactly("d");
+    }
+
+    @Test
+    void rename_object_keepsWhatItHasBesideItsBytes() throws Exception {
+        ObjectProperties properties = new ObjectProperties(
+                new TreeMap<>(Map.of("content-type", "text/x-own", "x-amz-storage-class", "STANDARD_IA")),
+                Map.of("team", "web"));
+        m.bucket.put("a", Content.of(new byte[10]), properties);
+
+        m.rename("a", "b.html", 0);
+
+        assertThat(m.bucket.properties("b.html")).isEqualTo(properties);
+        long inode = m.lookup("b.html").inode();
+        assertThat(new String(m.fs.getxattr(inode, "user.penstock.storage-class"), UTF_8))
+                .isEqualTo("STANDARD_IA");
+    }
+
+    @Test
+    void rename_fromATemporaryName_givesItTheTypeOfItsName() throws Exception {
+        m.save("page.html.tmp", "1");
+
+        m.rename("page.html.tmp", "page.html", 0);
+
+        assertThat(m.bucket.properties("page.html").headers()).containsEntry("content-type", "text/html");
     }
 
     @Test
@@ -643,6 +745,8 @@ class NameChangesTest extends OverWritableMount {
 
     @Test
     void rename_closedMeanwhileAndTheOldNameCannotBeRemoved_leavesTheInodeThere() throws Exception {
+        assertErrno(Errno.ENOENT, () -> m.lookup("a")); // so that nothing but the removal asks for it
+        assertErrno(Errno.ENOENT, () -> m.lookup("b"));
         leavesTheInodeOfWhatIsClosed(m.delays.hold(Call.Head.class::isInstance));
     }
 
@@ -821,5 +925,43 @@ class NameChangesTest extends OverWritableMount {
                 throw new AssertionError(e);
             }
         });
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void unlink_whileTheStoreDecidesAboutACommit_canBeInterruptedAndTheFileStays(boolean byRename) throws Exception {
+        m.save("other", "2");
+        OpenFile file = m.create("a", O_WRONLY);
+        m.write(file, 0, "1");
+        try (Gate gate = m.delays.hold(Call.Put.class::isInstance)) {
+            FutureTask<Boolean> closed = new FutureTask<>(() -> {
+                m.fs.flush(file.handle(), 0);
+                return true;
+            });
+            Thread.startVirtualThread(closed);
+            gate.awaitHeld(1);
+            FutureTask<Boolean> removed = new FutureTask<>(() -> {
+                assertErrno(Errno.EINTR, () -> {
+                    if (byRename) {
+                        m.rename("other", "a", 0);
+                    } else {
+                        m.unlink("a");
+                    }
+                });
+                return true;
+            });
+            Thread remover = Thread.startVirtualThread(removed);
+            while (remover.getState() != Thread.State.WAITING) {
+                Thread.onSpinWait();
+            }
+            remover.interrupt();
+            removed.get();
+            assertThat(m.lookup("a").size()).isEqualTo(1);
+            gate.open();
+            closed.get();
+        }
+        m.fs.release(file.handle());
+        assertThat(m.stored("a")).isEqualTo("1");
+        assertThat(m.stored("other")).isEqualTo("2");
     }
 }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.core.Errno;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.testing.Call;
 import io.penstock.testing.Content;
 import io.penstock.testing.Fault;
 import io.penstock.testing.Gate;
@@ -91,7 +92,7 @@ class NamesAndAttributesTest extends OverOneCache {
                         Mounted.TTL.toNanos()));
         assertThat(m.fs.getattr(found.inode())).isEqualTo(found);
         assertThat(m.fs.getattrNow(found.inode())).isEqualTo(found);
-        assertThat(m.drainCalls()).hasSize(1);
+        assertThat(m.drainCalls()).hasSize(2);
     }
 
     @Test
@@ -175,15 +176,17 @@ class NamesAndAttributesTest extends OverOneCache {
 
     @Test
     void lookup_storeFails_isTheErrnoOfTheFailure() {
-        m.faults.next(call -> true, Fault.fail(ObjectStoreException.Unavailable::new));
+        m.faults.next(Call.List.class::isInstance, Fault.fail(ObjectStoreException.Unavailable::new));
         assertErrno(Errno.EIO, () -> m.lookup("a"));
-        m.faults.next(call -> true, Fault.fail(ObjectStoreException.Throttled::new));
+        m.faults.next(Call.List.class::isInstance, Fault.fail(ObjectStoreException.Throttled::new));
         assertErrno(Errno.EIO, () -> m.lookup("a"));
-        m.faults.next(call -> true, Fault.fail(ObjectStoreException.Corrupt::new));
+        m.faults.next(Call.List.class::isInstance, Fault.fail(ObjectStoreException.Corrupt::new));
         assertErrno(Errno.EIO, () -> m.lookup("a"));
-        m.faults.next(call -> true, Fault.fail(ObjectStoreException.AccessDenied::new));
+        m.faults.next(Call.List.class::isInstance, Fault.fail(ObjectStoreException.Refused::new));
+        assertErrno(Errno.EIO, () -> m.lookup("a"));
+        m.faults.next(Call.List.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
         assertErrno(Errno.EACCES, () -> m.lookup("a"));
-        m.faults.next(call -> true, Fault.fail(ObjectStoreException.NotFound::new));
+        m.faults.next(Call.List.class::isInstance, Fault.fail(ObjectStoreException.NotFound::new));
         assertErrno(Errno.ESTALE, () -> m.lookup("a"));
     }
 
@@ -250,7 +253,8 @@ class NamesAndAttributesTest extends OverOneCache {
 
     @Test
     void config_impossibleMode_isRefused() {
-        assertThatThrownBy(() -> new FileSystemConfig(0, 0, 01644, 0755, Passthrough.OFF, 0, false))
+        assertThatThrownBy(() -> new FileSystemConfig(
+                        0, 0, 01644, 0755, AllowedUsers.ALL, Long.MAX_VALUE, Passthrough.OFF, 0, false))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("file-mode must be three octal digits, 000 to 777, not 1644");
     }

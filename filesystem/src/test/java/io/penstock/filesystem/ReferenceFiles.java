@@ -271,8 +271,7 @@ final class ReferenceFiles {
             handle.flushed = true;
             file.unflushed--;
         }
-        boolean isEmpty = file.fresh && file.content.length == 0;
-        return file.unflushed > 0 || isEmpty ? null : commit(file);
+        return file.unflushed > 0 ? null : commit(file);
     }
 
     void release(Handle handle) {

@@ -17,6 +17,11 @@ final class ToldKernel implements KernelCache {
         told.add("name " + parent + "/" + name);
     }
 
+    @Override
+    public void forget(long inode, long parent, String name) {
+        told.add("forget " + inode + " of " + parent + "/" + name);
+    }
+
     /** What it was told since this was asked last. */
     List<String> drain() {
         List<String> drained = List.copyOf(told);

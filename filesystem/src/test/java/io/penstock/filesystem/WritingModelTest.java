@@ -33,15 +33,16 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * Random calls that write, changes by others and remounts, judged by {@link ReferenceFiles}: after each step every name,
  * every open file and every object must be as there. What is known is believed until somebody else changes something.
- * Few names, so that they collide. {@code -Dpenstock.sequences=N}
- * runs more.
+ * Few names, so that they collide. Each run takes other sequences;
+ * {@code -Dpenstock.sequences=N} takes N of them, and {@code -Dpenstock.seed=S} the one of that seed.
  */
-@Timeout(3600)
+@Timeout(1200)
 class WritingModelTest {
     private static final List<String> PATHS = List.of("a", "b", "d/a");
     private static final int SLOTS = 3;
     private static final int STEPS = 14;
-    private static final int SEQUENCES = Integer.getInteger("penstock.sequences", 10_000);
+    private static final int SEQUENCES =
+            Integer.getInteger("penstock.sequences", Boolean.getBoolean("penstock.test.full") ? 10_000 : 2_000);
 
     // fallocate(2).
     private static final int KEEP_SIZE = 1;
@@ -89,7 +90,7 @@ class WritingModelTest {
     @Test
     void anySteps_areAsInTheReference() throws Exception {
         try (PageCache cache = Mounted.cache(folder.resolve("cache"))) {
-            Seeded.check(SEQUENCES, random -> {
+            Seeded.checkOthers("WritingModelTest", SEQUENCES, random -> {
                 // A few sequences work around the end of a block.
                 int base = random.nextInt(200) == 0 ? (4 << 20) - 20 : 0;
                 List<Step> steps =
@@ -270,15 +271,17 @@ class WritingModelTest {
         private void change(Step step, Open file) throws Exception {
             long handle = file.file.handle();
             if (!file.reference.writes) {
-                expect(Errno.EBADF, () -> m.fs.write(handle, 0, ByteBuffer.allocate(1), false));
+                expect(Errno.EBADF, () -> m.fs.write(handle, 0, ByteBuffer.allocate(1), 0, false));
                 return;
             }
             switch (step) {
                 case Step.Write(int _, int position, int size) -> {
                     byte[] bytes = bytes(size);
                     boolean patient = position % 2 == 0;
-                    if (patient || m.fs.writeNow(handle, position, ByteBuffer.wrap(bytes), false) != size) {
-                        m.fs.write(handle, position, ByteBuffer.wrap(bytes), false);
+                    if (patient
+                            || m.fs.writeNow(handle, position, ByteBuffer.wrap(bytes), m.flags(file.file), false)
+                                    != size) {
+                        m.fs.write(handle, position, ByteBuffer.wrap(bytes), m.flags(file.file), false);
                     }
                     reference.write(file.reference, position, bytes);
                 }

@@ -12,17 +12,23 @@ import static io.penstock.filesystem.OpenFile.PageCachePolicy.KEEP;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.Errno;
+import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Call;
+import io.penstock.testing.Content;
 import io.penstock.testing.Fault;
 import io.penstock.testing.TestData;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What write, fsync and close do, by handle. */
 @Timeout(60)
@@ -36,6 +42,21 @@ class WritingTest extends OverWritableMount {
     private static final int SEEK_HOLE = 4;
 
     // ---- create, write, close
+
+    @Test
+    void write_overAnObject_keepsWhatItHasBesideItsBytes() throws Exception {
+        ObjectProperties properties = new ObjectProperties(
+                new TreeMap<>(Map.of("content-type", "text/x-own", "x-amz-storage-class", "STANDARD_IA")),
+                Map.of("team", "web"));
+        m.bucket.put("a", Content.of(new byte[10]), properties);
+
+        m.save("a", "new");
+
+        assertThat(m.bucket.properties("a")).isEqualTo(properties);
+        long inode = m.lookup("a").inode();
+        assertThat(new String(m.fs.getxattr(inode, "user.penstock.storage-class"), StandardCharsets.UTF_8))
+                .isEqualTo("STANDARD_IA");
+    }
 
     @Test
     void create_writtenAndClosed_isVisible() throws Exception {
@@ -66,17 +87,43 @@ class WritingTest extends OverWritableMount {
     }
 
     @Test
-    void create_closedEmpty_isCommittedBehind() throws Exception {
-        m.close(m.create("a", O_WRONLY));
+    void create_closedEmpty_isCommittedByThatClose() throws Exception {
+        OpenFile file = m.create("a", O_WRONLY);
 
-        m.drain();
+        m.fs.flush(file.handle(), 0);
         assertThat(m.stored("a")).isEmpty();
+
+        m.fs.release(file.handle());
         assertThat(m.lookup("a").size()).isZero();
+        assertThat(m.store.only(Call.Put.class)).hasSize(1);
+    }
+
+    /** As touch(1), {@code : > file} and {@code open(path, "w").close()} do. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void close_ofAnEmptyFileThatTheStoreRefuses_fails(boolean existing) throws Exception {
+        if (existing) {
+            m.bucket.put("a", "hello");
+        }
+        m.faults.next(Call.Put.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
+        OpenFile file = existing ? m.open("a", O_WRONLY | O_TRUNC) : m.create("a", O_WRONLY);
+
+        assertErrno(Errno.EACCES, () -> m.fs.flush(file.handle(), 0));
+        m.fs.release(file.handle());
+        m.drain();
+        assertThat(m.stored("a")).as("it was tried again").isEmpty();
+    }
+
+    @Test
+    void close_writtenOnce_costsOnePut() throws Exception {
+        m.save("a", "hello");
+
+        assertThat(m.store.only(Call.Put.class)).hasSize(1);
     }
 
     /** As flock(1) does. */
     @Test
-    void create_toBeReadOnly_isCommittedBehindAndOpensAgain() throws Exception {
+    void create_toBeReadOnly_isCommittedAndOpensAgain() throws Exception {
         OpenFile lock = m.create("lock", O_CREAT);
         OpenFile writer = m.open("lock", O_WRONLY);
         m.write(writer, 0, "hello");
@@ -95,7 +142,7 @@ class WritingTest extends OverWritableMount {
     }
 
     @Test
-    void open_truncatedToBeReadOnly_isCommittedBehind() throws Exception {
+    void open_truncatedToBeReadOnly_isCommitted() throws Exception {
         m.bucket.put("a", "hello");
         OpenFile file = m.open("a", O_TRUNC);
         assertErrno(Errno.EBADF, () -> m.write(file, 0, "no"));
@@ -183,11 +230,11 @@ class WritingTest extends OverWritableMount {
     }
 
     @Test
-    void close_ofADuplicateBeforeAnythingIsWritten_commitsNothing() throws Exception {
+    void close_ofADuplicateBeforeAnythingIsWritten_commitsTheEmptyFile() throws Exception {
         OpenFile file = m.create("a", O_WRONLY);
 
         m.fs.flush(file.handle(), 0);
-        assertThat(m.stored("a")).isNull();
+        assertThat(m.stored("a")).isEmpty();
         m.write(file, 0, "1");
         m.fs.flush(file.handle(), 0);
         assertThat(m.stored("a")).isEqualTo("1");
@@ -202,7 +249,7 @@ class WritingTest extends OverWritableMount {
         OpenFile file = m.create("a", O_RDWR);
         m.write(file, 0, "1");
         m.fs.flush(file.handle(), 0);
-        m.fs.write(file.handle(), 0, ByteBuffer.wrap(new byte[] {'2'}), true);
+        m.fs.write(file.handle(), 0, ByteBuffer.wrap(new byte[] {'2'}), 0, true);
         OpenFile reader = m.open("a");
 
         m.fs.release(file.handle());
@@ -216,7 +263,8 @@ class WritingTest extends OverWritableMount {
     // ---- without waiting
 
     private int writeNow(OpenFile file, String text, boolean pages) throws Exception {
-        return m.fs.writeNow(file.handle(), 0, ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)), pages);
+        ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+        return m.fs.writeNow(file.handle(), 0, bytes, m.flags(file), pages);
     }
 
     @Test
@@ -318,6 +366,19 @@ class WritingTest extends OverWritableMount {
         m.close(second);
 
         assertThat(m.stored("a")).isEqualTo("0123");
+    }
+
+    @Test
+    void write_appendIsSetAndClearedWhileOpen_goesWhereTheFlagsOfTheWriteSay() throws Exception {
+        m.bucket.put("a", "0123456789");
+        OpenFile file = m.open("a", O_RDWR | O_APPEND);
+        m.setFlags(file, O_RDWR);
+        m.write(file, 1, "X");
+        m.setFlags(file, O_RDWR | O_APPEND);
+        m.write(file, 1, "Y");
+        m.close(file);
+
+        assertThat(m.stored("a")).isEqualTo("0X23456789Y");
     }
 
     @Test
@@ -452,7 +513,7 @@ class WritingTest extends OverWritableMount {
     @Test
     void setattr_times_areShownForTheMountsLife() throws Exception {
         Instant time = Instant.parse("2001-02-03T04:05:06Z");
-        AttributeChange change = new AttributeChange(0600, 1, 1, null, time, time);
+        AttributeChange change = new AttributeChange(0640, 1, 1, null, time, time);
         OpenFile file = m.create("a", O_WRONLY);
         m.write(file, 0, "1");
         long inode = m.lookup("a").inode();
@@ -472,6 +533,44 @@ class WritingTest extends OverWritableMount {
         m.bucket.put("c", "another");
         m.clock.advance(Mounted.TTL);
         assertThat(m.lookup("c").modified()).isNotEqualTo(time);
+    }
+
+    @Test
+    void setattr_modeThatGivesOthersLess_isEperm() throws Exception {
+        m.bucket.put("d/a", "1");
+        long file = m.lookup("d/a").inode();
+        long directory = m.lookup("d").inode();
+
+        assertErrno(Errno.EPERM, () -> m.fs.setattr(file, null, mode(0600)));
+        assertErrno(Errno.EPERM, () -> m.fs.setattr(file, null, mode(0)));
+        assertErrno(Errno.EPERM, () -> m.fs.setattr(directory, null, mode(0700)));
+    }
+
+    /** As rsync does with its temporary files, whose final mode it asks for once they are closed. */
+    @Test
+    void setattr_modeThatGivesOthersLess_isAcceptedWhileTheFileIsOpenForWriting() throws Exception {
+        OpenFile file = m.create("a", O_WRONLY);
+        long inode = m.lookup("a").inode();
+
+        assertThat(m.fs.setattr(inode, null, mode(0600)).mode()).isEqualTo(0100640);
+        m.close(file);
+        assertErrno(Errno.EPERM, () -> m.fs.setattr(inode, null, mode(0600)));
+    }
+
+    @Test
+    void setattr_anyOtherMode_isAcceptedAndNotKept() throws Exception {
+        m.bucket.put("d/a", "1");
+        long file = m.lookup("d/a").inode();
+        long directory = m.lookup("d").inode();
+
+        for (int mode : new int[] {0640, 0644, 0755, 0440, 0777, 0100640}) {
+            assertThat(m.fs.setattr(file, null, mode(mode)).mode()).isEqualTo(0100640);
+        }
+        assertThat(m.fs.setattr(directory, null, mode(0755)).mode()).isEqualTo(0040751);
+    }
+
+    private static AttributeChange mode(int mode) {
+        return new AttributeChange(mode, null, null, null, null, null);
     }
 
     @Test

@@ -72,8 +72,14 @@ public final class MountTable {
                 unescape(fields[separator + 2]));
     }
 
-    /** Space, tab, newline, backslash and hash come as a backslash and three octal digits. */
-    private static String unescape(String field) {
+    /**
+     * What a field of the mount table or of fstab(5) means: space, tab, newline, backslash and hash stand in it as a
+     * backslash and three octal digits.
+     *
+     * @param field its bytes, each as a character (ISO 8859-1)
+     * @throws NumberFormatException if something else follows a backslash
+     */
+    public static String unescape(String field) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream(field.length());
         for (int i = 0; i < field.length(); i++) {
             if (field.charAt(i) == '\\' && i + 3 < field.length()) {

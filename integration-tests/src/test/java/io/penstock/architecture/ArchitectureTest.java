@@ -25,11 +25,13 @@ class ArchitectureTest {
             "metadata",
             "cache",
             "prefetch",
+            "writeback",
             "filesystem",
             "fuse",
             "testing",
             "embeddeds3",
-            "cli");
+            "cli",
+            "benchmarks");
 
     private static final DescribedPredicate<JavaClass> AWS = resideInAPackage("software.amazon..");
     private static final DescribedPredicate<JavaClass> NATIVE =
@@ -42,13 +44,14 @@ class ArchitectureTest {
     @Test
     void classes_ofEveryModule_areSeen() {
         assertThat(CLASSES.stream().map(ArchitectureTest::module).collect(Collectors.toSet()))
-                .containsAll(MODULES);
+                .containsExactlyInAnyOrderElementsOf(MODULES);
     }
 
     @Test
     void awsTypes_outsideObjectStore_areNotUsed() {
         noClasses()
-                .that(not(resideInAnyPackage("io.penstock.objectstore..", "io.penstock.embeddeds3..")))
+                .that(not(resideInAnyPackage(
+                        "io.penstock.objectstore..", "io.penstock.embeddeds3..", "io.penstock.benchmarks..")))
                 .should()
                 .dependOnClassesThat(AWS)
                 .because("the object-store module hides which client speaks to S3")
@@ -85,6 +88,11 @@ class ArchitectureTest {
     @Test
     void modules_haveNoCycles() {
         slices().matching("io.penstock.(*)..").should().beFreeOfCycles().check(CLASSES);
+    }
+
+    @Test
+    void packages_haveNoCycles() {
+        slices().matching("io.penstock.(**)").should().beFreeOfCycles().check(CLASSES);
     }
 
     @Test

@@ -25,9 +25,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+@Tag("alone")
 class KernelMountIT extends MountContract {
     /** Full length takes minutes: {@code -Dpenstock.test.full=true}. */
     private static final boolean FULL = Boolean.getBoolean("penstock.test.full");

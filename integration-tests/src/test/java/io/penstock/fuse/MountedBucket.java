@@ -7,6 +7,7 @@ import io.penstock.cache.CacheStatistics;
 import io.penstock.cache.PageCache;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.AllowedUsers;
 import io.penstock.filesystem.FileSystem;
 import io.penstock.filesystem.FileSystemConfig;
 import io.penstock.filesystem.Passthrough;
@@ -65,7 +66,8 @@ final class MountedBucket implements AutoCloseable {
         cache = PageCache.open(new CacheConfig(cacheFolder, 64 * MIB, 0, 16 * MIB));
         fetcher = new PageFetcher(store, cache, "test", new ReadaheadConfig(8 * MIB, 2 * MIB, 8, MIB));
         Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL), clock::nanoTime);
-        FileSystemConfig config = new FileSystemConfig(0, 0, 0644, 0755, passthrough, 0, false);
+        FileSystemConfig config =
+                new FileSystemConfig(0, 0, 0644, 0755, AllowedUsers.ALL, Long.MAX_VALUE, passthrough, 0, false);
         fileSystem = new FileSystem(tree, fetcher, config, Instant.EPOCH, null);
         Path mountPoint = Files.createDirectories(folder.resolve("mount"));
         boolean mounted = false;

@@ -7,6 +7,8 @@ import io.penstock.cache.CacheConfig;
 import io.penstock.cache.PageCache;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.AllowedUsers;
+import io.penstock.filesystem.Exclusive;
 import io.penstock.filesystem.FetchedContent;
 import io.penstock.filesystem.FileSystem;
 import io.penstock.filesystem.FileSystemConfig;
@@ -74,9 +76,10 @@ final class WritableBucket implements AutoCloseable {
         fileSystem = new FileSystem(
                 tree,
                 fetcher,
-                new FileSystemConfig(0, 0, 0644, 0755, Passthrough.VERIFIED, 0, writebackCache),
+                new FileSystemConfig(
+                        0, 0, 0644, 0755, AllowedUsers.ALL, Long.MAX_VALUE, Passthrough.VERIFIED, 0, writebackCache),
                 Instant.EPOCH,
-                new Writing(bucket, writeback, InstantSource.system()));
+                new Writing(bucket, writeback, Exclusive.CLOSE, InstantSource.system()));
         MountOptions options = new MountOptions(
                 mountPoint,
                 "s3://bucket",

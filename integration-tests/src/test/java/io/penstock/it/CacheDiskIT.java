@@ -11,10 +11,12 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A cache folder on a disk that fails: reads give the right bytes all the same. Needs root, to make such disks. */
+@Tag("alone")
 final class CacheDiskIT {
     private static final int MIB = 1 << 20;
     private static final S3Server SERVER = S3Server.shared();

@@ -11,10 +11,12 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Mounting by mount(8) and a line in /etc/fstab, as an administrator does it. Needs root; puts fstab back. */
+@Tag("alone")
 final class FstabIT {
     private static final S3Server SERVER = S3Server.shared();
     private static final Path FSTAB = Path.of("/etc/fstab");
@@ -87,6 +89,7 @@ final class FstabIT {
                 mountPoint);
     }
 
+    @Tag("binding")
     @Test
     void mount8_ofAnFstabLine_mountsAndUmountEndsIt() throws Exception {
         addLine(",region=us-east-1");

@@ -1,10 +1,8 @@
 package io.penstock.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.penstock.testing.Signals;
 import io.penstock.testing.TestData;
 import java.io.IOException;
 import java.io.InputStream;
@@ -22,6 +20,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -90,6 +89,7 @@ final class LifecycleIT {
         }
     }
 
+    @Tag("binding")
     @ParameterizedTest
     @ValueSource(strings = {"umount", "umount -l", "fusermount3 -u", "fusermount3 -uz"})
     @Timeout(120)
@@ -103,6 +103,7 @@ final class LifecycleIT {
         }
     }
 
+    @Tag("binding")
     @Test
     @Timeout(120)
     void lazyUmount_ofABusyMount_endsTheProcessWithItsLastUser() throws Exception {
@@ -144,11 +145,11 @@ final class LifecycleIT {
         }
     }
 
+    @Tag("binding")
     @ParameterizedTest
     @ValueSource(strings = {"TERM", "INT", "HUP"})
     @Timeout(120)
     void signal_whileReading_unmountsAndLeavesNothing(String signal) throws Exception {
-        assumeFalse(signal.equals("HUP") && Signals.isIgnored(1), "under nohup a mount ignores SIGHUP, as it should");
         try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
             try (ExecutorService reader = Executors.newSingleThreadExecutor()) {
                 reader.execute(() -> Program.shell(scratch, "cat \"$1\"/data/* >/dev/null", mount.path()));
@@ -160,6 +161,7 @@ final class LifecycleIT {
         }
     }
 
+    @Tag("binding")
     @Test
     @Timeout(120)
     void abort_byTheKernel_endsTheProcessAndLeavesNothing() throws Exception {
@@ -176,6 +178,7 @@ final class LifecycleIT {
         }
     }
 
+    @Tag("binding")
     @Test
     @Timeout(120)
     void mount_overWhatAKilledProcessLeft_saysSoAndTakesItAway() throws Exception {
@@ -193,6 +196,7 @@ final class LifecycleIT {
         }
     }
 
+    @Tag("binding")
     @Test
     void sigterm_whileStarting_leavesNothing() throws Exception {
         for (int millis = 100; millis <= 1_500; millis += 200) {

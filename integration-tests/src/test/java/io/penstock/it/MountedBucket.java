@@ -56,7 +56,9 @@ final class MountedBucket implements AutoCloseable {
             Files.createDirectories(mountPoint);
         }
         Path log = scratch.resolve("mount.log");
-        List<String> command = new ArrayList<>(penstock());
+        // As a shell in the foreground starts programs: in the background SIGINT is ignored, and under nohup SIGHUP.
+        List<String> command = new ArrayList<>(List.of("env", "--default-signal=HUP,INT,QUIT"));
+        command.addAll(penstock());
         command.addAll(List.of("mount", bucket, mountPoint.toString(), "--foreground"));
         command.addAll(List.of("--endpoint", server.endpoint().toString(), "--region", "us-east-1", "--path-style"));
         if (Arrays.stream(options).noneMatch("--cache"::equals)) {

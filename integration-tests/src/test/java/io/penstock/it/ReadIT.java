@@ -1,6 +1,7 @@
 package io.penstock.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.testing.TestData;
 import java.io.InputStream;
@@ -22,6 +23,7 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,10 +32,21 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What programs read through a mount is what was stored, whatever the program, the size and the access pattern. */
+@Tag("binding")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class ReadIT {
     private static final int MIB = 1 << 20;
-    private static final long[] SIZES = {0, 1, 4095, MIB - 1, MIB, MIB + 1, 100L * MIB, 5L << 30};
+    private static final boolean FULL = Boolean.getBoolean("penstock.test.full");
+    private static final long[] SIZES = {0, 1, 4095, MIB - 1, MIB, MIB + 1, 100L * MIB};
+
+    /** The period is no power of two, so that an offset that lost its upper bits would show. */
+    private static final RepeatedData HUGE = new RepeatedData("sizes/5GiB.bin", 5L << 30, 63 << 20);
+
+    private static final boolean HAS_HUGE = FULL || !MountedBucket.BINDING.equals("jnr");
+
+    /** More than a listing of S3 has on two pages. */
+    private static final int MANY = FULL ? 10_000 : 2_100;
+
     private static final List<String> NAMES =
             List.of("with space.txt", "größe-日本語-😀.txt", "100%.txt", "a+b=c&d.txt", "q?#[x]'\"$`.txt", "%2F");
 
@@ -47,7 +60,7 @@ final class ReadIT {
             .mapToObj(i -> TestData.of("tree/class-%d/sample %03d.bin".formatted(i % 5, i), 1 + i * 997L))
             .toList();
 
-    private final List<TestData> many = IntStream.range(0, 10_000)
+    private final List<TestData> many = IntStream.range(0, MANY)
             .mapToObj(i -> TestData.of("many/%05d".formatted(i), 3))
             .toList();
 
@@ -66,6 +79,9 @@ final class ReadIT {
         }
         for (String name : NAMES) {
             bucket.put(named(name));
+        }
+        if (HAS_HUGE) {
+            bucket.put(HUGE);
         }
         mount = MountedBucket.mount(server, bucket.name(), scratch, "--read-only");
     }
@@ -102,6 +118,34 @@ final class ReadIT {
         assertThat(Files.size(path(data))).isEqualTo(size);
         assertThat(Program.shell(mount.path(), "sha256sum < \"$1\"", path(data)).orThrow())
                 .startsWith(HexFormat.of().formatHex(stored.digest()));
+    }
+
+    /** Its offsets need more than 32 bits. All of it is read where everything is run. */
+    @Test
+    void read_ofAnObjectOf5GiB_givesTheStoredBytes() throws Exception {
+        assumeTrue(HAS_HUGE, "the first binding reads it");
+        RepeatedData data = HUGE;
+        long size = data.size();
+        Path file = mount.path().resolve(data.name());
+        assertThat(Files.size(file)).isEqualTo(size);
+        try (FileChannel channel = FileChannel.open(file)) {
+            for (long at : List.of(0L, (1L << 31) - MIB, (1L << 32) - MIB, size - 2 * MIB)) {
+                ByteBuffer bytes = ByteBuffer.allocate(2 * MIB);
+                for (int n = 1; n > 0 && bytes.hasRemaining(); ) {
+                    n = channel.read(bytes, at + bytes.position());
+                }
+                assertThat(bytes.array()).as("at %d", at).isEqualTo(data.bytes(at, 2 * MIB));
+            }
+            assertThat(channel.read(ByteBuffer.allocate(1), size)).isEqualTo(-1);
+        }
+        if (FULL) {
+            MessageDigest stored = MessageDigest.getInstance("SHA-256");
+            for (long at = 0; at < size; at += MIB) {
+                stored.update(data.bytes(at, MIB));
+            }
+            assertThat(Program.shell(mount.path(), "sha256sum < \"$1\"", file).orThrow())
+                    .startsWith(HexFormat.of().formatHex(stored.digest()));
+        }
     }
 
     @Test
@@ -223,7 +267,7 @@ final class ReadIT {
     }
 
     @Test
-    void list_ofAFolderOf10000_showsEachOnce() {
+    void list_ofAFolderOfManyPages_showsEachOnce() {
         assertThat(Program.shell(mount.path(), "ls many").orThrow().lines())
                 .containsExactlyElementsOf(
                         many.stream().map(data -> data.name().substring(5)).toList());

@@ -23,6 +23,9 @@ record S3Server(String name, URI endpoint, String accessKey, String secretKey) {
     private static final String PASSWORD = "penstock-secret";
     private static final Duration START = Duration.ofSeconds(60);
 
+    /** One image, so that a test does not change with what is published. */
+    private static final String IMAGE = "minio/minio:RELEASE.2025-09-07T16-13-09Z";
+
     /** Which server to take, where one is wanted: {@code docker}, {@code minio} or {@code s3proxy}. */
     private static final String WANTED =
             Optional.ofNullable(System.getenv("PENSTOCK_TEST_S3")).orElse("");
@@ -63,8 +66,7 @@ record S3Server(String name, URI endpoint, String accessKey, String secretKey) {
     }
 
     private static S3Server container() {
-        MinIOContainer minio =
-                new MinIOContainer("minio/minio:latest").withUserName(USER).withPassword(PASSWORD);
+        MinIOContainer minio = new MinIOContainer(IMAGE).withUserName(USER).withPassword(PASSWORD);
         minio.start(); // Testcontainers' reaper ends it with this JVM
         return new S3Server("MinIO in a container", URI.create(minio.getS3URL()), USER, PASSWORD);
     }

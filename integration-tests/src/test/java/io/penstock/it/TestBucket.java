@@ -18,13 +18,14 @@ import java.util.stream.Collectors;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.core.sync.RequestBody;
-import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
+import software.amazon.awssdk.http.apache5.Apache5HttpClient;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
 import software.amazon.awssdk.services.s3.model.MultipartUpload;
 import software.amazon.awssdk.services.s3.model.NoSuchKeyException;
 import software.amazon.awssdk.services.s3.model.NoSuchUploadException;
+import software.amazon.awssdk.services.s3.model.ObjectIdentifier;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 import software.amazon.awssdk.services.s3.model.S3Object;
 
@@ -34,6 +35,10 @@ final class TestBucket implements AutoCloseable {
     private static final int CONCURRENCY = 4;
     private static final int CONFLICT = 409;
     private static final int DELETE_TRIES = 50;
+
+    /** What one request of S3 may name. */
+    private static final int DELETED_AT_ONCE = 1_000;
+
     private static final long DELETE_PAUSE_NANOS = 100_000_000;
     private static final AtomicInteger COUNT = new AtomicInteger();
 
@@ -45,7 +50,7 @@ final class TestBucket implements AutoCloseable {
                 .endpointOverride(server.endpoint())
                 .region(Region.US_EAST_1)
                 .forcePathStyle(true)
-                .httpClient(UrlConnectionHttpClient.create())
+                .httpClient(Apache5HttpClient.create())
                 .credentialsProvider(StaticCredentialsProvider.create(
                         AwsBasicCredentials.create(server.accessKey(), server.secretKey())))
                 .build();
@@ -105,6 +110,34 @@ final class TestBucket implements AutoCloseable {
         List<CompletedPart> parts = allOf(uploads);
         s3.completeMultipartUpload(request ->
                 request.bucket(name).key(data.name()).uploadId(id).multipartUpload(upload -> upload.parts(parts)));
+    }
+
+    /** The part is sent once; the server makes the object of it. */
+    void put(RepeatedData data) throws Exception {
+        TestData part = put(data.part());
+        String id = s3.createMultipartUpload(request -> request.bucket(name).key(data.name()))
+                .uploadId();
+        List<Callable<CompletedPart>> copies = new ArrayList<>();
+        for (long offset = 0; offset < data.size(); offset += data.period()) {
+            int number = copies.size() + 1;
+            long last = Math.min(data.period(), data.size() - offset) - 1;
+            copies.add(() -> {
+                String etag = s3.uploadPartCopy(request -> request.sourceBucket(name)
+                                .sourceKey(part.name())
+                                .copySourceRange("bytes=0-" + last)
+                                .destinationBucket(name)
+                                .destinationKey(data.name())
+                                .uploadId(id)
+                                .partNumber(number))
+                        .copyPartResult()
+                        .eTag();
+                return CompletedPart.builder().partNumber(number).eTag(etag).build();
+            });
+        }
+        List<CompletedPart> parts = allOf(copies);
+        s3.completeMultipartUpload(request ->
+                request.bucket(name).key(data.name()).uploadId(id).multipartUpload(upload -> upload.parts(parts)));
+        delete(part.name());
     }
 
     private static <T> List<T> allOf(List<Callable<T>> calls) throws Exception {
@@ -201,6 +234,15 @@ final class TestBucket implements AutoCloseable {
         s3.deleteBucketPolicy(request -> request.bucket(name));
     }
 
+    private void deleteKeys(List<String> keys) {
+        for (int from = 0; from < keys.size(); from += DELETED_AT_ONCE) {
+            List<ObjectIdentifier> some = keys.subList(from, Math.min(from + DELETED_AT_ONCE, keys.size())).stream()
+                    .map(key -> ObjectIdentifier.builder().key(key).build())
+                    .toList();
+            s3.deleteObjects(request -> request.bucket(name).delete(objects -> objects.objects(some)));
+        }
+    }
+
     void delete(String key) {
         s3.deleteObject(request -> request.bucket(name).key(key));
     }
@@ -220,7 +262,7 @@ final class TestBucket implements AutoCloseable {
      * @param last whether that is an error
      */
     private boolean deleteAll(boolean last) {
-        keys("").forEach(this::delete);
+        deleteKeys(keys(""));
         listed("").forEach(upload -> abortIfThere(upload.key(), upload.uploadId())); // S3Proxy: they are in the bucket
         try {
             s3.deleteBucket(request -> request.bucket(name));

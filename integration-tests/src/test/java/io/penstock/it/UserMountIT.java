@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,6 +21,8 @@ import org.junit.jupiter.api.io.TempDir;
  * opened and mounted. Needs root, to become that user.
  */
 @Timeout(120)
+@Tag("alone")
+@Tag("binding")
 final class UserMountIT {
     private static final S3Server SERVER = S3Server.shared();
 

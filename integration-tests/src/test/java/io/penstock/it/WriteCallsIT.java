@@ -10,12 +10,14 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What each system call that changes a file does through a mount, flag by flag and mode by mode. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Tag("binding")
 final class WriteCallsIT {
     private static final int MIB = 1 << 20;
 
@@ -97,6 +99,24 @@ final class WriteCallsIT {
             """);
 
         bucket.assertHolds("append", "f", bytes("1223322!"));
+    }
+
+    @Test
+    void fcntl_ofAppend_holdsForTheNextWrite() throws Exception {
+        python(bucket.folder("fcntl"), """
+            import fcntl
+            f = os.open('f', os.O_CREAT | os.O_RDWR | os.O_APPEND)
+            os.write(f, b'0123456789')
+            fcntl.fcntl(f, fcntl.F_SETFL, 0)
+            os.pwrite(f, b'X', 1)
+            assert os.pread(f, 100, 0) == b'0X23456789', os.pread(f, 100, 0)
+            fcntl.fcntl(f, fcntl.F_SETFL, os.O_APPEND)
+            os.write(f, b'Y')
+            assert os.pread(f, 100, 0) == b'0X23456789Y', os.pread(f, 100, 0)
+            os.close(f)
+            """);
+
+        bucket.assertHolds("fcntl", "f", bytes("0X23456789Y"));
     }
 
     @Test

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class WriteFaultIT {
     private static final int MIB = 1 << 20;
     private static final S3Server SERVER = S3Server.shared();
-    private static final String TIMEOUTS = "s3.connect-timeout=1s,s3.read-timeout=2s,write.retry-deadline=2m";
+    private static final String TIMEOUTS = "s3.connect-timeout=1s,s3.read-timeout=2s";
 
     @TempDir
     private Path scratch;
@@ -59,7 +59,8 @@ final class WriteFaultIT {
     }
 
     private MountedBucket mount(S3Server server, String options) throws Exception {
-        return MountedBucket.mount(server, bucket.name(), scratch, "-o", TIMEOUTS + options);
+        return MountedBucket.mount(
+                server, bucket.name(), scratch, "-o", TIMEOUTS + ",write.retry-deadline=2m" + options);
     }
 
     private static void write(MountedBucket mount, TestData data) throws IOException {
@@ -180,8 +181,9 @@ final class WriteFaultIT {
     @Test
     void failure_thatMayPass_isToldByCloseAndGoesUpBehindOnceItHas() throws Exception {
         TestData data = TestData.of("file", 1000);
-        try (MountedBucket mount = mount(front.fronted(), "")) {
-            front.treat(request -> request.isUpload() ? Treatment.answer(501, "NotImplemented") : Treatment.PASS);
+        try (MountedBucket mount = MountedBucket.mount(
+                front.fronted(), bucket.name(), scratch, "-o", TIMEOUTS + ",write.retry-deadline=1s")) {
+            front.treat(request -> request.isUpload() ? Treatment.answer(503, "ServiceUnavailable") : Treatment.PASS);
             assertThatThrownBy(() -> write(mount, data)).hasMessageContaining("Input/output error");
             mount.awaitLog("'file' cannot be committed now");
             front.passAll();
@@ -189,6 +191,19 @@ final class WriteFaultIT {
             assertThat(mount.awaitEnd()).as(mount.log()).isTrue();
         }
         assertStored(data);
+    }
+
+    @Test
+    void failure_thatDoesNotPass_isToldByCloseAndKeptAndUnmountingEnds() throws Exception {
+        TestData data = TestData.of("file", 1000);
+        Recover recover = new Recover(SERVER, bucket.name(), scratch);
+        try (MountedBucket mount = mount(front.fronted(), "")) {
+            front.treat(request -> request.isUpload() ? Treatment.answer(501, "NotImplemented") : Treatment.PASS);
+            assertThatThrownBy(() -> write(mount, data)).hasMessageContaining("Input/output error");
+            Program.shell(scratch, "umount \"$1\"", mount.path()).orThrow();
+            assertThat(mount.awaitEnd()).as(mount.log()).isTrue();
+        }
+        assertThat(recover.run("--list").orThrow()).contains("'file'");
     }
 
     @Test
@@ -236,7 +251,9 @@ final class WriteFaultIT {
         try (ToxicWire wire = wire();
                 MountedBucket mount = mount(wire.server(), "")) {
             wire.proxy().toxics().latency("slow", ToxicDirection.UPSTREAM, 100).setJitter(50);
-            writeAndVerify(mount, "latency", () -> {});
+            TestData late = TestData.of("latency", 12L * MIB + 7);
+            write(mount, late);
+            assertStored(late);
             wire.heal();
             wire.proxy().toxics().resetPeer("reset", ToxicDirection.UPSTREAM, 300);
             writeAndVerify(mount, "reset", wire::heal);

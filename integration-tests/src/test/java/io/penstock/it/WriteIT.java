@@ -83,9 +83,17 @@ final class WriteIT {
             cp --reflink=auto 1048577.bin cloned
             cp --sparse=always 9437201.bin sparse
             cp -p cloned preserved
-            install -m 600 9437201.bin installed
+            install -m 755 9437201.bin installed
             cmp cloned "$1/22020099.bin"
             """, source);
+    }
+
+    /** Modes are not kept: who asks for a private file must hear of it. */
+    @Test
+    void install_ofAPrivateFile_saysThatItIsNot() throws Exception {
+        Program.Result result = Program.shell(bucket.folder("private"), "echo key > k; install -m 600 k installed");
+        assertThat(result.exit()).isNotZero();
+        assertThat(result.out()).contains("Operation not permitted");
     }
 
     @Test

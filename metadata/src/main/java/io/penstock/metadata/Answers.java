@@ -88,6 +88,12 @@ final class Answers {
         };
     }
 
+    /** The same, but of what is asked from now on: an answer that is known, or under way already, is not enough. */
+    Dated askAnew(Name name) throws ObjectStoreException, InterruptedException {
+        answers.asMap().remove(name);
+        return ask(name);
+    }
+
     /** The name stands for this as of now, because it was made so. What was asked before does not count any more. */
     void set(Name name, Answer answer) {
         Dated dated = new Dated(answer, nanoClock.getAsLong());

@@ -16,4 +16,9 @@ public record Directory(String prefix) implements Node {
     public String key(String name) {
         return prefix + name;
     }
+
+    /** The directory {@code name} in it. */
+    Directory child(String name) {
+        return new Directory(prefix + name + "/");
+    }
 }

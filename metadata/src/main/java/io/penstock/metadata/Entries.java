@@ -25,7 +25,7 @@ final class Entries {
     private List<Undecided> undecided = new ArrayList<>();
     /** How often an entry was replaced or has gone, or has come after the last page: after what somebody took for all. */
     private int changes;
-    /** Whether the last page is there. */
+    /** Whether all is there. */
     private boolean complete;
 
     private record Undecided(StoredObject object, long asOf) {
@@ -37,6 +37,10 @@ final class Entries {
     Entries(Directory directory, HiddenKeys hidden) {
         this.directory = directory;
         this.hidden = hidden;
+    }
+
+    Directory directory() {
+        return directory;
     }
 
     int size() {
@@ -104,7 +108,11 @@ final class Entries {
                 addFile(candidate.object(), candidate.asOf());
             }
         }
-        complete = page.nextToken() == null;
+    }
+
+    /** All pages are there, and what belongs to them: who reads to the end has all. */
+    void complete() {
+        complete = true;
     }
 
     private @Nullable Node node(String name) {

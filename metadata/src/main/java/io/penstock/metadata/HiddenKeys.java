@@ -2,11 +2,15 @@ package io.penstock.metadata;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import io.penstock.core.Printable;
 import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells of objects that no path can reach: each is counted, and the first in a directory is logged. */
+/**
+ * Tells of objects that no path can reach: each is counted, and the first in a directory is logged, also the first that
+ * keeps it from being removed.
+ */
 final class HiddenKeys {
     private static final Logger LOG = LoggerFactory.getLogger(HiddenKeys.class);
 
@@ -18,6 +22,8 @@ final class HiddenKeys {
 
     private final String bucket;
     private final Cache<String, Boolean> told =
+            Caffeine.newBuilder().maximumSize(DIRECTORIES).build();
+    private final Cache<String, Boolean> toldOfRemoval =
             Caffeine.newBuilder().maximumSize(DIRECTORIES).build();
     private final LongAdder count = new LongAdder();
 
@@ -31,9 +37,25 @@ final class HiddenKeys {
             LOG.warn(
                     "s3://{}/{} is not shown: {}. Other keys in this directory that cannot be shown are not logged.",
                     bucket,
-                    Names.printable(key),
+                    Printable.text(key),
                     why);
         }
+    }
+
+    /** The directory cannot be removed, because this key is in it, which {@link #hide} is told of. */
+    void keeps(Directory directory, String key, String why) {
+        count.increment();
+        if (toldOfRemoval.asMap().putIfAbsent(directory.prefix(), true) != null) {
+            return;
+        }
+        LOG.warn(
+                "s3://{}/{} cannot be removed, although it looks empty: s3://{}/{} is in it, which is not shown: {}."
+                        + " Remove that key by other means, such as aws s3 rm.",
+                bucket,
+                Printable.text(directory.prefix()),
+                bucket,
+                Printable.text(key),
+                why);
     }
 
     /** How often a key was hidden; one that is listed again counts again. */

@@ -1,5 +1,6 @@
 package io.penstock.metadata;
 
+import io.penstock.core.Printable;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,8 +11,17 @@ public final class Inode {
     private final long number;
     private final @Nullable Directory directory;
 
-    /** Changed by {@link InodeTable} only, under the lock of the path that it has. */
+    /** Changed by {@link InodeTable} only, under the lock of the place that it has. */
     private volatile @Nullable Place place;
+
+    /** Lookups and opens; 0 while it is out of use. {@link InodeTable}'s, under the lock of the place. */
+    long references;
+
+    /**
+     * What was last shown of it, which may be believed elsewhere; null if nothing is. Racy on purpose: between an
+     * answer and its note here a {@link InodeTable#retract} may be missed, and then the answer is believed for its time.
+     */
+    volatile @Nullable Shown shown;
 
     /** Where an inode is: the directory, and the name there. */
     public record Place(Directory parent, String name) {
@@ -57,6 +67,6 @@ public final class Inode {
     @Override
     public String toString() {
         Place at = place;
-        return at == null ? "inode " + number : "'" + Names.printable(at.key()) + "'";
+        return at == null ? "inode " + number : "'" + Printable.text(at.key()) + "'";
     }
 }

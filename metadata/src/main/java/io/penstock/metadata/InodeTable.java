@@ -3,6 +3,8 @@ package io.penstock.metadata;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.penstock.metadata.Inode.Place;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -16,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * has become a directory's (or the other way round) is another one, and so is what is made where something was
  * removed, or takes the name of one that was {@linkplain #retire retired}.
  *
+ * <p>Some 250 bytes of heap each, as the kernel may know millions of names: no path, key or object is kept.
+ *
  * <p>Safe for use by any number of threads.
  */
 public final class InodeTable {
@@ -25,32 +29,26 @@ public final class InodeTable {
     /** Forgotten inodes that may have their number back: some 200 bytes each. */
     private static final int REMEMBERED = 50_000;
 
-    private static final class Held {
-        final Inode inode;
-        /** Lookups and opens. Guarded by byPath's lock on the inode's path: changed within {@link #update} only. */
-        long references;
+    /** Numbers that {@link #coldest} looks at for each inode that it is to find, at most. */
+    private static final int LOOKED_AT = 16;
 
-        /**
-         * What was last shown of it, which may be believed elsewhere; null if nothing is. Racy on purpose: between an
-         * answer and its note here a {@link #retract} may be missed, and then the answer is believed for its time.
-         */
-        volatile @Nullable Node shown;
-
-        Held(Inode inode) {
-            this.inode = inode;
-        }
-    }
+    /** What stands for the places of those that have none: no path can be there. */
+    private static final Directory NOWHERE = new Directory("\0/");
 
     private final Inode root;
     private final AtomicLong lastNumber = new AtomicLong(ROOT);
-    private final ConcurrentMap<Long, Held> byNumber = new ConcurrentHashMap<>();
-    /** By key without a slash behind it, which a file and a directory of one name share. */
-    private final ConcurrentMap<String, Held> byPath = new ConcurrentHashMap<>();
+    private final ConcurrentMap<Long, Inode> byNumber = new ConcurrentHashMap<>();
 
-    private final Cache<String, Inode> forgotten = Caffeine.newBuilder()
+    /** A file and a directory of one name share their place. Keys are the inodes' own: no path is kept beside them. */
+    private final ConcurrentMap<Place, Inode> byPlace = new ConcurrentHashMap<>();
+
+    private final Cache<Place, Inode> forgotten = Caffeine.newBuilder()
             .maximumSize(REMEMBERED)
             .executor(Runnable::run)
             .build();
+
+    /** Where {@link #coldest} goes on. Guarded by the monitor. */
+    private long cursor = ROOT;
 
     public InodeTable(Directory root) {
         this.root = new Inode(ROOT, null, root);
@@ -58,17 +56,12 @@ public final class InodeTable {
 
     /** The inode with this number: null if it is not in use. */
     public @Nullable Inode get(long number) {
-        if (number == ROOT) {
-            return root;
-        }
-        Held held = byNumber.get(number);
-        return held == null ? null : held.inode;
+        return number == ROOT ? root : byNumber.get(number);
     }
 
     /** The inode of what has this name: null if none is in use. */
     public @Nullable Inode find(Directory parent, String name) {
-        Held held = byPath.get(parent.key(name));
-        return held == null ? null : held.inode;
+        return byPlace.get(new Place(parent, name));
     }
 
     /** The inode of this directory: null if it is not in use. */
@@ -76,9 +69,8 @@ public final class InodeTable {
         if (directory.equals(root.directory())) {
             return root;
         }
-        Held held =
-                byPath.get(directory.prefix().substring(0, directory.prefix().length() - 1));
-        return held == null || !held.inode.isDirectory() ? null : held.inode;
+        Inode inode = byPlace.get(Tree.place(directory));
+        return inode == null || !inode.isDirectory() ? null : inode;
     }
 
     /** The inode of this place, with one more reference; {@code node} is shown of it. */
@@ -92,62 +84,58 @@ public final class InodeTable {
     }
 
     private Inode acquireAt(Directory parent, String name, @Nullable Directory directory, @Nullable Node shown) {
-        Held acquired = byPath.compute(parent.key(name), (path, held) -> {
-            Held current = held;
-            if (current == null || current.inode.isDirectory() != (directory != null)) {
-                current = new Held(revive(path, parent, name, directory));
-                byNumber.put(current.inode.number(), current);
+        return byPlace.compute(new Place(parent, name), (place, known) -> {
+            Inode current = known;
+            if (current == null || current.isDirectory() != (directory != null)) {
+                current = revive(place, directory);
+                byNumber.put(current.number(), current);
             }
             current.references++;
-            current.shown = shown;
+            current.shown = shown == null ? null : Shown.of(shown);
             return current;
         });
-        return acquired.inode;
     }
 
     /** One more reference to an inode that is in use. */
     public void acquire(Inode inode) {
         update(inode, (_, current) -> {
-            Held held = byNumber.get(inode.number());
-            if (held != null) {
-                held.references++;
-            }
+            inode.references += isInUse(inode) ? 1 : 0;
             return current;
         });
     }
 
+    private boolean isInUse(Inode inode) {
+        return byNumber.containsKey(inode.number());
+    }
+
     /** The name stands for another inode from now on, made when it is looked up next; this one keeps its references. */
     public void retire(Inode inode) {
-        update(inode, (_, current) -> current != null && current.inode == inode ? null : current);
+        update(inode, (_, current) -> current == inode ? null : current);
     }
 
     /** The name of an inode that is in use stands for it again: one that has come about since is retired. */
     public void restore(Inode inode) {
-        update(inode, (_, current) -> {
-            Held held = inode.place() == null ? null : byNumber.get(inode.number());
-            return held == null ? current : held;
-        });
+        update(inode, (_, current) -> inode.place() != null && isInUse(inode) ? inode : current);
     }
 
     /** Takes note of what is shown of an inode that is in use. */
     public void show(long number, Node node) {
-        Held held = byNumber.get(number);
-        if (held != null) {
-            held.shown = node;
+        Inode inode = byNumber.get(number);
+        if (inode != null) {
+            inode.shown = Shown.of(node);
         }
     }
 
     /** What was shown of an inode, if it is like that, is something else now that it stands for. */
-    public void showIf(Inode inode, Predicate<Node> like, Node node) {
+    public void showIf(Inode inode, Predicate<Shown> like, Node node) {
         if (isShown(inode, like)) {
             show(inode.number(), node);
         }
     }
 
     /** Whether what was last shown of an inode, and not taken back, is like that. */
-    public boolean isShown(Inode inode, Predicate<Node> like) {
-        Held held = byNumber.get(inode.number());
-        Node shown = held == null ? null : held.shown;
+    public boolean isShown(Inode inode, Predicate<Shown> like) {
+        Shown shown = inode.shown;
         return shown != null && like.test(shown);
     }
 
@@ -156,34 +144,52 @@ public final class InodeTable {
      *
      * @return whether it was: who believes it is to be told
      */
-    public boolean retract(Inode inode, Predicate<Node> isWrong) {
-        Held held = byNumber.get(inode.number());
-        Node shown = held == null ? null : held.shown;
-        if (held == null || shown == null || !isWrong.test(shown)) {
-            return false;
+    public boolean retract(Inode inode, Predicate<Shown> isWrong) {
+        boolean wrong = isShown(inode, isWrong);
+        if (wrong) {
+            inode.shown = null;
         }
-        held.shown = null;
-        return true;
+        return wrong;
     }
 
     /** Takes references off; without any, the inode goes out of use. The root stays. */
     public void release(Inode inode, long references) {
-        update(inode, (path, current) -> {
-            Held held = byNumber.get(inode.number());
-            if (held == null) {
+        update(inode, (place, current) -> {
+            if (!isInUse(inode)) {
                 return current;
             }
-            held.references -= references;
-            if (held.references > 0) {
+            inode.references -= references;
+            if (inode.references > 0) {
                 return current;
             }
+            inode.references = 0;
+            inode.shown = null;
             byNumber.remove(inode.number());
-            if (current != held) {
-                return current; // it has no name, or something of the other kind has taken the path meanwhile
+            if (current != inode) {
+                return current; // it has no name, or something of the other kind has taken the place meanwhile
             }
-            forgotten.put(path, inode);
+            forgotten.put(place, inode);
             return null;
         });
+    }
+
+    /**
+     * Inodes that are in use for long: the first to have come into use, then, with each call, those that came after, and
+     * after the last the first again.
+     *
+     * @param most above 0; fewer are found where few of those that are next {@code suit}
+     */
+    public synchronized List<Inode> coldest(int most, Predicate<Inode> suit) {
+        List<Inode> found = new ArrayList<>();
+        long last = lastNumber.get();
+        for (int looked = 0; looked < most * LOOKED_AT && found.size() < most; looked++) {
+            cursor = cursor < last ? cursor + 1 : ROOT + 1;
+            Inode inode = byNumber.get(cursor);
+            if (inode != null && suit.test(inode)) {
+                found.add(inode);
+            }
+        }
+        return found;
     }
 
     /** The inode, in use or not, has lost its name. */
@@ -197,43 +203,41 @@ public final class InodeTable {
         if (displaced != null) {
             detach(displaced);
         }
-        forgotten.invalidate(parent.key(name));
-        leave(inode, new Place(parent, name));
-        update(inode, (_, current) -> {
-            Held held = byNumber.get(inode.number());
-            return held == null ? current : held;
-        });
+        Place place = new Place(parent, name);
+        forgotten.invalidate(place);
+        leave(inode, place);
+        update(inode, (_, current) -> isInUse(inode) ? inode : current);
     }
 
     private void leave(Inode inode, @Nullable Place to) {
-        update(inode, (path, current) -> {
-            forgotten.asMap().remove(path, inode);
+        update(inode, (place, current) -> {
+            forgotten.asMap().remove(place, inode);
             inode.move(to);
-            return current != null && current.inode == inode ? null : current;
+            return current == inode ? null : current;
         });
     }
 
-    /** Changes what byPath has at the inode's path, under the lock of that path: the inode does not move meanwhile. */
-    private void update(Inode inode, BiFunction<String, @Nullable Held, @Nullable Held> change) {
+    /** Changes what byPlace has at the inode's place, under the lock of that: the inode does not move meanwhile. */
+    private void update(Inode inode, BiFunction<Place, @Nullable Inode, @Nullable Inode> change) {
         if (inode.isRoot()) {
             return;
         }
         boolean[] done = new boolean[1];
         while (!done[0]) {
-            byPath.compute(path(inode), (path, current) -> {
-                if (!path.equals(path(inode))) {
+            byPlace.compute(place(inode), (place, current) -> {
+                if (!place.equals(place(inode))) {
                     return current; // moved in between
                 }
                 done[0] = true;
-                return change.apply(path, current);
+                return change.apply(place, current);
             });
         }
     }
 
-    /** What stands for its path in byPath: of one without a name, something that no path can be. */
-    private static String path(Inode inode) {
+    /** What stands for its place in byPlace. */
+    private static Place place(Inode inode) {
         Place place = inode.place();
-        return place == null ? "\0" + inode.number() : place.key();
+        return place == null ? new Place(NOWHERE, Long.toString(inode.number())) : place;
     }
 
     /** Inodes in use, the root not among them. */
@@ -241,11 +245,11 @@ public final class InodeTable {
         return byNumber.size();
     }
 
-    private Inode revive(String path, Directory parent, String name, @Nullable Directory directory) {
-        Inode known = forgotten.asMap().remove(path);
+    private Inode revive(Place place, @Nullable Directory directory) {
+        Inode known = forgotten.asMap().remove(place);
         if (known != null && known.isDirectory() == (directory != null)) {
             return known;
         }
-        return new Inode(lastNumber.incrementAndGet(), new Place(parent, name), directory);
+        return new Inode(lastNumber.incrementAndGet(), place, directory);
     }
 }

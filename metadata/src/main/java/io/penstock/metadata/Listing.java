@@ -38,6 +38,7 @@ public final class Listing {
     private final ObjectStore store;
     private final Executor executor;
     private final LongSupplier nanoClock;
+    private final EmptiedDirectories emptied;
     private final PageListener onPage;
     private final long startedAt;
 
@@ -73,10 +74,12 @@ public final class Listing {
             HiddenKeys hidden,
             Executor executor,
             LongSupplier nanoClock,
+            EmptiedDirectories emptied,
             PageListener onPage) {
         this.store = store;
         this.executor = executor;
         this.nanoClock = nanoClock;
+        this.emptied = emptied;
         this.onPage = onPage;
         this.startedAt = nanoClock.getAsLong();
         this.entries = new Entries(directory, hidden);
@@ -206,6 +209,10 @@ public final class Listing {
         newer.forEach((name, answer) -> entries.correct(name, answer.answer(), answer.asOf()));
         newer.clear();
         next = page.nextToken() == null ? null : request.next(page.nextToken());
+        if (next == null) {
+            emptied.complete(entries, startedAt);
+            entries.complete();
+        }
         fetchIfNear();
         return from;
     }

@@ -6,9 +6,8 @@ import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Names that stand for something else here than in the store: files that are being written, directories whose last key
- * is gone, and names that are removed but whose object is still needed ({@link Absent}). Safe for use by any number of
- * threads.
+ * Names that stand for something else here than in the store: files that are being written, and names that are removed but
+ * whose object is still needed ({@link Absent}). Safe for use by any number of threads.
  */
 final class LocalNames {
     /** Inner maps are only changed within compute on the outer, which drops those that are empty. */
@@ -33,17 +32,6 @@ final class LocalNames {
             names.put(name, answer);
             return names;
         });
-    }
-
-    /** @return whether it was new */
-    boolean putIfAbsent(Directory directory, String name, Answer answer) {
-        boolean[] isNew = new boolean[1];
-        directories.compute(directory, (_, known) -> {
-            ConcurrentMap<String, Answer> names = known == null ? new ConcurrentHashMap<>() : known;
-            isNew[0] = names.putIfAbsent(name, answer) == null;
-            return names;
-        });
-        return isNew[0];
     }
 
     /** Does nothing if the name stands for something else by now. */

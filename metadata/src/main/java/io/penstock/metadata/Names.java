@@ -17,6 +17,12 @@ public final class Names {
         return objection(name) == null && utf8Length(directory.key(name)) <= MAX_KEY_BYTES;
     }
 
+    /** Why no path can have what a key has behind its directory's prefix: null if one can. */
+    static @Nullable String objection(Directory directory, String key) {
+        int slash = key.indexOf('/', directory.prefix().length());
+        return objection(key.substring(directory.prefix().length(), slash < 0 ? key.length() : slash));
+    }
+
     /** Why no path can have this component, in words for the log: null if it can. */
     static @Nullable String objection(String name) {
         if (name.isEmpty()) {
@@ -42,18 +48,5 @@ public final class Names {
             length += c < 0x80 ? 1 : c < 0x800 || Character.isSurrogate(c) ? 2 : 3;
         }
         return length;
-    }
-
-    /** For messages: control characters as escapes, so that a key cannot garble a log or a terminal. */
-    static String printable(String key) {
-        StringBuilder text = new StringBuilder(key.length());
-        key.codePoints().forEach(c -> {
-            if (Character.isISOControl(c)) {
-                text.append("\\u%04x".formatted(c));
-            } else {
-                text.appendCodePoint(c);
-            }
-        });
-        return text.toString();
     }
 }

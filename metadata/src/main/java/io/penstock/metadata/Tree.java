@@ -9,7 +9,9 @@ import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -35,8 +37,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Safe for use by any number of threads. No lock is held across a call to the store.
  */
 public final class Tree implements AutoCloseable {
-    /** Listed entries that are kept at most, in all directories together: some 400 bytes each. */
-    private static final int MAX_LISTED = 1_000_000;
+    /** Listed entries that are kept at most, in all directories together: some 450 bytes each, half of the heap. */
+    private static final long MAX_LISTED =
+            Math.min(1_000_000, Runtime.getRuntime().maxMemory() / 2 / 450);
 
     /**
      * After so many names of one directory were asked for one by one, it is listed behind their back: whoever opens 16
@@ -60,6 +63,7 @@ public final class Tree implements AutoCloseable {
     private final NameProbe probe;
     private final Answers answers;
     private final LocalNames local = new LocalNames();
+    private final EmptiedDirectories emptied;
     private final Cache<Directory, Listing> listings;
 
     /** Listings that others take the place of, which are being read: {@link #listed}. */
@@ -87,6 +91,7 @@ public final class Tree implements AutoCloseable {
         this.ttlNanos = TimeUnit.NANOSECONDS.convert(config.ttl());
         this.negativeTtlNanos = TimeUnit.NANOSECONDS.convert(config.negativeTtl());
         this.nanoClock = nanoClock;
+        this.emptied = new EmptiedDirectories(ttlNanos);
         this.hidden = new HiddenKeys(store.bucket());
         this.probe = new NameProbe(store, hidden, executor);
         this.answers = new Answers(this::ask, executor, config, nanoClock, this::correctListing);
@@ -129,7 +134,13 @@ public final class Tree implements AutoCloseable {
         }
         Answers.Dated answer = answers.ask(new Name(directory, name));
         Believed shown = shownAs(directory, name); // which it may have become meanwhile
-        return shown == null ? new Believed(answer.answer(), answers.validNanos(answer)) : shown;
+        return shown == null ? kept(directory, name, answer) : shown;
+    }
+
+    /** What an answer says, but for a directory that was emptied here and is there all the same. */
+    private Believed kept(Directory directory, String name, Answers.Dated answer) {
+        boolean isKept = answer.answer() instanceof Absent && emptied.contains(directory, name);
+        return new Believed(isKept ? directory.child(name) : answer.answer(), answers.validNanos(answer));
     }
 
     /** {@link #believe} if the answer is known: null if it is not. Never waits. */
@@ -154,7 +165,7 @@ public final class Tree implements AutoCloseable {
             answers.forget(asked);
             return null;
         }
-        return new Believed(known.answer(), answers.validNanos(known));
+        return kept(directory, name, known);
     }
 
     /**
@@ -229,7 +240,13 @@ public final class Tree implements AutoCloseable {
 
     private Listing newListing(Directory directory) {
         return new Listing(
-                directory, store, hidden, executor, nanoClock, (listing, from) -> keep(directory, listing, from));
+                directory,
+                store,
+                hidden,
+                executor,
+                nanoClock,
+                emptied,
+                (listing, from) -> keep(directory, listing, from));
     }
 
     /**
@@ -251,18 +268,28 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
-     * The directory stays, and those that it is in, even if the store has no key in it: until it is removed by
-     * {@link #unshow}. Its last file was removed, and POSIX directories do not vanish with that.
+     * The directory stays, and those that it is in, even if the store has no key in it. Its last file may be about to be
+     * removed, and POSIX directories do not vanish with that. The store's word holds again once it shows something of the
+     * name, or a listing that was begun a time to live later does not show it; or after {@link #letGo}.
      */
     public void keep(Directory directory) {
+        long now = nanoClock.getAsLong();
         Directory child = directory;
         while (!child.equals(root)) {
-            Place place = split(child.prefix().substring(0, child.prefix().length() - 1));
-            if (!local.putIfAbsent(place.parent(), place.name(), child)) {
-                return; // and so are its parents
-            }
+            Place place = place(child);
+            emptied.add(place.parent(), place.name(), now);
             child = place.parent();
         }
+    }
+
+    /** A directory that was kept has been removed here. */
+    public void letGo(Directory directory) {
+        Place place = place(directory);
+        emptied.remove(place.parent(), place.name());
+    }
+
+    static Place place(Directory directory) {
+        return split(directory.prefix().substring(0, directory.prefix().length() - 1));
     }
 
     /** Where the object of this key is shown: null if it is not below what is mounted. */
@@ -288,20 +315,32 @@ public final class Tree implements AutoCloseable {
      */
     public boolean isEmpty(Directory directory, Predicate<String> isRemoved)
             throws ObjectStoreException, InterruptedException {
-        if (local.in(directory).values().stream().anyMatch(Node.class::isInstance)) {
+        if (emptied.containsAny(directory)
+                || local.in(directory).values().stream().anyMatch(Node.class::isInstance)) {
             return false;
         }
         ListRequest request = new ListRequest(directory.prefix(), "", null, null, 2);
         while (true) {
             ListPage page = store.list(request);
-            if (page.objects().stream()
+            Optional<String> found = page.objects().stream()
                     .map(object -> object.version().key())
-                    .anyMatch(key -> !key.equals(directory.prefix()) && !isRemoved.test(key))) {
+                    .filter(key -> !key.equals(directory.prefix()) && !isRemoved.test(key))
+                    .findFirst();
+            if (found.isPresent()) {
+                explain(directory, found.get());
                 return false;
             } else if (page.nextToken() == null) {
                 return true;
             }
             request = request.next(page.nextToken());
+        }
+    }
+
+    /** Says what is in a directory that looks empty. */
+    private void explain(Directory directory, String key) {
+        String objection = Names.objection(directory, key);
+        if (objection != null) {
+            hidden.keeps(directory, key, objection);
         }
     }
 
@@ -346,6 +385,37 @@ public final class Tree implements AutoCloseable {
         executor.shutdownNow();
     }
 
+    /**
+     * What {@code name} is in the directory at some time from now on: a file that is known is compared with the store's,
+     * for one HEAD; what differs from that, or is not known, is asked for anew. What is shown here ({@link #show}) stands.
+     */
+    public Answer revalidate(Directory directory, String name) throws ObjectStoreException, InterruptedException {
+        Believed shown = shownAs(directory, name);
+        if (shown != null) {
+            return shown.answer();
+        } else if (!Names.canBe(directory, name)) {
+            return Absent.ABSENT;
+        }
+        Answer known = lookupNow(directory, name);
+        if (known instanceof Directory
+                || (known instanceof FileEntry(StoredObject object) && isCurrent(object.version()))) {
+            return known;
+        }
+        invalidate(directory, name);
+        Answers.Dated asked = answers.askAnew(new Name(directory, name));
+        Believed meanwhile = shownAs(directory, name);
+        return (meanwhile == null ? kept(directory, name, asked) : meanwhile).answer();
+    }
+
+    private boolean isCurrent(ObjectVersion version) throws ObjectStoreException, InterruptedException {
+        try {
+            ObjectVersion now = store.head(version.key()).version();
+            return now.etag().equals(version.etag()) && now.size() == version.size();
+        } catch (ObjectStoreException.NotFound e) {
+            return false;
+        }
+    }
+
     private Answer ask(Name name) throws ObjectStoreException, InterruptedException {
         Answer answer = probe.ask(name.directory(), name.name());
         NewsListener listener = newsListener;
@@ -357,6 +427,11 @@ public final class Tree implements AutoCloseable {
     }
 
     private void correctListing(Name name, Answers.Dated answer) {
+        if (answer.answer() instanceof Node) {
+            emptied.found(name.directory(), name.name(), answer.asOf());
+        } else if (emptied.contains(name.directory(), name.name())) {
+            return; // it is there all the same
+        }
         forListings(name.directory(), listing -> listing.correct(name.name(), answer));
     }
 

@@ -137,11 +137,6 @@ class OddKeysTest {
                         file -> assertThat(file.object().storageClass()).isEqualTo("DEEP_ARCHIVE"));
     }
 
-    @Test
-    void printable_controlCharacters_areEscaped() {
-        assertThat(Names.printable("a\n\u001b[31m🚀é")).isEqualTo("a\\u000a\\u001b[31m🚀é");
-    }
-
     @ParameterizedTest
     @ValueSource(strings = {"", "ascii", "é", "€uro", "🚀🚀", "￿"})
     void utf8Length_isTheLengthOfTheEncoding(String text) {

@@ -179,9 +179,88 @@ class OwnChangesTest {
         assertThat(tree.lookup(d, "e")).isEqualTo(e);
         assertThat(tree.isEmpty(e, key -> false)).isTrue();
         assertThat(tree.isEmpty(d, key -> false)).isFalse();
-        tree.unshow(d, "e", e);
+        tree.letGo(e);
         assertThat(tree.lookup(d, "e")).isEqualTo(Absent.ABSENT);
         assertThat(tree.lookup(root, "d")).isEqualTo(d);
+    }
+
+    private final Directory emptied = new Directory("d/");
+
+    private void empty() throws Exception {
+        bucket.put("d/x", "1");
+        assertThat(tree.lookup(root, "d")).isEqualTo(emptied);
+        tree.keep(emptied);
+        bucket.delete("d/x");
+        tree.changed(emptied, "x", Absent.ABSENT);
+    }
+
+    @Test
+    void keep_listedWithinTtl_isInTheListing() throws Exception {
+        empty();
+
+        assertThat(Listings.names(tree.list(root))).containsExactly("d");
+        clock.advance(TTL.minusNanos(1));
+        assertThat(tree.lookup(root, "d")).isEqualTo(emptied);
+    }
+
+    @Test
+    void keep_listedLater_isWhatTheStoreHas() throws Exception {
+        empty();
+        clock.advance(TTL);
+        assertThat(tree.lookup(root, "d")).as("nobody has listed it").isEqualTo(emptied);
+
+        assertThat(Listings.names(tree.list(root))).isEmpty();
+
+        assertThat(tree.lookup(root, "d")).isEqualTo(Absent.ABSENT);
+        clock.advance(TTL);
+        assertThat(tree.lookup(root, "d")).isEqualTo(Absent.ABSENT);
+    }
+
+    @Test
+    void keep_madeAFileBySomebodyElse_isThatFile() throws Exception {
+        empty();
+        ObjectVersion file = bucket.put("d", "theirs");
+        clock.advance(TTL);
+
+        assertThat(tree.lookup(root, "d")).isEqualTo(Listings.file(file));
+    }
+
+    @Test
+    void keep_removedBySomebodyElseAfterTheStoreHadIt_isGone() throws Exception {
+        empty();
+        bucket.put("d/y", "theirs");
+        clock.advance(TTL);
+        assertThat(tree.lookup(root, "d")).isEqualTo(emptied);
+        bucket.delete("d/y");
+        clock.advance(TTL);
+
+        assertThat(tree.lookup(root, "d")).isEqualTo(Absent.ABSENT);
+    }
+
+    @Test
+    void keep_directoriesThatStay_leavesTheirListingsAsTheyAre() throws Exception {
+        bucket.put("d/x", "1");
+        bucket.put("d/y", "1");
+        Listing listing = tree.list(root);
+        assertThat(Listings.names(listing)).containsExactly("d");
+        String edition = listing.edition();
+
+        tree.keep(emptied);
+        bucket.delete("d/x");
+        tree.changed(emptied, "x", Absent.ABSENT);
+
+        assertThat(tree.list(root).edition()).isEqualTo(edition);
+        assertThat(tree.shown(root)).isEmpty();
+    }
+
+    @Test
+    void isEmpty_hiddenKeysOnly_isFalseAndSaysSo() throws Exception {
+        bucket.put("d//x", "");
+        long before = tree.hiddenKeys();
+
+        assertThat(tree.isEmpty(emptied, key -> false)).isFalse();
+
+        assertThat(tree.hiddenKeys()).isEqualTo(before + 1);
     }
 
     @Test

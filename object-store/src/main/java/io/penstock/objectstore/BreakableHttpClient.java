@@ -15,7 +15,7 @@ import software.amazon.awssdk.http.SdkHttpClient;
 
 /**
  * An HTTP client whose requests end: when it is closed, all that wait for an answer; and those whose body is not taken
- * any more, after the time that an answer may be silent. The clients beneath have a timeout for reading only, and would
+ * any more, after the time that an answer may be silent. The client beneath has a timeout for reading only, and would
  * write into a connection that nobody empties for ever. Safe for use by any number of threads.
  */
 final class BreakableHttpClient implements SdkHttpClient {

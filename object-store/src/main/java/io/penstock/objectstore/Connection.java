@@ -12,13 +12,20 @@ import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
+import tlschannel.NeedsReadException;
 
 /**
- * One HTTP/1.1 connection for requests, one after another. Bytes of answers go from the socket straight into the target.
+ * One HTTP/1.1 connection for requests, one after another. Bytes of bodies go from the socket straight into the target.
  * An interrupt closes it at once. Used by one thread at a time; any may {@link #close} it.
  */
 final class Connection implements AutoCloseable {
     private static final int LONGEST_HEAD = 16 << 10;
+
+    /** A proxy sends one or two. */
+    private static final int MOST_INTERIM = 8;
+
+    /** The lowest status of a response that tells of no success (RFC 9110, section 15). */
+    private static final int FIRST_REFUSAL = 300;
 
     /** Bytes of a body that are read and then sent at once: what the processor's cache holds in between. */
     private static final int CHUNK = 128 << 10;
@@ -30,7 +37,7 @@ final class Connection implements AutoCloseable {
 
     private final Duration readTimeout;
 
-    /** What has been received of the answer's first lines, and what came with them. */
+    /** What has been received of a response's head, and the bytes that came with it. */
     private final ByteBuffer received = ByteBuffer.allocateDirect(LONGEST_HEAD).limit(0);
 
     /** Of a body that is sent. Outside the heap: what is sent from the heap is copied once more. */
@@ -61,27 +68,27 @@ final class Connection implements AutoCloseable {
         }
     }
 
-    /** Sends a request and returns the first lines of its answer; {@link #read} reads the body. */
-    ResponseHead ask(byte[] request) throws IOException {
+    /** Sends a request and returns the head of its response; {@link #read} reads the body. */
+    ResponseHead send(byte[] request) throws IOException {
         return send(request, BodyReader.NOTHING, 0);
     }
 
     /**
      * The same with a body.
      *
-     * @param body all of it is sent
+     * @param body all of it is sent, unless the server responds and closes the connection before
      * @param length of the body in bytes
      */
     ResponseHead send(byte[] request, BodyReader body, long length) throws IOException {
         touch();
         try {
-            write(ByteBuffer.wrap(request));
-            for (long sent = 0; sent < length; sent += CHUNK) {
+            IOException broken = write(ByteBuffer.wrap(request));
+            for (long sent = 0; sent < length && broken == null; sent += CHUNK) {
                 ByteBuffer part = chunk().clear().limit((int) Math.min(CHUNK, length - sent));
                 body.read(sent, part);
-                write(part.flip());
+                broken = write(part.flip());
             }
-            return receiveAnswer();
+            return broken == null ? receiveHead() : receiveEarlyHead(broken);
         } catch (AsynchronousCloseException e) {
             throw explain(e);
         }
@@ -94,31 +101,67 @@ final class Connection implements AutoCloseable {
         return chunk;
     }
 
-    private void write(ByteBuffer bytes) throws IOException {
-        while (bytes.hasRemaining()) {
-            channel.write(bytes);
-            touch();
+    /** @return what broke the connection; null if all was sent */
+    private @Nullable IOException write(ByteBuffer bytes) throws AsynchronousCloseException {
+        try {
+            while (bytes.hasRemaining()) {
+                channel.write(bytes);
+                touch();
+            }
+            return null;
+        } catch (AsynchronousCloseException e) {
+            throw e; // by an interrupt, the read timeout or the end of the mount: nothing is left to receive
+        } catch (IOException e) {
+            return e;
         }
     }
 
-    private ResponseHead receiveAnswer() throws IOException {
-        received.clear();
+    /** A server that refuses a request may say so, and close, before it has all of the body. */
+    private ResponseHead receiveEarlyHead(IOException broken) throws IOException {
+        ResponseHead head;
+        try {
+            head = receiveHead();
+        } catch (IOException e) {
+            broken.addSuppressed(e);
+            throw broken;
+        }
+        if (head.status() < FIRST_REFUSAL) {
+            throw broken; // no success can follow a part of a request
+        }
+        return head;
+    }
+
+    /** The head of the final response: interim ones (RFC 9110, section 15.2) come before it and are skipped. */
+    private ResponseHead receiveHead() throws IOException {
+        received.clear().limit(0);
+        for (int heads = 0; heads <= MOST_INTERIM; heads++) {
+            ResponseHead head = nextHead();
+            if (!head.isInterim()) {
+                return head;
+            }
+        }
+        throw new IOException("more than " + MOST_INTERIM + " interim responses");
+    }
+
+    /** Leaves {@link #received} with the bytes that came after the head. */
+    private ResponseHead nextHead() throws IOException {
+        received.compact();
         int end;
         for (int looked = 0; (end = endOfHead(looked)) < 0; ) {
             looked = Math.max(0, received.position() - 3);
-            receiveHead();
+            receiveMore();
         }
         byte[] head = new byte[end];
         received.flip().get(head).position(end + 4);
-        return ResponseHead.parse(head, end);
+        return ResponseHead.parse(head);
     }
 
-    private void receiveHead() throws IOException {
+    private void receiveMore() throws IOException {
         if (!received.hasRemaining()) {
-            throw new IOException("the answer's headers are longer than " + LONGEST_HEAD + " bytes");
+            throw new IOException("the response's head is longer than " + LONGEST_HEAD + " bytes");
         }
         if (channel.read(received) < 0) {
-            throw new EOFException("the server closed the connection instead of answering");
+            throw new EOFException("the server closed the connection before it responded");
         }
         touch();
     }
@@ -153,9 +196,27 @@ final class Connection implements AutoCloseable {
         }
     }
 
-    /** Whether the server has sent more than was read, as far as is known; it must not have. */
-    boolean hasUnread() {
-        return received.hasRemaining();
+    /**
+     * Whether another request may follow: the connection is open, and nothing lies in it that was not asked for and would
+     * pass for the next response. Never waits.
+     */
+    boolean isReusable() {
+        if (received.hasRemaining()) {
+            return false;
+        }
+        try {
+            socket.configureBlocking(false);
+            try {
+                return channel.read(received.clear()) == 0;
+            } catch (NeedsReadException _) {
+                return true; // the same, said by TLS
+            } finally {
+                received.limit(0);
+                socket.configureBlocking(true);
+            }
+        } catch (IOException _) {
+            return false;
+        }
     }
 
     /** Closes it if its user has waited too long. */

@@ -90,7 +90,7 @@ final class Connections implements AutoCloseable {
         throw failure;
     }
 
-    /** Its answer has been read to the end. */
+    /** Its response has been read to the end. */
     void giveBack(Connection connection) {
         if (used.remove(connection)) {
             idle.push(connection);
@@ -101,7 +101,7 @@ final class Connections implements AutoCloseable {
         }
     }
 
-    /** Its answer has not been read to the end, or no other request may follow. */
+    /** Its response has not been read to the end, or no other request may follow. */
     void end(Connection connection) {
         connection.close();
         if (used.remove(connection)) {
@@ -121,7 +121,7 @@ final class Connections implements AutoCloseable {
     private @Nullable Connection idle() {
         Connection connection;
         while ((connection = idle.poll()) != null) {
-            if (!isStale(connection, System.nanoTime())) {
+            if (!isStale(connection, System.nanoTime()) && connection.isReusable()) {
                 return connection;
             }
             connection.close();

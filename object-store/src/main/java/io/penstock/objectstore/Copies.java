@@ -12,7 +12,8 @@ import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.s3.model.CopyObjectRequest;
 import software.amazon.awssdk.services.s3.model.CopyObjectResponse;
-import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
+import software.amazon.awssdk.services.s3.model.MetadataDirective;
+import software.amazon.awssdk.services.s3.model.TaggingDirective;
 
 /** Objects copied within the bucket, by the store itself. Safe for use by any number of threads. */
 final class Copies {
@@ -36,9 +37,11 @@ final class Copies {
         this.uploads = uploads;
     }
 
-    ObjectVersion copy(ObjectVersion source, String key, WriteCondition condition)
+    ObjectVersion copy(ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, InterruptedException {
-        return source.size() <= MOST_AT_ONCE ? copyAtOnce(source, key, condition) : copyInParts(source, key, condition);
+        return source.size() <= MOST_AT_ONCE
+                ? copyAtOnce(source, key, properties, condition)
+                : copyInParts(source, key, properties, condition);
     }
 
     /**
@@ -46,7 +49,8 @@ final class Copies {
      * (MinIO), which the probe does not show. They leave a window of one request, with its repetitions: what somebody
      * else writes between the look and the copy's end is lost.
      */
-    private ObjectVersion copyAtOnce(ObjectVersion source, String key, WriteCondition condition)
+    private ObjectVersion copyAtOnce(
+            ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, InterruptedException {
         conditions.look(key, condition);
         CopyObjectRequest request = CopyObjectRequest.builder()
@@ -57,18 +61,23 @@ final class Copies {
                 .destinationKey(key)
                 .ifMatch(conditions.ifMatch(condition))
                 .ifNoneMatch(conditions.ifNoneMatch(condition))
+                .metadataDirective(MetadataDirective.REPLACE)
+                // Of a source without tags the copy has none either way, and not every server knows the directive.
+                .taggingDirective(properties.tags().isEmpty() ? null : TaggingDirective.REPLACE)
                 .requestPayer(requests.payer)
+                .overrideConfiguration(headers -> PropertyHeaders.of(properties).forEach(headers::putHeader))
                 .build();
+        Persistence persistence = requests.ofChange();
         try {
-            CopyObjectResponse response =
-                    requests.change(requests.failures.object(source.key()), () -> requests.client.copyObject(request));
+            CopyObjectResponse response = requests.make(
+                    requests.failures.object(source.key()), persistence, () -> requests.client.copyObject(request));
             return new ObjectVersion(key, response.copyObjectResult().eTag(), source.size(), Requests.timeOf(response));
         } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
             ObjectStoreException failure = e instanceof ObjectStoreException.NotFound missing
                     ? requests.failures.explainCopy(source.key(), missing)
                     : e;
-            ObjectVersion done =
-                    failure instanceof ObjectStoreException.PreconditionFailed ? find(source, key, condition) : null;
+            boolean perhapsDone = failure instanceof ObjectStoreException.PreconditionFailed && persistence.isInDoubt();
+            ObjectVersion done = perhapsDone ? find(source, key, condition) : null;
             if (done == null) {
                 throw failure;
             }
@@ -77,7 +86,7 @@ final class Copies {
     }
 
     /**
-     * An earlier attempt whose answer was lost makes the next one's condition fail: the object there is ours then, if it
+     * An earlier attempt whose answer was lost may make the next one's condition fail: the object there is ours then, if it
      * has the source's content and had not when we looked.
      */
     private @Nullable ObjectVersion find(ObjectVersion source, String key, WriteCondition condition)
@@ -90,19 +99,10 @@ final class Copies {
         return wasOther ? reads.find(key, Fingerprint.ofCopy(source)) : null;
     }
 
-    /** What CopyObject takes over by itself is asked for and set: type and metadata. */
-    private ObjectVersion copyInParts(ObjectVersion source, String key, WriteCondition condition)
+    private ObjectVersion copyInParts(
+            ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, InterruptedException {
-        HeadObjectResponse head = headersOf(source);
-        MultipartUpload upload = uploads.create(
-                key,
-                request -> request.contentType(head.contentType())
-                        .contentEncoding(head.contentEncoding())
-                        .contentDisposition(head.contentDisposition())
-                        .contentLanguage(head.contentLanguage())
-                        .cacheControl(head.cacheControl())
-                        .storageClass(head.storageClassAsString())
-                        .metadata(head.metadata()));
+        MultipartUpload upload = uploads.create(key, properties);
         boolean completed = false;
         try {
             ObjectVersion copy = uploads.complete(upload, copyParts(upload, source), condition);
@@ -112,14 +112,6 @@ final class Copies {
             if (!completed) {
                 abort(upload);
             }
-        }
-    }
-
-    private HeadObjectResponse headersOf(ObjectVersion source) throws ObjectStoreException, InterruptedException {
-        try {
-            return reads.headers(source.key());
-        } catch (ObjectStoreException.NotFound e) {
-            throw requests.failures.sourceGone(source.key(), e);
         }
     }
 

@@ -55,7 +55,7 @@ final class DirectBody implements ObjectBody {
 
     @Override
     public boolean finish() {
-        if (left > 0 || connection.hasUnread() || !head.keepsAlive()) {
+        if (left > 0 || !head.keepsAlive()) {
             connections.end(connection);
         } else {
             connections.giveBack(connection);

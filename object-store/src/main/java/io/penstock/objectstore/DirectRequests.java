@@ -1,19 +1,24 @@
 package io.penstock.objectstore;
 
-import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.URI;
+import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AwsCredentials;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
+import software.amazon.awssdk.core.SdkGlobalTime;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.http.SdkHttpMethod;
 import software.amazon.awssdk.http.SdkHttpRequest;
@@ -40,8 +45,8 @@ final class DirectRequests implements AutoCloseable {
     /** About this one object (it is archived, or below a prefix that is denied), or about the request's signature. */
     private static final int FORBIDDEN = 403;
 
-    /** So many refusals, and nothing else between them, are about the signature. */
-    private static final int MANY_REFUSALS = 8;
+    /** So many failures, and no success between them, are not about single objects or single connections. */
+    private static final int MANY_FAILURES = 8;
 
     /** How long to leave all requests to the SDK after a trouble, which slows down when asked to. */
     private static final Duration REST = Duration.ofSeconds(10);
@@ -51,24 +56,33 @@ final class DirectRequests implements AutoCloseable {
     private final String region;
     private final AwsCredentialsProvider credentials;
     private final Connections connections;
+
+    /** As {@link Requests#sendPermits}. */
+    private final Semaphore sendPermits;
+
     private final AwsV4HttpSigner signer = AwsV4HttpSigner.create();
+    private final LongSupplier nanoTime;
 
-    /** {@link System#nanoTime} until which the SDK has the requests. */
-    private volatile long restUntil = System.nanoTime();
+    /** The {@link #nanoTime} until which the SDK has the requests. */
+    private volatile long restUntil;
 
-    /** Since the last success. */
-    private final AtomicInteger refusals = new AtomicInteger();
+    /** Refusals of 403 and broken connections since the last success. */
+    private final AtomicInteger failures = new AtomicInteger();
 
     /**
      * @param base what a key is appended to
+     * @param nanoTime as {@link System#nanoTime}; tells when a pause is over
      * @throws ObjectStoreException if the trusted certificates cannot be read
      */
-    DirectRequests(S3Config config, URI base, String region, AwsCredentialsProvider credentials)
+    DirectRequests(S3Config config, URI base, String region, AwsCredentialsProvider credentials, LongSupplier nanoTime)
             throws ObjectStoreException {
         this.config = config;
         this.base = base;
         this.region = region;
         this.credentials = credentials;
+        this.nanoTime = nanoTime;
+        this.sendPermits = new Semaphore(config.connections() - 1);
+        this.restUntil = nanoTime.getAsLong();
         ServerAddresses addresses = new ServerAddresses(base.getHost(), InetAddress::getAllByName, System::nanoTime);
         boolean encrypted = base.getScheme().equals("https");
         int port = base.getPort() >= 0 ? base.getPort() : encrypted ? 443 : 80;
@@ -76,31 +90,36 @@ final class DirectRequests implements AutoCloseable {
         this.connections = new Connections(addresses, port, tls, config);
     }
 
-    /** An answer to the request; null if the SDK is to make it. */
+    /** The body of exactly this range of this version; null if the SDK is to make the request. */
     @Nullable
     ObjectBody get(ObjectVersion version, ByteRange range) throws InterruptedException {
         // Of a whole object S3 may send a checksum, which the SDK compares.
-        if (range.length() == version.size() || System.nanoTime() - restUntil < 0) {
+        if (range.length() == version.size() || isResting()) {
             return null;
         }
+        SdkHttpRequest.Builder request = request(SdkHttpMethod.GET, version.key())
+                .putHeader("If-Match", version.etag())
+                .putHeader("Range", range.toHttpRange());
         Connection connection = null;
         ObjectBody body = null;
         try {
-            byte[] request = request(version, range);
+            byte[] text = signedText(request);
+            if (text == null) {
+                return null;
+            }
             connection = connections.take();
-            ResponseHead head = connection.ask(request);
-            long length = head.contentLength();
-            if (head.status() == PARTIAL_CONTENT && length > 0) {
-                body = new DirectBody(connections, connection, head, length);
-                usual();
+            ResponseHead head = connection.send(text);
+            if (isPart(head, version, range)) {
+                body = new DirectBody(connections, connection, head, range.length());
+                succeeded();
             } else {
-                unusual(head.status());
+                refused(head.status());
             }
         } catch (IOException | SdkException e) {
             if (Thread.interrupted()) {
                 throw new InterruptedException();
             }
-            failed(e);
+            failed(e, connection);
         } finally {
             if (connection != null && body == null) {
                 connections.end(connection);
@@ -110,19 +129,39 @@ final class DirectRequests implements AutoCloseable {
     }
 
     /**
+     * Whether the response has what was asked for, and says so in full. The entity tag and the positions tie it to the
+     * request: a response that was meant for another one does not pass.
+     */
+    private static boolean isPart(ResponseHead head, ObjectVersion version, ByteRange range) throws IOException {
+        String contentRange = head.header("Content-Range");
+        return head.status() == PARTIAL_CONTENT
+                && head.contentLength() == range.length()
+                && version.etag().equals(head.header("ETag"))
+                && contentRange != null
+                && RangeGet.isRange(contentRange, range, version.size());
+    }
+
+    /**
      * Sends an object, or a part of one, with {@code UNSIGNED-PAYLOAD} as {@link UnsignedPayloads} does.
      *
+     * @param persistence is told of the attempt, if there is one
      * @param query what follows the key in the address, by name
      * @param headers beside those that every request has
      * @param body read from its start, once at most
      * @param length of the body in bytes
-     * @return the head of an answer that tells success; null if the SDK is to make the request
+     * @return the head of a response that tells of success; null if the SDK is to make the request
      * @throws RuntimeException what reading the body threw
      */
     @Nullable
-    ResponseHead put(String key, Map<String, String> query, Map<String, String> headers, BodyReader body, long length)
+    ResponseHead put(
+            Persistence persistence,
+            String key,
+            Map<String, String> query,
+            Map<String, String> headers,
+            BodyReader body,
+            long length)
             throws InterruptedException {
-        if (config.signedPayloads() || System.nanoTime() - restUntil < 0) {
+        if (config.signedPayloads() || isResting()) {
             return null;
         }
         SdkHttpRequest.Builder request = request(SdkHttpMethod.PUT, key);
@@ -131,22 +170,30 @@ final class DirectRequests implements AutoCloseable {
         request.putHeader("Content-Length", Long.toString(length));
         Connection connection = null;
         boolean reusable = false;
+        sendPermits.acquire();
         try {
-            byte[] head = text(sign(request.build()));
-            connection = connections.take();
-            ResponseHead answer = connection.send(head, body, length);
-            if (answer.status() != OK || answer.header("ETag") == null) {
-                unusual(answer.status());
+            byte[] text = signedText(request);
+            if (text == null) {
                 return null;
             }
-            usual();
-            reusable = answer.contentLength() == 0 && answer.keepsAlive() && !connection.hasUnread();
-            return answer;
+            connection = connections.take();
+            persistence.sending();
+            ResponseHead head = connection.send(text, body, length);
+            if (Failures.isUndone(head.status())) {
+                persistence.refused();
+            }
+            if (head.status() != OK || head.header("ETag") == null) {
+                refused(head.status());
+                return null;
+            }
+            succeeded();
+            reusable = head.contentLength() == 0 && head.keepsAlive();
+            return head;
         } catch (IOException | SdkException e) {
             if (Thread.interrupted()) {
                 throw new InterruptedException();
             }
-            failed(e);
+            failed(e, connection);
             return null;
         } finally {
             if (connection != null) {
@@ -156,6 +203,7 @@ final class DirectRequests implements AutoCloseable {
                     connections.end(connection);
                 }
             }
+            sendPermits.release();
         }
     }
 
@@ -164,46 +212,53 @@ final class DirectRequests implements AutoCloseable {
         connections.close();
     }
 
-    private void usual() {
-        if (refusals.get() != 0) { // else all threads would write what they all read
-            refusals.set(0);
+    private void succeeded() {
+        if (failures.get() != 0) { // else all threads would write what they all read
+            failures.set(0);
         }
     }
 
     /**
      * What is about one object says nothing of the others. All else is either trouble of the store's (429, 5xx), which the
      * SDK slows down for, or shows that it wants something of requests that these lack: another address (3xx),
-     * credentials (401), a header or an encoding (400, 411, 501), or that it sends whole objects for parts (200).
+     * credentials (401), a header or an encoding (400, 411, 501), or that it sends whole objects for parts (200), or does
+     * not say what it sends (206).
      */
-    private void unusual(int status) {
+    private void refused(int status) {
         switch (status) {
             case NOT_FOUND, CONFLICT, PRECONDITION_FAILED, RANGE_NOT_SATISFIABLE -> {}
-            case FORBIDDEN -> {
-                if (refusals.incrementAndGet() >= MANY_REFUSALS) {
-                    rest();
-                }
-            }
+            case FORBIDDEN -> countFailure();
             default -> rest();
         }
     }
 
-    /** A kept connection may have ended meanwhile; whatever else it is, the SDK will find it out. */
-    private void failed(Exception e) {
-        if (e instanceof SSLHandshakeException) {
-            rest(); // the next handshake would fail as well
+    /**
+     * A kept connection may have ended meanwhile. A server that cannot be connected to, or with which no handshake
+     * succeeds, would make the next requests wait here and then once more in the SDK.
+     *
+     * @param connection null if none was had
+     */
+    private void failed(Exception e, @Nullable Connection connection) {
+        if (connection == null || e instanceof SSLHandshakeException) {
+            rest();
+        } else {
+            countFailure();
+        }
+    }
+
+    private void countFailure() {
+        if (failures.incrementAndGet() >= MANY_FAILURES) {
+            rest();
         }
     }
 
     private void rest() {
-        refusals.set(0);
-        restUntil = System.nanoTime() + REST.toNanos();
+        failures.set(0);
+        restUntil = nanoTime.getAsLong() + REST.toNanos();
     }
 
-    private byte[] request(ObjectVersion version, ByteRange range) {
-        SdkHttpRequest.Builder request = request(SdkHttpMethod.GET, version.key())
-                .putHeader("If-Match", version.etag())
-                .putHeader("Range", range.toHttpRange());
-        return text(sign(request.build()));
+    private boolean isResting() {
+        return nanoTime.getAsLong() - restUntil < 0;
     }
 
     private SdkHttpRequest.Builder request(SdkHttpMethod method, String key) {
@@ -220,14 +275,23 @@ final class DirectRequests implements AutoCloseable {
         return request;
     }
 
-    private static byte[] text(SdkHttpRequest signed) {
+    /**
+     * The request's head; null if a header cannot stand in it. An entity tag may hold line breaks, as it comes out of XML,
+     * and would end its line here.
+     */
+    private byte @Nullable [] signedText(SdkHttpRequest.Builder request) {
+        SdkHttpRequest signed = sign(request.build());
         StringBuilder text = new StringBuilder(1024);
         text.append(signed.method()).append(' ').append(signed.encodedPath());
         signed.encodedQueryParameters().ifPresent(query -> text.append('?').append(query));
         text.append(" HTTP/1.1\r\n");
-        signed.forEachHeader((name, values) ->
-                text.append(name).append(": ").append(String.join(",", values)).append("\r\n"));
-        return text.append("\r\n").toString().getBytes(ISO_8859_1);
+        boolean plain = true;
+        for (Map.Entry<String, List<String>> header : signed.headers().entrySet()) {
+            String value = String.join(",", header.getValue());
+            plain &= value.chars().allMatch(c -> c >= ' ' && c < 0x7f);
+            text.append(header.getKey()).append(": ").append(value).append("\r\n");
+        }
+        return plain ? text.append("\r\n").toString().getBytes(US_ASCII) : null;
     }
 
     private SdkHttpRequest sign(SdkHttpRequest request) {
@@ -240,11 +304,17 @@ final class DirectRequests implements AutoCloseable {
                         .request(request)
                         .putProperty(AwsV4HttpSigner.SERVICE_SIGNING_NAME, "s3")
                         .putProperty(AwsV4HttpSigner.REGION_NAME, region)
+                        .putProperty(AwsV4HttpSigner.SIGNING_CLOCK, storesClock())
                         // S3's own rules: keys are signed as they are.
                         .putProperty(AwsV4HttpSigner.DOUBLE_URL_ENCODE, false)
                         .putProperty(AwsV4HttpSigner.NORMALIZE_PATH, false)
                         .putProperty(AwsV4HttpSigner.PAYLOAD_SIGNING_ENABLED, request.method() == SdkHttpMethod.GET)
                         .putProperty(AwsV4HttpSigner.CHUNK_ENCODING_ENABLED, false))
                 .request();
+    }
+
+    /** By this machine's clock and by how much the SDK has found it to be wrong, from refusals of its own requests. */
+    private static Clock storesClock() {
+        return Clock.offset(Clock.systemUTC(), Duration.ofSeconds(-SdkGlobalTime.getGlobalTimeOffset()));
     }
 }

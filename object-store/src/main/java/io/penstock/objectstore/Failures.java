@@ -1,20 +1,31 @@
 package io.penstock.objectstore;
 
+import io.penstock.core.Printable;
+import io.penstock.objectstore.ExplainedCredentials.NoCredentialsException;
 import java.io.IOException;
 import java.net.ConnectException;
+import java.net.NoRouteToHostException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
-import java.util.Set;
+import java.security.cert.CertificateException;
 import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLHandshakeException;
+import javax.net.ssl.SSLPeerUnverifiedException;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
 import software.amazon.awssdk.awscore.exception.AwsServiceException;
 import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.services.s3.model.NoSuchBucketException;
+import software.amazon.awssdk.services.s3.model.NoSuchKeyException;
 
 /** Turns what the SDK throws into the store's own exceptions: the only place that does. */
 final class Failures {
+    private static final int NOT_FOUND = 404;
+    private static final int REQUEST_TIMEOUT = 408;
     private static final int TOO_MANY_REQUESTS = 429;
+    private static final int NOT_IMPLEMENTED = 501;
     private static final int SERVICE_UNAVAILABLE = 503;
+    private static final int VERSION_NOT_SUPPORTED = 505;
     private static final int INSUFFICIENT_STORAGE = 507;
 
     private final S3Config config;
@@ -30,7 +41,7 @@ final class Failures {
 
     /** The object, for messages. */
     String object(String key) {
-        return "object '" + key + "' in " + bucket();
+        return "object '" + Printable.text(key) + "' in " + bucket();
     }
 
     /** Why this call about {@code subject} (a bucket or an object, as above) failed. */
@@ -44,7 +55,7 @@ final class Failures {
     /** Why a body broke off, or came whole but wrong. */
     ObjectStoreException explainBrokenBody(String key, Exception failure) {
         String message = String.valueOf(failure.getMessage());
-        return message.contains("checksum")
+        return failure instanceof DamagedBodyException
                 ? new ObjectStoreException.Corrupt(object(key) + " came damaged: " + message, failure)
                 : new ObjectStoreException.Unavailable(
                         object(key) + ": its bytes stopped coming: " + message + "; check the network", failure);
@@ -54,22 +65,70 @@ final class Failures {
     static boolean isPassing(SdkException failure) {
         return failure instanceof AwsServiceException answer
                 ? isThrottling(answer) || isPassing(answer)
-                : causeOf(failure, SSLException.class) == null && isPassingOfClient(failure);
+                : !isDistrust(failure) && isPassingOfClient(failure);
     }
 
-    /** The SDK, once it has used up its own attempts, no longer calls a broken connection retryable. */
+    /** Whether the server's certificate was refused. All other trouble of TLS passes, a cut handshake above all. */
+    private static boolean isDistrust(SdkException failure) {
+        return causeOf(failure, CertificateException.class) != null
+                || causeOf(failure, SSLPeerUnverifiedException.class) != null;
+    }
+
+    /** The SDK does not call every broken connection retryable. */
     private static boolean isPassingOfClient(SdkException failure) {
         return failure.retryable() || causeOf(failure, IOException.class) != null;
     }
 
+    /** Whether the store, or what is on the way to it, is in a trouble that passes: by S3's code if there is one. */
     private static boolean isPassing(AwsServiceException answer) {
-        return switch (answer.statusCode()) {
-            case 400 ->
-                Set.of("RequestTimeout", "IncompleteBody").contains(code(answer)); // of a body that stalled or broke
-            case 409 -> Set.of("ConditionalRequestConflict", "OperationAborted").contains(code(answer));
-            case 501, INSUFFICIENT_STORAGE -> false;
-            default -> answer.statusCode() >= 500;
+        int status = answer.statusCode();
+        return switch (code(answer)) {
+            case "InternalError",
+                    "ServiceUnavailable",
+                    "OperationAborted",
+                    "ConditionalRequestConflict",
+                    "RequestTimeout",
+                    "IncompleteBody" -> // of a body that stalled or broke
+                true;
+            case "" -> (status == NOT_FOUND && !isOfHead(answer)) || status == REQUEST_TIMEOUT || isServerError(status);
+            default -> isServerError(status);
         };
+    }
+
+    /** Not those that say what the server never does, or that it is full. */
+    private static boolean isServerError(int status) {
+        return status >= 500
+                && status != NOT_IMPLEMENTED
+                && status != VERSION_NOT_SUPPORTED
+                && status != INSUFFICIENT_STORAGE;
+    }
+
+    /** Whether the request was not carried out, and will not be: else it may have been. */
+    static boolean isUndone(SdkException failure) {
+        return failure instanceof AwsServiceException answer
+                ? !code(answer).equals("InternalError") && isUndone(answer.statusCode())
+                : isOfConnecting(failure);
+    }
+
+    /** The same of an answer's status. One of success says nothing, because an error may follow within. */
+    static boolean isUndone(int status) {
+        return (status >= 300 && !isServerError(status)) || status == SERVICE_UNAVAILABLE;
+    }
+
+    /** Nothing has been sent. */
+    private static boolean isOfConnecting(SdkException failure) {
+        SocketTimeoutException timeout = causeOf(failure, SocketTimeoutException.class);
+        return causeOf(failure, ConnectException.class) != null
+                || causeOf(failure, NoRouteToHostException.class) != null
+                || causeOf(failure, UnknownHostException.class) != null
+                || causeOf(failure, SSLHandshakeException.class) != null
+                // Apache's client has a class of its own for connections that are not taken in time.
+                || (timeout != null && !timeout.getClass().equals(SocketTimeoutException.class));
+    }
+
+    /** Whether the store's clock is another than ours. */
+    static boolean isSkewed(SdkException failure) {
+        return failure instanceof AwsServiceException answer && answer.isClockSkewException();
     }
 
     private ObjectStoreException explainAnswer(String subject, AwsServiceException answer) {
@@ -79,36 +138,53 @@ final class Failures {
                             + "; lower the number of connections or of readers",
                     answer);
         }
+        if (isPassing(answer)) {
+            return new ObjectStoreException.Unavailable(
+                    subject + ": the store answered with status " + answer.statusCode() + said(answer), answer);
+        }
+        return switch (code(answer)) {
+            case "NoSuchKey", "NoSuchBucket", "NoSuchUpload" -> notFound(subject, answer);
+            case "PreconditionFailed", "InvalidRange" -> changed(subject, answer);
+            case "AccessDenied",
+                    "SignatureDoesNotMatch",
+                    "ExpiredToken",
+                    "TokenRefreshRequired",
+                    "InvalidToken",
+                    "InvalidAccessKeyId",
+                    "InvalidObjectState",
+                    "RequestTimeTooSkewed" -> explainRefusal(subject, answer);
+            case "BadDigest", "XAmzContentChecksumMismatch", "XAmzContentSHA256Mismatch" ->
+                new ObjectStoreException.Corrupt(subject + " arrived damaged" + said(answer), answer);
+            case "QuotaExceeded", "XMinioAdminBucketQuotaExceeded" -> explainQuota(subject, answer);
+            default -> explainStatus(subject, answer);
+        };
+    }
+
+    private static ObjectStoreException explainStatus(String subject, AwsServiceException answer) {
         return switch (answer.statusCode()) {
-            case 404 -> new ObjectStoreException.NotFound("there is no " + subject + said(answer), answer);
-            case 412, 416 ->
-                new ObjectStoreException.PreconditionFailed(
-                        subject + " has changed since it was opened" + said(answer) + "; open it again", answer);
+            case NOT_FOUND -> notFound(subject, answer);
+            case 412, 416 -> changed(subject, answer);
             case 401, 403 -> explainRefusal(subject, answer);
             case 301, 307, 308 ->
-                new ObjectStoreException.Unavailable(
+                new ObjectStoreException.Refused(
                         subject + " lies elsewhere" + said(answer) + "; set the region or the endpoint", answer);
-            case 400 -> explainBadRequest(subject, answer);
             case INSUFFICIENT_STORAGE ->
                 new ObjectStoreException.OutOfSpace(
                         subject + ": the store is full" + said(answer) + "; give it room", answer);
             default ->
-                new ObjectStoreException.Unavailable(
-                        subject + ": the store answered with status " + answer.statusCode() + said(answer), answer);
+                new ObjectStoreException.Refused(
+                        subject + ": the store refused the request with status " + answer.statusCode() + said(answer),
+                        answer);
         };
     }
 
-    private static ObjectStoreException explainBadRequest(String subject, AwsServiceException answer) {
-        return switch (code(answer)) {
-            case "ExpiredToken", "TokenRefreshRequired", "InvalidToken", "InvalidAccessKeyId" ->
-                explainRefusal(subject, answer);
-            case "BadDigest", "XAmzContentChecksumMismatch", "XAmzContentSHA256Mismatch" ->
-                new ObjectStoreException.Corrupt(subject + " arrived damaged" + said(answer), answer);
-            case "XMinioAdminBucketQuotaExceeded" -> explainQuota(subject, answer);
-            default ->
-                new ObjectStoreException.Unavailable(
-                        subject + ": the store refused the request" + said(answer), answer);
-        };
+    private static ObjectStoreException notFound(String subject, AwsServiceException answer) {
+        return new ObjectStoreException.NotFound("there is no " + subject + said(answer), answer);
+    }
+
+    private static ObjectStoreException changed(String subject, AwsServiceException answer) {
+        return new ObjectStoreException.PreconditionFailed(
+                subject + " has changed since it was opened" + said(answer) + "; open it again", answer);
     }
 
     private static ObjectStoreException explainQuota(String subject, AwsServiceException answer) {
@@ -122,7 +198,6 @@ final class Failures {
                 new ObjectStoreException.InvalidState(
                         subject + " is archived" + said(answer) + "; restore it (aws s3api restore-object) first",
                         answer);
-            case "QuotaExceeded" -> explainQuota(subject, answer);
             case "RequestTimeTooSkewed" ->
                 new ObjectStoreException.AccessDenied(
                         subject + ": this machine's clock is wrong" + said(answer) + "; set it", answer);
@@ -138,6 +213,10 @@ final class Failures {
     }
 
     private ObjectStoreException explainNoAnswer(String subject, SdkException failure) {
+        NoCredentialsException none = causeOf(failure, NoCredentialsException.class);
+        if (none != null) {
+            return new ObjectStoreException.AccessDenied(subject + ": no credentials: " + none.getMessage(), failure);
+        }
         String server = config.endpoint() == null ? "S3" : config.endpoint().toString();
         UnknownHostException unknownHost = causeOf(failure, UnknownHostException.class);
         if (unknownHost != null) {
@@ -154,14 +233,10 @@ final class Failures {
         }
         SSLException tls = causeOf(failure, SSLException.class);
         if (tls != null) {
-            String hint = "; if its certificate is your own, name the CA file";
+            String hint = isDistrust(failure) ? "; if its certificate is your own, name the CA file" : "";
             return unavailable(subject, "no secure connection to " + server + ": " + tls.getMessage() + hint, failure);
         }
-        String message = String.valueOf(failure.getMessage());
-        if (message.contains("credentials")) {
-            return new ObjectStoreException.AccessDenied(subject + ": no credentials: " + message, failure);
-        }
-        return unavailable(subject, message, failure);
+        return unavailable(subject, String.valueOf(failure.getMessage()), failure);
     }
 
     private String hostSettings() {
@@ -178,8 +253,8 @@ final class Failures {
     private static boolean isThrottling(AwsServiceException answer) {
         // S3 also uses 503 for its own trouble, with other codes; a HEAD has no code and counts as asking for less.
         return answer.statusCode() == TOO_MANY_REQUESTS
-                || (answer.statusCode() == SERVICE_UNAVAILABLE
-                        && (code(answer).isEmpty() || code(answer).equals("SlowDown")))
+                || code(answer).equals("SlowDown")
+                || (answer.statusCode() == SERVICE_UNAVAILABLE && code(answer).isEmpty())
                 || answer.isThrottlingException();
     }
 
@@ -199,10 +274,16 @@ final class Failures {
                 object(source) + " is to be copied and was deleted by somebody else meanwhile", failure);
     }
 
-    /** S3's name of the error; empty where the answer has none. */
+    /** S3's name of the error; empty where the answer has none: of a HEAD, and of what is no S3 server. */
     static String code(AwsServiceException answer) {
         AwsErrorDetails details = answer.awsErrorDetails();
-        return details == null || details.errorCode() == null ? "" : details.errorCode();
+        String code = details == null ? null : details.errorCode();
+        return code == null || code.equals(Integer.toString(answer.statusCode())) ? "" : code;
+    }
+
+    /** A HEAD's answer has no body, and so no code; the SDK tells what is missing by what was asked. */
+    private static boolean isOfHead(AwsServiceException answer) {
+        return answer instanceof NoSuchKeyException || answer instanceof NoSuchBucketException;
     }
 
     /** The store's own words, where it has any: an answer to HEAD has none. */
@@ -210,7 +291,7 @@ final class Failures {
         AwsErrorDetails details = answer.awsErrorDetails();
         String message = details == null ? null : details.errorMessage();
         String code = code(answer);
-        if (code.isEmpty() || code.equals(Integer.toString(answer.statusCode()))) {
+        if (code.isEmpty()) {
             return "";
         }
         return " (" + code + (message == null || message.isBlank() ? "" : ": " + message.strip()) + ")";

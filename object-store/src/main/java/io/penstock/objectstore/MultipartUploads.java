@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
-import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.s3.model.AbortMultipartUploadRequest;
@@ -42,31 +41,27 @@ final class MultipartUploads {
         this.conditions = conditions;
     }
 
-    MultipartUpload create(String key) throws ObjectStoreException, InterruptedException {
-        return create(key, _ -> {});
-    }
-
-    /** @param headers adds what the object is to have beside its bytes */
-    MultipartUpload create(String key, Consumer<CreateMultipartUploadRequest.Builder> headers)
-            throws ObjectStoreException, InterruptedException {
-        CreateMultipartUploadRequest.Builder request = CreateMultipartUploadRequest.builder()
+    MultipartUpload create(String key, ObjectProperties properties) throws ObjectStoreException, InterruptedException {
+        CreateMultipartUploadRequest request = CreateMultipartUploadRequest.builder()
                 .bucket(requests.bucket())
                 .key(key)
                 .checksumAlgorithm(declaresChecksums() ? ChecksumAlgorithm.CRC32_C : null)
-                .requestPayer(requests.payer);
-        headers.accept(request);
+                .requestPayer(requests.payer)
+                .overrideConfiguration(headers -> PropertyHeaders.of(properties).forEach(headers::putHeader))
+                .build();
         return requests.change(
                 requests.failures.object(key),
                 () -> new MultipartUpload(
-                        key,
-                        requests.client.createMultipartUpload(request.build()).uploadId()));
+                        key, requests.client.createMultipartUpload(request).uploadId()));
     }
 
     UploadedPart send(MultipartUpload upload, int number, UploadBody body)
             throws ObjectStoreException, IOException, InterruptedException {
         SentBody sent = new SentBody(body, requests.config.uploadChecksums());
+        Persistence persistence = requests.ofChange();
         ResponseHead answer = sent.sendDirectly(
                 requests.direct,
+                persistence,
                 upload.key(),
                 Map.of("uploadId", upload.id(), "partNumber", Integer.toString(number)),
                 Map.of());
@@ -83,8 +78,8 @@ final class MultipartUploads {
                 .contentMD5(sent.md5Header())
                 .requestPayer(requests.payer)
                 .build();
-        UploadPartResponse response =
-                sent.send(requests, subject(upload), content -> requests.client.uploadPart(request, content));
+        UploadPartResponse response = sent.send(
+                requests, persistence, subject(upload), content -> requests.client.uploadPart(request, content));
         checkArrived(upload, number, sent, response.checksumCRC32C());
         return new UploadedPart(number, response.eTag(), body.length(), sent.crc32c());
     }
@@ -143,12 +138,22 @@ final class MultipartUploads {
                     requests.change(subject(upload), () -> requests.client.completeMultipartUpload(request));
             return new ObjectVersion(upload.key(), response.eTag(), fingerprint.size(), Requests.timeOf(response));
         } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
-            // Also what is said when an earlier attempt has succeeded and its answer was lost.
-            ObjectVersion done = reads.find(upload.key(), fingerprint);
+            // An upload that is gone was completed, by an attempt or a call whose answer was lost, or aborted.
+            boolean isGone = e instanceof ObjectStoreException.NotFound || isGone(upload);
+            ObjectVersion done = isGone ? reads.find(upload.key(), fingerprint) : null;
             if (done == null) {
                 throw conditions.explain(upload.key(), condition, e);
             }
             return done;
+        }
+    }
+
+    /** Some servers list no parts of an upload that they do not know, instead of saying so. */
+    private boolean isGone(MultipartUpload upload) throws ObjectStoreException, InterruptedException {
+        try {
+            return parts(upload).isEmpty();
+        } catch (ObjectStoreException.NotFound _) {
+            return true;
         }
     }
 

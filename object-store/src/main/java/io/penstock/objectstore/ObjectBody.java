@@ -26,6 +26,7 @@ interface ObjectBody {
      *
      * @param wanted most bytes, of which the buffer has room; 1 or more
      * @return 1 or more; -1 at the end
+     * @throws DamagedBodyException if the checksum does not hold
      */
     int read(ByteBuffer target, int wanted) throws IOException;
 
@@ -35,7 +36,7 @@ interface ObjectBody {
      *
      * @return whether this was the body's end
      * @throws IOException if the connection broke after the last byte
-     * @throws software.amazon.awssdk.core.exception.SdkException if the checksum does not hold
+     * @throws DamagedBodyException if the checksum does not hold
      */
     boolean finish() throws IOException;
 

@@ -3,7 +3,6 @@ package io.penstock.objectstore;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.InterruptedIOException;
 import software.amazon.awssdk.http.AbortableInputStream;
 import software.amazon.awssdk.http.ExecutableHttpRequest;
 import software.amazon.awssdk.http.HttpExecuteRequest;
@@ -11,7 +10,7 @@ import software.amazon.awssdk.http.HttpExecuteResponse;
 import software.amazon.awssdk.http.SdkHttpClient;
 
 /**
- * An HTTP client whose unfinished bodies end at once: closing one breaks its connection. The clients beneath read the
+ * An HTTP client whose unfinished bodies end at once: closing one breaks its connection. The client beneath reads the
  * rest first, which for a stalled body lasts until the read timeout, and the SDK closes bodies on its own when a
  * thread is interrupted.
  */
@@ -66,24 +65,17 @@ final class PromptHttpClient implements SdkHttpClient {
 
         @Override
         public int read() throws IOException {
-            byte[] one = new byte[1];
-            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+            return noted(body.read());
         }
 
         @Override
         public int read(byte[] target, int offset, int length) throws IOException {
-            try {
-                int received = body.read(target, offset, length);
-                ended |= received < 0;
-                return received;
-            } catch (RuntimeException e) {
-                // How the CRT's stream reports an interrupt.
-                if (e.getCause() instanceof InterruptedException) {
-                    Thread.currentThread().interrupt();
-                    throw (InterruptedIOException) new InterruptedIOException().initCause(e);
-                }
-                throw e;
-            }
+            return noted(body.read(target, offset, length));
+        }
+
+        private int noted(int read) {
+            ended |= read < 0;
+            return read;
         }
 
         @Override

@@ -22,11 +22,13 @@ final class Puts {
         this.conditions = conditions;
     }
 
-    ObjectVersion put(String key, UploadBody body, WriteCondition condition)
+    ObjectVersion put(String key, UploadBody body, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, IOException, InterruptedException {
         conditions.check(key, condition);
         SentBody sent = new SentBody(body, requests.config.uploadChecksums());
-        ResponseHead answer = sent.sendDirectly(requests.direct, key, Map.of(), conditions.headers(condition));
+        Persistence persistence = requests.ofChange();
+        ResponseHead answer =
+                sent.sendDirectly(requests.direct, persistence, key, Map.of(), headers(properties, condition));
         if (answer != null) {
             return new ObjectVersion(
                     key, requireNonNull(answer.header("ETag")), body.length(), Requests.time(answer.header("Date")));
@@ -39,20 +41,30 @@ final class Puts {
                 .checksumCRC32C(sent.crc32cHeader())
                 .contentMD5(sent.md5Header())
                 .requestPayer(requests.payer)
+                .overrideConfiguration(headers -> PropertyHeaders.of(properties).forEach(headers::putHeader))
                 .build();
         try {
             PutObjectResponse response = sent.send(
-                    requests, requests.failures.object(key), content -> requests.client.putObject(request, content));
+                    requests,
+                    persistence,
+                    requests.failures.object(key),
+                    content -> requests.client.putObject(request, content));
             return new ObjectVersion(key, response.eTag(), body.length(), Requests.timeOf(response));
         } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
             ObjectStoreException failure = conditions.explain(key, condition, e);
-            ObjectVersion done =
-                    failure instanceof ObjectStoreException.PreconditionFailed ? find(key, body, sent) : null;
+            boolean perhapsDone = failure instanceof ObjectStoreException.PreconditionFailed && persistence.isInDoubt();
+            ObjectVersion done = perhapsDone ? find(key, body, sent) : null;
             if (done == null) {
                 throw failure;
             }
             return done;
         }
+    }
+
+    private Map<String, String> headers(ObjectProperties properties, WriteCondition condition) {
+        Map<String, String> headers = PropertyHeaders.of(properties);
+        headers.putAll(conditions.headers(condition));
+        return headers;
     }
 
     void delete(String key) throws ObjectStoreException, InterruptedException {
@@ -70,7 +82,7 @@ final class Puts {
         }
     }
 
-    /** An earlier attempt whose answer was lost makes the next one's condition fail: the object there is ours then. */
+    /** An earlier attempt whose answer was lost may make the next one's condition fail: the object there is ours then. */
     private @Nullable ObjectVersion find(String key, UploadBody body, SentBody sent)
             throws ObjectStoreException, IOException, InterruptedException {
         return reads.find(key, Fingerprint.ofWhole(body.length(), SentBody.md5(body), sent.crc32c()));

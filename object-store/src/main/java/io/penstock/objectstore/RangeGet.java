@@ -36,7 +36,7 @@ final class RangeGet {
      * Moves a body into the sink; it must begin where {@link #rest} does.
      *
      * @throws IOException if it breaks, after which {@link #rest} tells what is missing
-     * @throws software.amazon.awssdk.core.exception.SdkException the same, or its checksum does not hold
+     * @throws DamagedBodyException if its checksum does not hold
      */
     void receive(ObjectBody body) throws IOException, ObjectStoreException, InterruptedException {
         check(body);
@@ -98,9 +98,15 @@ final class RangeGet {
             throw corrupt("%d bytes were asked for, %d come".formatted(rest.length(), length));
         }
         String range = body.contentRange();
-        if (range != null && !range.startsWith("bytes " + rest.offset() + "-" + (rest.end() - 1))) {
+        if (range != null && !isRange(range, rest, version.size())) {
             throw corrupt(rest.toHttpRange() + " was asked for, '" + range + "' comes");
         }
+    }
+
+    /** Whether a {@code Content-Range} (RFC 9110, section 14.4) is of this range of an object of {@code size} bytes. */
+    static boolean isRange(String contentRange, ByteRange range, long size) {
+        String wanted = "bytes " + range.offset() + "-" + (range.end() - 1) + "/";
+        return contentRange.equalsIgnoreCase(wanted + size) || contentRange.equalsIgnoreCase(wanted + "*");
     }
 
     private ObjectStoreException corrupt(String why) {

@@ -5,21 +5,30 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.S3Config.Checksums;
 import java.io.IOException;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.services.s3.model.ChecksumMode;
 import software.amazon.awssdk.services.s3.model.CommonPrefix;
 import software.amazon.awssdk.services.s3.model.EncodingType;
 import software.amazon.awssdk.services.s3.model.GetObjectRequest;
+import software.amazon.awssdk.services.s3.model.GetObjectTaggingRequest;
 import software.amazon.awssdk.services.s3.model.HeadObjectRequest;
 import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
 import software.amazon.awssdk.services.s3.model.ListObjectsV2Request;
 import software.amazon.awssdk.services.s3.model.ListObjectsV2Response;
+import software.amazon.awssdk.services.s3.model.Tag;
 
 /** What is asked of a bucket. Safe for use by any number of threads. */
 final class Reads {
+    private static final Logger LOG = LoggerFactory.getLogger(Reads.class);
+
     /** What S3 means where it names no class. */
     private static final String DEFAULT_STORAGE_CLASS = "STANDARD";
 
@@ -27,6 +36,9 @@ final class Reads {
     private static final String NO_ETAG = "\"\"";
 
     private final Requests requests;
+
+    /** It has been said that tags cannot be read. Racy on purpose: it may be said twice. */
+    private volatile boolean saidTagsAreDenied;
 
     Reads(Requests requests) {
         this.requests = requests;
@@ -106,6 +118,39 @@ final class Reads {
         return requests.ask(requests.failures.object(key), () -> requests.client.headObject(request));
     }
 
+    ObjectProperties properties(String key) throws ObjectStoreException, InterruptedException {
+        HeadObjectResponse head = headers(key);
+        Integer tagCount = head.tagCount();
+        return new ObjectProperties(
+                PropertyHeaders.of(head.sdkHttpResponse().headers(), requests.config.isAws()),
+                tagCount == null || tagCount == 0 ? Map.of() : tags(key));
+    }
+
+    private Map<String, String> tags(String key) throws ObjectStoreException, InterruptedException {
+        GetObjectTaggingRequest request = GetObjectTaggingRequest.builder()
+                .bucket(requests.bucket())
+                .key(key)
+                .requestPayer(requests.payer)
+                .build();
+        try {
+            return requests
+                    .ask(requests.failures.object(key), () -> requests.client.getObjectTagging(request))
+                    .tagSet()
+                    .stream()
+                    .collect(Collectors.toMap(Tag::key, Tag::value));
+        } catch (ObjectStoreException.AccessDenied e) {
+            if (!saidTagsAreDenied) {
+                saidTagsAreDenied = true;
+                LOG.warn(
+                        "The tags of {} may not be read, so that what is written over it has none: allow"
+                                + " s3:GetObjectTagging to keep tags ({})",
+                        requests.failures.object(key),
+                        e.getMessage());
+            }
+            return Map.of();
+        }
+    }
+
     /** The object, if it is what the fingerprint is of. */
     @Nullable
     ObjectVersion find(String key, Fingerprint fingerprint) throws ObjectStoreException, InterruptedException {
@@ -142,10 +187,12 @@ final class Reads {
                 objects, prefixes, Boolean.TRUE.equals(page.isTruncated()) ? page.nextContinuationToken() : null);
     }
 
+    /** In whole seconds: HEAD tells no more (RFC 9110, section 5.6.7), and a file is to show one time however it was asked. */
     private static StoredObject stored(
             String key, @Nullable String etag, long size, Instant lastModified, @Nullable String storageClass) {
+        Instant seconds = lastModified.truncatedTo(ChronoUnit.SECONDS);
         return new StoredObject(
-                new ObjectVersion(key, Objects.requireNonNullElse(etag, NO_ETAG), size, lastModified),
+                new ObjectVersion(key, Objects.requireNonNullElse(etag, NO_ETAG), size, seconds),
                 Objects.requireNonNullElse(storageClass, DEFAULT_STORAGE_CLASS));
     }
 

@@ -5,6 +5,7 @@ import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeParseException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.SdkResponse;
 import software.amazon.awssdk.core.exception.AbortedException;
@@ -27,6 +28,12 @@ final class Requests implements AutoCloseable {
     /** Null if all requests are made by the SDK's client. */
     final @Nullable DirectRequests direct;
 
+    /**
+     * One for each body that may be on its way at once: one connection fewer than there are. What a body reads may have to
+     * be fetched first, over a connection that no body holds.
+     */
+    final Semaphore sendPermits;
+
     private final SdkHttpClient http;
     /** Bodies that are being read, for {@link #close} to break. */
     private final Set<ObjectBody> bodies = ConcurrentHashMap.newKeySet();
@@ -40,6 +47,7 @@ final class Requests implements AutoCloseable {
         this.client = client;
         this.http = http;
         this.failures = new Failures(config);
+        this.sendPermits = new Semaphore(config.connections() - 1);
         this.payer = config.requesterPays() ? RequestPayer.REQUESTER : null;
     }
 
@@ -54,7 +62,12 @@ final class Requests implements AutoCloseable {
 
     /** A change. */
     <T> T change(String subject, Call<T> call) throws ObjectStoreException, InterruptedException {
-        return make(subject, new Persistence(config.writeRetryDeadline()), call);
+        return make(subject, ofChange(), call);
+    }
+
+    /** How long a change is tried again. */
+    Persistence ofChange() {
+        return new Persistence(config.writeRetryDeadline());
     }
 
     /**
@@ -69,10 +82,17 @@ final class Requests implements AutoCloseable {
                 throw new InterruptedException();
             }
             checkOpen();
+            persistence.sending();
             try {
                 return call.make();
             } catch (SdkException e) {
                 checkInterrupt(e);
+                if (Failures.isUndone(e)) {
+                    persistence.refused();
+                }
+                if (Failures.isSkewed(e) && persistence.forgivesSkew()) {
+                    continue;
+                }
                 ObjectStoreException failure = failures.explain(subject, e);
                 if (!Failures.isPassing(e)) {
                     throw failure;
@@ -89,7 +109,7 @@ final class Requests implements AutoCloseable {
     void retryOrThrow(Persistence persistence, ObjectStoreException failure)
             throws ObjectStoreException, InterruptedException {
         boolean hopeless = failure instanceof ObjectStoreException.Corrupt && !persistence.forgivesDamage();
-        if (hopeless || closed || !persistence.again()) {
+        if (hopeless || closed || !persistence.again(failure instanceof ObjectStoreException.Throttled)) {
             throw failure;
         }
     }
@@ -137,8 +157,6 @@ final class Requests implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        // Not every HTTP client breaks what is in flight when it is closed. (URL_CONNECTION cannot be broken at all:
-        // its reads end by the read timeout.)
         bodies.forEach(ObjectBody::abort);
         if (direct != null) {
             direct.close();
@@ -147,7 +165,7 @@ final class Requests implements AutoCloseable {
         http.close();
     }
 
-    /** One attempt, as far as this layer sees: the SDK within may make several. */
+    /** One attempt: neither the SDK nor the HTTP client within makes another. */
     @FunctionalInterface
     interface Call<T> {
         T make() throws ObjectStoreException, InterruptedException;

@@ -5,39 +5,81 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import java.io.IOException;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The first lines of an HTTP answer (RFC 9112).
+ * The head of an HTTP response (RFC 9112): its status line and its headers. What another parser may read in another way
+ * is refused, not guessed at.
  *
  * @param version {@code HTTP/1.1}
  * @param headers by their names, which are compared without regard to case
  */
 record ResponseHead(String version, int status, Map<String, String> headers) {
+    private static final Pattern STATUS_LINE = Pattern.compile("(HTTP/1\\.[01]) ([1-5][0-9][0-9])(?: .*)?");
 
-    /** @param bytes up to and without the empty line */
-    static ResponseHead parse(byte[] bytes, int length) throws IOException {
-        String[] lines = new String(bytes, 0, length, ISO_8859_1).split("\r\n", -1);
-        String[] status = lines[0].split(" ", 3);
-        if (status.length < 2 || !status[0].startsWith("HTTP/1.") || !status[1].matches("[1-5][0-9][0-9]")) {
-            throw new IOException("not HTTP: " + lines[0]);
+    /** RFC 9110, section 5.6.2. */
+    private static final Pattern NAME = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+");
+
+    /** They say where the body ends and what it is of: two of one name may contradict each other. */
+    private static final Set<String> ONLY_ONCE = Set.of("content-length", "transfer-encoding", "content-range", "etag");
+
+    private static final int SWITCHING_PROTOCOLS = 101;
+
+    /**
+     * @param bytes up to and without the empty line
+     * @throws IOException if they are no head that this understands in full
+     */
+    static ResponseHead parse(byte[] bytes) throws IOException {
+        String text = new String(bytes, ISO_8859_1);
+        String[] lines = text.split("\r\n", -1);
+        Matcher status = STATUS_LINE.matcher(lines[0]);
+        if (!status.matches()) {
+            throw new IOException("not HTTP: " + printable(lines[0]));
         }
         Map<String, String> headers = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
         for (int i = 1; i < lines.length; i++) {
-            int colon = lines[i].indexOf(':');
-            if (colon <= 0) {
-                throw new IOException("no HTTP header: " + lines[i]);
-            }
-            headers.put(
-                    lines[i].substring(0, colon), lines[i].substring(colon + 1).strip());
+            add(lines[i], headers);
         }
-        return new ResponseHead(status[0], Integer.parseInt(status[1]), headers);
+        return new ResponseHead(status.group(1), Integer.parseInt(status.group(2)), headers);
+    }
+
+    private static void add(String line, Map<String, String> headers) throws IOException {
+        int colon = Math.max(0, line.indexOf(':'));
+        String name = line.substring(0, colon);
+        if (!NAME.matcher(name).matches() || hasControls(line)) {
+            throw new IOException("no HTTP header: " + printable(line));
+        }
+        String value = line.substring(colon + 1).strip();
+        String before = headers.put(name, value);
+        if (before != null) {
+            if (ONLY_ONCE.contains(name.toLowerCase(Locale.ROOT))) {
+                throw new IOException("more than one " + name);
+            }
+            headers.put(name, before + ", " + value); // RFC 9110, section 5.3
+        }
+    }
+
+    /** A lone CR or LF among them, at which other parsers end a line; a tab is none. */
+    private static boolean hasControls(String line) {
+        return line.chars().anyMatch(c -> (c < ' ' && c != '\t') || c == 0x7f);
+    }
+
+    private static String printable(String line) {
+        return line.substring(0, Math.min(80, line.length())).replaceAll("\\p{Cntrl}", "?");
     }
 
     @Nullable
     String header(String name) {
         return headers.get(name);
+    }
+
+    /** Whether the final response is still to come. */
+    boolean isInterim() {
+        return status < 200 && status != SWITCHING_PROTOCOLS;
     }
 
     /** Bytes of the body; -1 if it is framed in another way. */

@@ -20,13 +20,13 @@ import org.jspecify.annotations.Nullable;
  * @param uploadChecksums what is sent with bodies, for the store to check them
  * @param signedPayloads sign bodies that go over plain HTTP, which costs a SHA-256 of every byte; over HTTPS none is
  * @param httpClient which HTTP client carries the requests
- * @param connections most connections at once; 1 or more
+ * @param connections most connections at once; 2 or more, because bodies that are sent never hold the last one
  * @param connectTimeout for a connection to one address of the server
  * @param readTimeout without a byte arriving, after which a connection counts as broken and the request is retried
  * @param retryDeadline how long a call that makes no progress is retried, with jittered back-off, before it fails
  * @param writeRetryDeadline the same of calls that change something
  * @param proxy HTTP proxy to go through, {@code http://host:port}; null for the one that the environment names, if any
- * @param caFile PEM certificates to trust beside the JDK's own; null for none; not with {@link HttpClient#CRT}
+ * @param caFile PEM certificates to trust beside the JDK's own; null for none
  * @param userAgent what the requests say of their sender
  */
 public record S3Config(
@@ -51,8 +51,8 @@ public record S3Config(
 
     /** @throws IllegalArgumentException whose message names the setting, what it is and what is allowed */
     public S3Config {
-        // Dots, colons and capitals are no longer allowed in new names, but old buckets have them.
-        require(bucket.matches("[A-Za-z0-9][A-Za-z0-9._:-]+"), "bucket", bucket, "a bucket's name, without a path");
+        // Dots, underscores and capitals are no longer allowed in new names, but old buckets have them.
+        require(bucket.matches("[A-Za-z0-9][A-Za-z0-9._-]+"), "bucket", bucket, "a bucket's name, without a path");
         require(
                 endpoint == null || (isHttp(endpoint) && Set.of("", "/").contains(endpoint.getRawPath())),
                 "endpoint",
@@ -64,16 +64,11 @@ public record S3Config(
                 proxy,
                 "http://host:port or https://host:port");
         require(region == null || !region.isBlank(), "region", region, "a region's name");
-        require(connections >= 1, "connections", connections, "1 or more");
+        require(connections >= 2, "connections", connections, "2 or more");
         require(connectTimeout.isPositive(), "connect timeout", connectTimeout, "more than 0");
         require(readTimeout.isPositive(), "read timeout", readTimeout, "more than 0");
         require(!retryDeadline.isNegative(), "retry deadline", retryDeadline, "0 or more");
         require(!writeRetryDeadline.isNegative(), "write retry deadline", writeRetryDeadline, "0 or more");
-        require(
-                caFile == null || httpClient != HttpClient.CRT,
-                "CA file",
-                caFile,
-                "used only with another HTTP client: CRT takes the system's certificates");
     }
 
     /** The defaults for a bucket on AWS. */
@@ -129,13 +124,12 @@ public record S3Config(
         NONE
     }
 
-    /** The HTTP clients to choose from, all with the SDK's signing above them; docs/adr/0002-http-client.md tells their costs. */
+    /** What carries the requests; docs/adr/0002-http-client.md tells what each costs. */
     public enum HttpClient {
-        /** Connections of our own for parts of objects, unless there is a proxy; else Apache's. */
+        /** Connections of our own for parts of objects and for writes, unless there is a proxy; else the SDK's client. */
         DIRECT,
-        APACHE,
-        URL_CONNECTION,
-        CRT
+        /** The SDK's client alone, on Apache's HttpClient 5. */
+        SDK
     }
 
     /** Collects the settings that are not to be the default. Not thread-safe. */

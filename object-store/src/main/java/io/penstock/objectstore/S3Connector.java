@@ -4,7 +4,6 @@ import io.penstock.objectstore.S3Config.Checksums;
 import io.penstock.objectstore.S3Config.Credentials;
 import io.penstock.objectstore.S3Config.HttpClient;
 import java.net.URI;
-import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AnonymousCredentialsProvider;
@@ -21,7 +20,6 @@ import software.amazon.awssdk.core.client.config.SdkAdvancedClientOption;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.http.SdkHttpClient;
 import software.amazon.awssdk.regions.Region;
-import software.amazon.awssdk.retries.api.BackoffStrategy;
 import software.amazon.awssdk.retries.api.RetryStrategy;
 import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.S3ClientBuilder;
@@ -34,9 +32,6 @@ final class S3Connector {
 
     private static final String REGION_HEADER = "x-amz-bucket-region";
 
-    private static final Duration FIRST_THROTTLED_PAUSE = Duration.ofMillis(200);
-    private static final Duration LONGEST_THROTTLED_PAUSE = Duration.ofSeconds(10);
-
     private final S3Config config;
     private final Failures failures;
     private final AwsCredentialsProvider credentials;
@@ -44,24 +39,27 @@ final class S3Connector {
     S3Connector(S3Config config) {
         this.config = config;
         this.failures = new Failures(config);
-        this.credentials = credentials(config.credentials());
+        this.credentials = new ExplainedCredentials(credentials(config.credentials()));
     }
 
     S3ObjectStore connect(String prefix) throws ObjectStoreException, InterruptedException {
         requireCredentials();
         SdkHttpClient http = new BreakableHttpClient(HttpClients.create(config), config.readTimeout());
         S3ObjectStore store = null;
+        boolean usable = false;
         try {
             String region = region(http);
-            S3Client client = client(http, region);
-            S3ObjectStore opened = new S3ObjectStore(config, client, http, direct(client, region));
+            S3Client client = client(http, region, AwsRetryStrategy.doNotRetry());
+            store = new S3ObjectStore(config, client, http, direct(client, region));
             // What a HEAD cannot say, having no body, a listing says: which credentials are wrong and why.
-            opened.tryList(new ListRequest(prefix, "", null, null, 1));
-            store = opened;
-            return opened;
+            store.tryList(new ListRequest(prefix, "", null, null, 1));
+            usable = true;
+            return store;
         } finally {
             if (store == null) {
                 http.close();
+            } else if (!usable) {
+                store.close();
             }
         }
     }
@@ -69,7 +67,8 @@ final class S3Connector {
     /** The bucket's region, which is the configured one if there is one. */
     private String region(SdkHttpClient http) throws ObjectStoreException {
         String configured = config.region();
-        String found = askForRegion(client(http, configured == null ? ANY_REGION : configured));
+        String found = askForRegion(
+                client(http, configured == null ? ANY_REGION : configured, AwsRetryStrategy.standardRetryStrategy()));
         if (configured == null) {
             return Objects.requireNonNullElse(found, ANY_REGION);
         }
@@ -104,7 +103,8 @@ final class S3Connector {
         }
     }
 
-    private S3Client client(SdkHttpClient http, String region) {
+    /** @param retries none for the store's requests: {@link Persistence} has to see how each attempt ends */
+    private S3Client client(SdkHttpClient http, String region, RetryStrategy retries) {
         boolean supported = config.checksums() == Checksums.SUPPORTED;
         S3ClientBuilder builder = S3Client.builder()
                 .httpClient(http)
@@ -121,7 +121,7 @@ final class S3Connector {
                         supported
                                 ? ResponseChecksumValidation.WHEN_SUPPORTED
                                 : ResponseChecksumValidation.WHEN_REQUIRED)
-                .overrideConfiguration(override -> override.retryStrategy(retryStrategy())
+                .overrideConfiguration(override -> override.retryStrategy(retries)
                         .putAdvancedOption(SdkAdvancedClientOption.USER_AGENT_PREFIX, config.userAgent()))
                 // Bodies have their checksum in a header and go as they are; a refusal needs no round trip before.
                 .serviceConfiguration(s3 -> s3.chunkedEncodingEnabled(false).expectContinueEnabled(false));
@@ -131,25 +131,24 @@ final class S3Connector {
         return builder.build();
     }
 
-    /** A few quick attempts, at the rate that the store's throttling leaves; {@link Persistence} goes on from there. */
-    private static RetryStrategy retryStrategy() {
-        return AwsRetryStrategy.adaptiveRetryStrategy().toBuilder()
-                .throttlingBackoffStrategy(
-                        BackoffStrategy.exponentialDelay(FIRST_THROTTLED_PAUSE, LONGEST_THROTTLED_PAUSE))
-                .build();
-    }
-
     /** Null where only the SDK can make the requests. */
     private @Nullable DirectRequests direct(S3Client client, String region) throws ObjectStoreException {
         if (config.httpClient() != HttpClient.DIRECT || !isOrdinaryBucket()) {
             return null;
         }
+        URI base = base(client, config.bucket());
+        return isProxied(base.getScheme())
+                ? null
+                : new DirectRequests(config, base, region, credentials, System::nanoTime);
+    }
+
+    /** What a key is appended to. */
+    static URI base(S3Client client, String bucket) {
         String key = "k";
         String url = client.utilities()
-                .getUrl(object -> object.bucket(config.bucket()).key(key))
+                .getUrl(object -> object.bucket(bucket).key(key))
                 .toExternalForm();
-        URI base = URI.create(url.substring(0, url.length() - key.length()));
-        return isProxied(base.getScheme()) ? null : new DirectRequests(config, base, region, credentials);
+        return URI.create(url.substring(0, url.length() - key.length()));
     }
 
     private boolean isProxied(String scheme) {
@@ -158,9 +157,12 @@ final class S3Connector {
                 || System.getenv().keySet().stream().anyMatch(name -> name.equalsIgnoreCase(scheme + "_proxy"));
     }
 
-    /** Access points have ARNs and addresses of their own, directory buckets sessions. */
+    /**
+     * Directory buckets have sessions, and what lies on Outposts or behind a function another signature: AWS reserves
+     * endings of names for them. An alias of an access point is addressed as a bucket is.
+     */
     private boolean isOrdinaryBucket() {
-        return !config.bucket().contains(":") && !config.bucket().endsWith("--x-s3");
+        return !config.bucket().matches(".*--[a-z]+-s3");
     }
 
     private void requireCredentials() throws ObjectStoreException {

@@ -65,6 +65,11 @@ public final class S3ObjectStore implements ObjectStore {
     }
 
     @Override
+    public ObjectProperties properties(String key) throws ObjectStoreException, InterruptedException {
+        return reads.properties(key);
+    }
+
+    @Override
     public ListPage list(ListRequest request) throws ObjectStoreException, InterruptedException {
         return reads.list(request, new Persistence(requests.config.retryDeadline()));
     }
@@ -75,14 +80,15 @@ public final class S3ObjectStore implements ObjectStore {
     }
 
     @Override
-    public ObjectVersion put(String key, UploadBody body, WriteCondition condition)
+    public ObjectVersion put(String key, UploadBody body, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, IOException, InterruptedException {
-        return puts.put(key, body, condition);
+        return puts.put(key, body, properties, condition);
     }
 
     @Override
-    public MultipartUpload createUpload(String key) throws ObjectStoreException, InterruptedException {
-        return uploads.create(key);
+    public MultipartUpload createUpload(String key, ObjectProperties properties)
+            throws ObjectStoreException, InterruptedException {
+        return uploads.create(key, properties);
     }
 
     @Override
@@ -114,9 +120,9 @@ public final class S3ObjectStore implements ObjectStore {
     }
 
     @Override
-    public ObjectVersion copy(ObjectVersion source, String key, WriteCondition condition)
+    public ObjectVersion copy(ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, InterruptedException {
-        return copies.copy(source, key, condition);
+        return copies.copy(source, key, properties, condition);
     }
 
     @Override

@@ -1,10 +1,11 @@
 package io.penstock.objectstore;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.core.exception.AbortedException;
+import software.amazon.awssdk.core.exception.SdkClientException;
 import software.amazon.awssdk.core.sync.ResponseTransformer;
 import software.amazon.awssdk.http.AbortableInputStream;
 import software.amazon.awssdk.services.s3.model.GetObjectResponse;
@@ -72,7 +73,7 @@ final class SdkBody implements ObjectBody {
     @Override
     public int read(ByteBuffer target, int wanted) throws IOException {
         if (target.hasArray()) {
-            int received = stream.read(target.array(), target.arrayOffset() + target.position(), wanted);
+            int received = receive(target.array(), target.arrayOffset() + target.position(), wanted);
             if (received > 0) {
                 target.position(target.position() + received);
             }
@@ -81,7 +82,7 @@ final class SdkBody implements ObjectBody {
         if (chunk.length == 0) {
             chunk = new byte[Math.min(CHUNK, wanted)];
         }
-        int received = stream.read(chunk, 0, Math.min(chunk.length, wanted));
+        int received = receive(chunk, 0, Math.min(chunk.length, wanted));
         if (received > 0) {
             target.put(chunk, 0, received);
         }
@@ -90,8 +91,19 @@ final class SdkBody implements ObjectBody {
 
     @Override
     public boolean finish() throws IOException {
-        try (InputStream end = stream) {
-            return end.read() < 0;
+        try (stream) {
+            return receive(new byte[1], 0, 1) < 0;
+        }
+    }
+
+    /** All that the SDK itself, not the connection, has to say of a body is that its checksum does not hold. */
+    private int receive(byte[] target, int offset, int length) throws IOException {
+        try {
+            return stream.read(target, offset, length);
+        } catch (AbortedException e) {
+            throw e;
+        } catch (SdkClientException e) {
+            throw new DamagedBodyException(e);
         }
     }
 

@@ -8,9 +8,9 @@ import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.TreeMap;
 import java.util.concurrent.CancellationException;
 import java.util.function.Consumer;
 import java.util.zip.CRC32C;
@@ -59,14 +59,17 @@ final class SentBody {
      *
      * @throws IOException what reading the body threw, if it did
      */
-    <T> T send(Requests requests, String subject, Attempt<T> attempt)
+    <T> T send(Requests requests, Persistence persistence, String subject, Attempt<T> attempt)
             throws ObjectStoreException, IOException, InterruptedException {
         RequestBody request = RequestBody.fromContentProvider(Bytes::new, body.length(), CONTENT_TYPE);
+        requests.sendPermits.acquire();
         try {
-            return requests.change(subject, () -> attempt.send(request));
+            return requests.make(subject, persistence, () -> attempt.send(request));
         } catch (RuntimeException | ObjectStoreException e) {
             throwIfUnreadable();
             throw e;
+        } finally {
+            requests.sendPermits.release();
         }
     }
 
@@ -74,19 +77,24 @@ final class SentBody {
      * Sends it once, without the SDK.
      *
      * @param query as {@link DirectRequests#put} has it
-     * @param headers beside those of the body
+     * @param headers beside those of the body; its type, if it has another than bytes
      * @return null if the SDK is to send it: nothing has arrived, or nothing is known of it
      * @throws IOException what reading the body threw, if it did
      */
     @Nullable
     ResponseHead sendDirectly(
-            @Nullable DirectRequests direct, String key, Map<String, String> query, Map<String, String> headers)
+            @Nullable DirectRequests direct,
+            Persistence persistence,
+            String key,
+            Map<String, String> query,
+            Map<String, String> headers)
             throws IOException, InterruptedException {
         if (direct == null) {
             return null;
         }
-        Map<String, String> all = new HashMap<>(headers);
+        Map<String, String> all = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
         all.put("Content-Type", CONTENT_TYPE);
+        all.putAll(headers);
         if (crc32c.isPresent()) {
             all.put("x-amz-checksum-crc32c", encode(crc32c.getAsInt()));
         }
@@ -94,7 +102,7 @@ final class SentBody {
             all.put("Content-MD5", md5);
         }
         try {
-            return direct.put(key, query, all, this::read, body.length());
+            return direct.put(persistence, key, query, all, this::read, body.length());
         } catch (RuntimeException e) {
             throwIfUnreadable();
             throw e;

@@ -48,6 +48,27 @@ final class ConnectionsTest {
     }
 
     @Test
+    void take_serverSentMoreThanWasAskedFor_isAnotherConnection() throws Exception {
+        Connection first = connections.take();
+        server.answers(ANSWER + "HTTP/1.1 200 OK\r\n");
+        assertThat(first.send(REQUEST).status()).isEqualTo(200);
+        connections.giveBack(first);
+
+        assertThat(connections.take()).isNotSameAs(first);
+    }
+
+    @Test
+    void take_serverClosedTheKeptConnection_isAnotherConnection() throws Exception {
+        Connection first = connections.take();
+        server.answersAndHangsUp(ANSWER);
+        assertThat(first.send(REQUEST).status()).isEqualTo(200);
+        server.awaitHangUps(1);
+        connections.giveBack(first);
+
+        assertThat(connections.take()).isNotSameAs(first);
+    }
+
+    @Test
     void closeLate_connectionsThatNobodyAsksFor_areClosed() throws Exception {
         Connection first = connections.take();
         Connection second = connections.take();
@@ -74,7 +95,7 @@ final class ConnectionsTest {
             server.answers(ANSWER, ANSWER);
             other.answers(ANSWER, ANSWER);
             for (int i = 0; i < 4; i++) {
-                assertThat(several.take().ask(REQUEST).status()).isEqualTo(200);
+                assertThat(several.take().send(REQUEST).status()).isEqualTo(200);
             }
             assertThat(server.connections()).isEqualTo(2);
             assertThat(other.connections()).isEqualTo(2);

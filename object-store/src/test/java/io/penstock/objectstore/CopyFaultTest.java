@@ -25,12 +25,20 @@ final class CopyFaultTest {
 
     private static final int REQUESTS_TO_CONNECT = 2;
 
+    private static final ObjectProperties PROPERTIES = ObjectProperties.ofNew("target");
+
     private static final String NOTHING_THERE = "HTTP/1.1 404 Not Found\r\n\r\n";
     private static final String ANSWER_LOST = ScriptedServer.HANG_UP;
     private static final String REFUSED = withBody(
             "412 Precondition Failed", "<Error><Code>PreconditionFailed</Code><Message>At least one</Message></Error>");
+    private static final String BUSY =
+            withBody("503 Slow Down", "<Error><Code>SlowDown</Code><Message>Less</Message></Error>");
     private static final String SOURCE_GONE =
             withBody("404 Not Found", "<Error><Code>NoSuchKey</Code><Message>Not there</Message></Error>");
+
+    private static final String SKEWED = withBody(
+                    "403 Forbidden", "<Error><Code>RequestTimeTooSkewed</Code><Message>Late</Message></Error>")
+            .replace("\r\n\r\n", "\r\nDate: Wed, 02 Jan 2036 12:00:00 GMT\r\n\r\n");
 
     private ScriptedServer server;
     private S3ObjectStore store;
@@ -56,7 +64,7 @@ final class CopyFaultTest {
     void copy_answerLost_isRecognisedByItsEtag() throws Exception {
         server.answers(NOTHING_THERE, ANSWER_LOST, REFUSED, there(MD5, 5));
 
-        ObjectVersion copy = store.copy(source(MD5), "target", WriteCondition.ABSENT);
+        ObjectVersion copy = store.copy(source(MD5), "target", PROPERTIES, WriteCondition.ABSENT);
 
         assertThat(copy).isEqualTo(new ObjectVersion("target", MD5, 5, Instant.parse("2026-11-22T12:00:00Z")));
         assertThat(server.requests().get(REQUESTS_TO_CONNECT + 1)).contains("If-None-Match: *");
@@ -66,7 +74,8 @@ final class CopyFaultTest {
     void copy_answerLostAndSourceGoneSince_isRecognisedByItsEtag() throws Exception {
         server.answers(NOTHING_THERE, ANSWER_LOST, SOURCE_GONE, there(MD5, 5));
 
-        assertThat(store.copy(source(MD5), "target", WriteCondition.ABSENT).etag())
+        assertThat(store.copy(source(MD5), "target", PROPERTIES, WriteCondition.ABSENT)
+                        .etag())
                 .isEqualTo(MD5);
     }
 
@@ -74,28 +83,45 @@ final class CopyFaultTest {
     void copy_answerLostOntoAnOldVersion_isRecognisedByItsEtag() throws Exception {
         server.answers(there(OTHER, 5), ANSWER_LOST, REFUSED, there(MD5, 5));
 
-        assertThat(store.copy(source(MD5), "target", new Unchanged(OTHER)).etag())
+        assertThat(store.copy(source(MD5), "target", PROPERTIES, new Unchanged(OTHER))
+                        .etag())
                 .isEqualTo(MD5);
         assertThat(server.requests().get(REQUESTS_TO_CONNECT + 1)).contains("If-Match: " + OTHER);
     }
 
+    /** Somebody else has copied the same there just before: each attempt was answered, so it was not ours. */
     @Test
-    void copy_othersContentThere_failsThePrecondition() {
-        server.answers(NOTHING_THERE, REFUSED, there(OTHER, 5));
+    void copy_refusedAtOnce_failsThePreconditionWithoutALook() {
+        server.answers(NOTHING_THERE, REFUSED);
+
+        assertRefused(source(MD5), WriteCondition.ABSENT);
+        assertThat(server.requests()).hasSize(REQUESTS_TO_CONNECT + 2);
+    }
+
+    @Test
+    void copy_askedToWaitThenRefused_failsThePreconditionWithoutALook() {
+        server.answers(NOTHING_THERE, BUSY, REFUSED);
 
         assertRefused(source(MD5), WriteCondition.ABSENT);
     }
 
     @Test
-    void copy_nothingThere_failsThePrecondition() {
-        server.answers(NOTHING_THERE, REFUSED, NOTHING_THERE);
+    void copy_answerLostAndOthersContentThere_failsThePrecondition() {
+        server.answers(NOTHING_THERE, ANSWER_LOST, REFUSED, there(OTHER, 5));
+
+        assertRefused(source(MD5), WriteCondition.ABSENT);
+    }
+
+    @Test
+    void copy_answerLostAndNothingThere_failsThePrecondition() {
+        server.answers(NOTHING_THERE, ANSWER_LOST, REFUSED, NOTHING_THERE);
 
         assertRefused(source(MD5), WriteCondition.ABSENT);
     }
 
     @Test
     void copy_sameContentThereBefore_isNotTakenForOurs() {
-        server.answers(there(MD5, 5), REFUSED, there(MD5, 5));
+        server.answers(there(MD5, 5), ANSWER_LOST, REFUSED, there(MD5, 5));
 
         assertRefused(source(MD5), new Unchanged(MD5));
     }
@@ -103,9 +129,19 @@ final class CopyFaultTest {
     /** Its copy has another ETag, or one that need not be of the content. */
     @Test
     void copy_sourceInParts_isNotTakenForOurs() {
-        server.answers(NOTHING_THERE, REFUSED, there(OF_PARTS, 5));
+        server.answers(NOTHING_THERE, ANSWER_LOST, REFUSED, there(OF_PARTS, 5));
 
         assertRefused(source(OF_PARTS), WriteCondition.ABSENT);
+    }
+
+    /** S3 says what time it is when it refuses a signature's, and the SDK takes that over. */
+    @Test
+    void copy_clockWrong_isTriedOnceMoreByTheStoresClock() throws Exception {
+        server.answers(NOTHING_THERE, SKEWED, REFUSED);
+
+        assertRefused(source(MD5), WriteCondition.ABSENT);
+
+        assertThat(server.requests().getLast()).anyMatch(line -> line.matches("(?i)x-amz-date: 20360102T.*"));
     }
 
     @Test
@@ -117,7 +153,8 @@ final class CopyFaultTest {
     }
 
     private void assertRefused(ObjectVersion source, WriteCondition condition) {
-        assertThatThrownBy(() -> store.copy(source, "target", condition)).isInstanceOf(PreconditionFailed.class);
+        assertThatThrownBy(() -> store.copy(source, "target", PROPERTIES, condition))
+                .isInstanceOf(PreconditionFailed.class);
     }
 
     private static ObjectVersion source(String etag) {

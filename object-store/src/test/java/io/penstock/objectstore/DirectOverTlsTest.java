@@ -33,8 +33,8 @@ final class DirectOverTlsTest {
     private static final int LENGTH = 3 << 20;
     private static final ObjectVersion VERSION = new ObjectVersion("key", "\"tag\"", 2L * LENGTH, Instant.EPOCH);
     private static final ByteRange RANGE = new ByteRange(0, LENGTH);
-    private static final String HEAD =
-            "HTTP/1.1 206 Partial Content\r\nETag: \"tag\"\r\nContent-Length: " + LENGTH + "\r\n\r\n";
+    private static final String HEAD = "HTTP/1.1 206 Partial Content\r\nETag: \"tag\"\r\nContent-Length: " + LENGTH
+            + "\r\nContent-Range: bytes 0-" + (LENGTH - 1) + "/" + 2 * LENGTH + "\r\n\r\n";
     private static final String STORED = "HTTP/1.1 200 OK\r\nETag: \"new\"\r\nContent-Length: 0\r\n\r\n";
 
     @TempDir
@@ -76,10 +76,21 @@ final class DirectOverTlsTest {
     }
 
     @Test
+    void get_bytesAfterTheBody_areNotTheNextResponse() throws Exception {
+        String answer = HEAD + new String(content, ISO_8859_1);
+        String smuggled = HEAD + "x".repeat(LENGTH);
+        server.answers(answer + smuggled, answer);
+        assertThat(read(requests.get(VERSION, RANGE))).isEqualTo(content);
+        assertThat(read(requests.get(VERSION, RANGE))).isEqualTo(content);
+        assertThat(server.connections()).isEqualTo(2);
+    }
+
+    @Test
     void put_partAfterPart_arriveWholeOnOneConnection() throws Exception {
         server.answers(STORED, STORED);
         for (int i = 0; i < 2; i++) {
-            ResponseHead answer = requests.put("key", Map.of(), Map.of(), this::readContent, LENGTH);
+            ResponseHead answer =
+                    requests.put(Persistence.none(), "key", Map.of(), Map.of(), this::readContent, LENGTH);
             assertThat(answer).isNotNull();
             assertThat(answer.header("ETag")).isEqualTo("\"new\"");
         }
@@ -124,7 +135,11 @@ final class DirectOverTlsTest {
             plain.answers(HEAD);
             S3Config config = config().build();
             try (DirectRequests direct = new DirectRequests(
-                    config, URI.create(plain.uri("/bucket/").toString().replace("http:", "https:")), "r", signer())) {
+                    config,
+                    URI.create(plain.uri("/bucket/").toString().replace("http:", "https:")),
+                    "r",
+                    signer(),
+                    System::nanoTime)) {
                 assertThat(direct.get(VERSION, RANGE)).isNull();
             }
         }
@@ -148,7 +163,8 @@ final class DirectOverTlsTest {
                         .build(),
                 server.uri("/bucket/"),
                 "us-east-1",
-                signer())) {
+                signer(),
+                System::nanoTime)) {
             server.answers(HEAD + "he");
             ObjectBody body = patient.get(VERSION, RANGE);
             assertThat(body).isNotNull();
@@ -172,7 +188,8 @@ final class DirectOverTlsTest {
     }
 
     private DirectRequests requests(@Nullable Path trusted) throws Exception {
-        return new DirectRequests(config().caFile(trusted).build(), server.uri("/bucket/"), "us-east-1", signer());
+        return new DirectRequests(
+                config().caFile(trusted).build(), server.uri("/bucket/"), "us-east-1", signer(), System::nanoTime);
     }
 
     private static StaticCredentialsProvider signer() {

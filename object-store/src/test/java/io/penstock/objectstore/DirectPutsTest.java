@@ -16,6 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
@@ -27,6 +28,8 @@ final class DirectPutsTest {
 
     private ScriptedServer server;
     private DirectRequests direct;
+
+    private final Persistence attempts = Persistence.none();
 
     @BeforeEach
     void start() throws Exception {
@@ -99,11 +102,73 @@ final class DirectPutsTest {
         assertThat(put(body("hello"), Map.of(), Map.of())).isNull();
     }
 
+    @ParameterizedTest
+    @CsvSource({"412,false", "503,false", "501,false", "500,true", "502,true", "504,true", "200,true"})
+    void put_answered_isInDoubtIfItMayHaveBeenDone(int status, boolean inDoubt) throws Exception {
+        server.answers("HTTP/1.1 " + status + " Answer\r\nContent-Length: 0\r\n\r\n");
+        put(body("hello"), Map.of(), Map.of());
+        assertIsInDoubt(inDoubt);
+    }
+
+    @Test
+    void put_answerLost_isInDoubt() throws Exception {
+        server.answers(ScriptedServer.HANG_UP);
+        put(body("hello"), Map.of(), Map.of());
+        assertIsInDoubt(true);
+    }
+
+    @Test
+    void put_nobodyListens_isNotInDoubt() throws Exception {
+        server.close();
+        assertThat(put(body("hello"), Map.of(), Map.of())).isNull();
+        assertIsInDoubt(false);
+    }
+
+    /** That is known when the next attempt is made. */
+    private void assertIsInDoubt(boolean inDoubt) {
+        attempts.sending();
+        assertThat(attempts.isInDoubt()).isEqualTo(inDoubt);
+    }
+
+    @Test
+    void put_interimResponseFirst_isSkipped() throws Exception {
+        server.answers("HTTP/1.1 100 Continue\r\n\r\n" + GOOD, GOOD);
+        assertThat(put(body("one"), Map.of(), Map.of())).isNotNull();
+        assertThat(put(body("two"), Map.of(), Map.of())).isNotNull();
+        assertThat(server.requests()).hasSize(2);
+    }
+
+    @Test
+    void put_refusedBeforeTheBodyIsSent_theNextAreLeftToTheSdk() throws Exception {
+        server.answersEarly("HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\n\r\n");
+        UploadBody large = BytesBody.of(new byte[64 << 20]); // more than the sockets' buffers hold
+        assertThat(put(large, Map.of(), Map.of())).isNull();
+        assertThat(put(body("two"), Map.of(), Map.of())).isNull();
+        assertThat(server.connections()).isOne();
+    }
+
+    @Test
+    void put_successBeforeTheBodyIsSent_isNotBelieved() throws Exception {
+        server.answersEarly(GOOD);
+        UploadBody large = BytesBody.of(new byte[64 << 20]);
+        assertThat(put(large, Map.of(), Map.of())).isNull();
+    }
+
+    @Test
+    void put_connectionsBreakAgainAndAgain_theNextAreLeftToTheSdk() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            server.answersEarly(ScriptedServer.HANG_UP);
+            assertThat(put(body("hello"), Map.of(), Map.of())).isNull();
+        }
+        assertThat(server.connections()).isEqualTo(8);
+    }
+
     @Test
     void put_signedPayloads_isLeftToTheSdk() throws Exception {
         try (DirectRequests signing = direct(true)) {
             SentBody sent = new SentBody(body("hello"), UploadChecksums.CRC32C);
-            assertThat(sent.sendDirectly(signing, "a key", Map.of(), Map.of())).isNull();
+            assertThat(sent.sendDirectly(signing, Persistence.none(), "a key", Map.of(), Map.of()))
+                    .isNull();
         }
         assertThat(server.connections()).isZero();
     }
@@ -133,7 +198,7 @@ final class DirectPutsTest {
 
     private @Nullable ResponseHead put(UploadBody body, Map<String, String> query, Map<String, String> headers)
             throws IOException, InterruptedException {
-        return new SentBody(body, UploadChecksums.CRC32C).sendDirectly(direct, "a key", query, headers);
+        return new SentBody(body, UploadChecksums.CRC32C).sendDirectly(direct, attempts, "a key", query, headers);
     }
 
     private static UploadBody body(String text) {
@@ -150,6 +215,7 @@ final class DirectPutsTest {
                 config,
                 server.uri("/bucket/"),
                 "us-east-1",
-                StaticCredentialsProvider.create(AwsBasicCredentials.create("id", "secret")));
+                StaticCredentialsProvider.create(AwsBasicCredentials.create("id", "secret")),
+                System::nanoTime);
     }
 }

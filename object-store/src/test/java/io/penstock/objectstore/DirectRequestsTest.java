@@ -11,6 +11,9 @@ import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -22,6 +25,7 @@ import software.amazon.awssdk.auth.credentials.AnonymousCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.core.SdkGlobalTime;
 
 /** Which answers are taken, and which requests are left to the SDK. */
 @Timeout(30)
@@ -34,6 +38,7 @@ final class DirectRequestsTest {
     private static final AwsCredentialsProvider CREDENTIALS =
             StaticCredentialsProvider.create(AwsBasicCredentials.create("id", "secret"));
 
+    private final AtomicLong nanoTime = new AtomicLong();
     private ScriptedServer server;
     private DirectRequests gets;
 
@@ -169,6 +174,127 @@ final class DirectRequestsTest {
     }
 
     @Test
+    void get_refusedForAWhile_isTriedAgainAfterThePause() throws Exception {
+        server.answers("HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\n\r\n", GOOD);
+        assertThat(get()).isNull();
+        nanoTime.addAndGet(Duration.ofSeconds(11).toNanos());
+        assertThat(read(get())).isEqualTo("hello");
+    }
+
+    @Test
+    void get_connectionsBreakAgainAndAgain_theNextAreLeftToTheSdkToo() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            server.answers(ScriptedServer.HANG_UP);
+            assertThat(get()).isNull();
+        }
+        assertThat(server.connections()).isEqualTo(8);
+    }
+
+    @Test
+    void get_interimResponsesFirst_areSkipped() throws Exception {
+        server.answers("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" + GOOD, GOOD);
+        assertThat(read(get())).isEqualTo("hello");
+        assertThat(read(get())).isEqualTo("hello");
+        assertThat(server.connections()).isOne();
+    }
+
+    @Test
+    void get_nothingButInterimResponses_isLeftToTheSdk() throws Exception {
+        server.answers("HTTP/1.1 100 Continue\r\n\r\n".repeat(1000));
+        assertThat(get()).isNull();
+    }
+
+    /** Nothing but these headers ties a response to its request. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Content-Length: 5|Content-Range: bytes 10-14/100",
+                "Content-Length: 5|ETag: \"other\"|Content-Range: bytes 10-14/100",
+                "Content-Length: 5|ETag: \"tag\"",
+                "Content-Length: 5|ETag: \"tag\"|Content-Range: bytes 10-140/100",
+                "Content-Length: 5|ETag: \"tag\"|Content-Range: bytes 20-24/100",
+                "Content-Length: 5|ETag: \"tag\"|Content-Range: bytes 10-14/99",
+                "Content-Length: 5|ETag: \"tag\"|Content-Range: bytes=10-14",
+                "Content-Length: 4|ETag: \"tag\"|Content-Range: bytes 10-14/100"
+            })
+    void get_headersOfAnotherRangeOrVersionOrNone_isLeftToTheSdk(String headers) throws Exception {
+        server.answers("HTTP/1.1 206 Partial Content\r\n" + headers.replace("|", "\r\n") + "\r\n\r\nhello");
+        assertThat(get()).isNull();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Content-Length: 5",
+                "Content-Length: 6",
+                "Transfer-Encoding: chunked",
+                "ETag: \"tag\"",
+                "Content-Range: bytes 10-14/100",
+                "Content-Length : 5",
+                " folded: line",
+                "X-Lone: a\rb",
+                "X-Lone: a\nb",
+                "X-Nul: \0",
+                "Näme: value"
+            })
+    void get_ambiguousHeader_isLeftToTheSdk(String header) throws Exception {
+        server.answers(GOOD.replace("\r\n\r\n", "\r\n" + header + "\r\n\r\n"));
+        assertThat(get()).isNull();
+    }
+
+    @Test
+    void get_bytesAfterTheBody_areNotTheNextResponse() throws Exception {
+        String smuggled = GOOD.replace("hello", "wrong");
+        server.answers(GOOD + smuggled, GOOD);
+        assertThat(read(get())).isEqualTo("hello");
+        assertThat(read(get())).isEqualTo("hello");
+        assertThat(server.connections()).isEqualTo(2);
+    }
+
+    @Test
+    void get_entityTagWithLineBreak_isNotSentAsAHeader() throws Exception {
+        ObjectVersion hostile = new ObjectVersion("key", "\"tag\"\r\nX-Injected: yes", 100, Instant.EPOCH);
+        server.answers(GOOD, GOOD);
+        assertThat(gets.get(hostile, RANGE)).isNull();
+        assertThat(server.requests()).isEmpty();
+        assertThat(read(get())).isEqualTo("hello");
+    }
+
+    @Test
+    void get_machinesClockIsWrong_isSignedByTheClockThatTheSdkHasFound() throws Exception {
+        server.answers(GOOD);
+        Instant before = Instant.now();
+        SdkGlobalTime.setGlobalTimeOffset((int) Duration.ofDays(2).toSeconds()); // so much is ours ahead
+        try {
+            assertThat(read(get())).isEqualTo("hello");
+        } finally {
+            SdkGlobalTime.setGlobalTimeOffset(0);
+        }
+        String date = server.requests().getFirst().stream()
+                .filter(line -> line.startsWith("X-Amz-Date: "))
+                .findFirst()
+                .orElseThrow();
+        DateTimeFormatter format =
+                DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss'Z'").withZone(ZoneOffset.UTC);
+        assertThat(format.parse(date.substring("X-Amz-Date: ".length()), Instant::from))
+                .isBefore(before.minus(Duration.ofDays(1)));
+    }
+
+    @Test
+    void get_noServer_theNextAreLeftToTheSdkToo() throws Exception {
+        server.close();
+        assertThat(get()).isNull();
+        try (ScriptedServer back =
+                new ScriptedServer("127.0.0.1", server.uri("").getPort())) {
+            back.answers(GOOD);
+            assertThat(get()).isNull();
+            assertThat(back.connections()).isZero();
+            nanoTime.addAndGet(Duration.ofSeconds(11).toNanos());
+            assertThat(read(get())).isEqualTo("hello");
+        }
+    }
+
+    @Test
     void get_headersWithoutEnd_isLeftToTheSdk() throws Exception {
         server.answers("HTTP/1.1 206 Partial Content\r\nX-Padding: " + "x".repeat(20_000));
         assertThat(get()).isNull();
@@ -194,7 +320,7 @@ final class DirectRequestsTest {
                 .endpoint(server.uri(""))
                 .readTimeout(Duration.ofMillis(200))
                 .build();
-        return new DirectRequests(config, server.uri("/bucket/"), "us-east-1", credentials);
+        return new DirectRequests(config, server.uri("/bucket/"), "us-east-1", credentials, nanoTime::get);
     }
 
     private @Nullable ObjectBody get() throws InterruptedException {

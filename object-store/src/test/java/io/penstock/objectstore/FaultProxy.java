@@ -82,11 +82,20 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /** The next {@code times} requests are answered with this status and an error of S3's form, by the proxy itself. */
-    public synchronized void answer(int times, int status, String code) {
-        answersLeft = times;
+    public void answer(int times, int status, String code) {
         String body = "<Error><Code>" + code + "</Code><Message>said the proxy</Message></Error>";
+        answer(times, status, "application/xml", body);
+    }
+
+    /** The same with a page that no S3 server sends. */
+    public void answerPage(int times, int status, String page) {
+        answer(times, status, "text/plain; charset=utf-8", page);
+    }
+
+    private synchronized void answer(int times, int status, String type, String body) {
+        answersLeft = times;
         answer = "HTTP/1.1 " + status
-                + " Fault\r\nContent-Type: application/xml\r\nConnection: close\r\nContent-Length: " + body.length()
+                + " Fault\r\nContent-Type: " + type + "\r\nConnection: close\r\nContent-Length: " + body.length()
                 + "\r\n\r\n" + body;
     }
 

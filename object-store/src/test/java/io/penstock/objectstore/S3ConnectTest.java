@@ -3,18 +3,29 @@ package io.penstock.objectstore;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.management.HotSpotDiagnosticMXBean;
+import com.sun.management.HotSpotDiagnosticMXBean.ThreadDumpFormat;
 import io.penstock.embeddeds3.EmbeddedS3;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import software.amazon.awssdk.auth.credentials.AnonymousCredentialsProvider;
+import software.amazon.awssdk.core.SdkGlobalTime;
+import software.amazon.awssdk.http.apache5.Apache5HttpClient;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.services.s3.S3Client;
 
 /** What a user is told before anything is mounted. */
+@Timeout(60)
 final class S3ConnectTest {
     @TempDir
     private static Path folder;
@@ -127,9 +138,72 @@ final class S3ConnectTest {
     }
 
     @Test
+    void connect_refused_leavesNothingRunning() throws Exception {
+        S3Config refused = config("bucket")
+                .credentials(new S3Config.Credentials.Static("id", "wrong"))
+                .build();
+        long before = watchThreads();
+
+        assertThatThrownBy(() -> S3ObjectStore.connect(refused)).isInstanceOf(ObjectStoreException.AccessDenied.class);
+
+        while (watchThreads() > before) {
+            Thread.onSpinWait(); // what is interrupted ends a little later; else the time limit says so
+        }
+    }
+
+    /** Those of the connections and of what is being sent. */
+    private static long watchThreads() throws IOException {
+        Path dump = Files.createTempDirectory(folder, "threads").resolve("dump.txt");
+        ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
+                .dumpThreads(dump.toString(), ThreadDumpFormat.TEXT_PLAIN);
+        try (Stream<String> lines = Files.lines(dump)) {
+            return lines.filter(line -> line.contains("\"connections\"") || line.contains("\"stalled uploads\""))
+                    .count();
+        }
+    }
+
+    @Test
+    void connect_clockThatIsWrong_isCorrectedByTheStoresAnswer() throws Exception {
+        String listing = "<ListBucketResult><Name>bucket</Name><KeyCount>0</KeyCount></ListBucketResult>";
+        String refusal = "<Error><Code>RequestTimeTooSkewed</Code><Message>too skewed</Message></Error>";
+        try (ScriptedServer skewed = new ScriptedServer()) {
+            skewed.answers(
+                    "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+                    response("200 OK", listing),
+                    response("403 Forbidden\r\nDate: Sun, 01 Nov 2020 09:00:00 GMT", refusal),
+                    response("200 OK", listing));
+            S3Config config = config("bucket").endpoint(skewed.uri("")).build();
+            try (S3ObjectStore store = S3ObjectStore.connect(config)) {
+                assertThat(store.list(ListRequest.of("", "")).objects()).isEmpty();
+            } finally {
+                SdkGlobalTime.setGlobalTimeOffset(0);
+            }
+            assertThat(skewed.requests().getLast()).anyMatch(line -> line.startsWith("X-Amz-Date: 20201101"));
+        }
+    }
+
+    private static String response(String status, String body) {
+        return "HTTP/1.1 " + status + "\r\nContent-Type: application/xml\r\nContent-Length: " + body.length()
+                + "\r\n\r\n" + body;
+    }
+
+    /** Access points are addressed by their aliases as buckets are. */
+    @Test
+    void base_aliasOfAnAccessPoint_isAHostAsThatOfABucket() {
+        try (S3Client client = S3Client.builder()
+                .region(Region.EU_CENTRAL_1)
+                .credentialsProvider(AnonymousCredentialsProvider.create())
+                .httpClientBuilder(Apache5HttpClient.builder())
+                .build()) {
+            assertThat(S3Connector.base(client, "data-ac1b2c3d4e-s3alias"))
+                    .isEqualTo(URI.create("https://data-ac1b2c3d4e-s3alias.s3.eu-central-1.amazonaws.com/"));
+        }
+    }
+
+    @Test
     void config_impossibleSetting_namesItAndWhatIsAllowed() {
-        assertThatThrownBy(() -> config("bucket").connections(0).build())
-                .hasMessage("connections '0': must be 1 or more");
+        assertThatThrownBy(() -> config("bucket").connections(1).build())
+                .hasMessage("connections '1': must be 2 or more");
         assertThatThrownBy(() -> config("bucket/prefix").build()).hasMessageContaining("bucket 'bucket/prefix'");
         assertThatThrownBy(() ->
                         config("bucket").endpoint(URI.create("localhost:9000")).build())

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** What breaks on the wire, with each HTTP client. */
 @ParameterizedClass
-@CsvSource({"DIRECT, false", "DIRECT, true", "APACHE, false", "URL_CONNECTION, false", "CRT, false"})
+@CsvSource({"DIRECT, false", "DIRECT, true", "SDK, false", "SDK, true"})
 final class S3ObjectStoreFaultTest {
     private static final String BUCKET = "bucket";
     private static final String KEY = "folder/object";
@@ -212,7 +212,6 @@ final class S3ObjectStoreFaultTest {
 
     @Test
     void close_whileAGetIsStalled_endsIt() throws Exception {
-        assumeThat(httpClient).as("one that can be broken").isNotEqualTo(S3Config.HttpClient.URL_CONNECTION);
         proxy.breakAfter(300_000, 1, Break.STALL);
         CompletableFuture<Exception> failure = start(store);
         proxy.awaitBreak();
@@ -229,7 +228,7 @@ final class S3ObjectStoreFaultTest {
 
     /** Pauses of the layers above the HTTP client take their time and do not depend on it. */
     private void onceForAllClients() {
-        assumeThat(httpClient).isEqualTo(S3Config.HttpClient.APACHE);
+        assumeThat(httpClient).isEqualTo(S3Config.HttpClient.SDK);
     }
 
     private S3ObjectStore connect(Duration readTimeout, Duration retryDeadline) throws Exception {

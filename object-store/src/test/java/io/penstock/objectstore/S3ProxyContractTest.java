@@ -56,10 +56,10 @@ final class S3ProxyContractTest extends ObjectStoreWriteContract {
         return false;
     }
 
-    /** It lists no parts of an upload that it does not know, instead of saying so. */
+    /** It lists no parts of an upload that it does not know, instead of saying so, refuses tags and loses {@code Expires}. */
     @Override
     protected List<Ability> lacks() {
-        return List.of(Ability.KNOWS_UPLOADS);
+        return List.of(Ability.KNOWS_UPLOADS, Ability.TAGS, Ability.EXPIRES);
     }
 
     @Override

@@ -21,12 +21,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What breaks on the wire while something is written. */
 final class S3WriteFaultTest {
     private static final String BUCKET = "bucket";
     private static final String KEY = "folder/object";
     private static final BytesBody BODY = BytesBody.random(3_000_000, 1);
+    private static final BytesBody EMPTY = BytesBody.random(0, 1);
 
     @TempDir
     private static Path folder;
@@ -112,13 +114,80 @@ final class S3WriteFaultTest {
         assertIsThere(store.complete(upload, List.of(part), WriteCondition.ALWAYS), BODY);
     }
 
-    @Test
-    void complete_errorWithStatus200_isTriedAgain() throws Exception {
+    /** More often than an SDK would try again by itself. */
+    @ParameterizedTest
+    @CsvSource({"InternalError,6", "SlowDown,1", "ServiceUnavailable,1"})
+    void complete_passingErrorWithStatus200_isTriedAgain(String code, int times) throws Exception {
         MultipartUpload upload = store.createUpload(KEY);
         List<UploadedPart> parts = List.of(store.uploadPart(upload, 1, BODY));
-        proxy.answer(1, 200, "InternalError");
+        proxy.answer(times, 200, code);
 
         assertIsThere(store.complete(upload, parts, WriteCondition.ALWAYS), BODY);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "PreconditionFailed,PreconditionFailed",
+        "NoSuchUpload,NotFound",
+        "InvalidPart,Refused",
+        "AccessDenied,AccessDenied"
+    })
+    void complete_finalErrorWithStatus200_isWhatItsCodeSays(String code, String kind) throws Exception {
+        MultipartUpload upload = store.createUpload(KEY);
+        List<UploadedPart> parts = List.of(store.uploadPart(upload, 1, BODY));
+        proxy.answer(1, 200, code);
+
+        assertThatThrownBy(() -> store.complete(upload, parts, WriteCondition.ABSENT))
+                .extracting(e -> e.getClass().getSimpleName())
+                .isEqualTo(kind);
+        store.abort(upload);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {200, 500})
+    void copy_internalErrors_areTriedAgain(int status) throws Exception {
+        ObjectVersion source = store.put(KEY, BODY, WriteCondition.ALWAYS);
+        MultipartUpload upload = store.createUpload(KEY);
+        proxy.answer(6, status, "InternalError");
+
+        UploadedPart part = store.copyPart(upload, 1, source, new ByteRange(0, BODY.length()));
+        proxy.answer(6, status, "InternalError");
+
+        assertIsThere(store.complete(upload, List.of(part), WriteCondition.ALWAYS), BODY);
+    }
+
+    /** An ingress that has no server for the moment. */
+    @Test
+    void write_pageNotFoundByWhatIsOnTheWay_isTriedAgain() throws Exception {
+        proxy.answerPage(2, 404, "default backend - 404");
+        MultipartUpload upload = store.createUpload(KEY);
+        proxy.answerPage(2, 404, "default backend - 404");
+        UploadedPart part = store.uploadPart(upload, 1, BODY);
+        proxy.answerPage(2, 404, "default backend - 404");
+
+        assertIsThere(store.complete(upload, List.of(part), WriteCondition.ALWAYS), BODY);
+    }
+
+    @Test
+    void put_pageNotFoundPastTheDeadline_isUnavailable() throws Exception {
+        try (S3ObjectStore impatient = connect(Duration.ofSeconds(30), Duration.ZERO)) {
+            proxy.answerPage(1000, 404, "default backend - 404");
+
+            assertThatThrownBy(() -> impatient.put(KEY, EMPTY, WriteCondition.ALWAYS))
+                    .isInstanceOf(ObjectStoreException.Unavailable.class)
+                    .hasMessageContaining("404");
+        }
+    }
+
+    /** Nothing was sent to the store: that of somebody else is not ours, though it is the same. */
+    @ParameterizedTest
+    @CsvSource({"503,SlowDown", "409,ConditionalRequestConflict"})
+    void put_refusedForNowAndTheSameIsThere_failsThePrecondition(int status, String code) throws Exception {
+        store.put(KEY, EMPTY, WriteCondition.ABSENT);
+        proxy.answer(3, status, code);
+
+        assertThatThrownBy(() -> store.put(KEY, EMPTY, WriteCondition.ABSENT))
+                .isInstanceOf(ObjectStoreException.PreconditionFailed.class);
     }
 
     @Test
@@ -158,7 +227,10 @@ final class S3WriteFaultTest {
         "403,AccessDenied,AccessDenied",
         "403,QuotaExceeded,QuotaExceeded",
         "507,XMinioStorageFull,OutOfSpace",
-        "400,EntityTooLarge,Unavailable"
+        "400,InvalidArgument,Refused",
+        "405,MethodNotAllowed,Refused",
+        "501,NotImplemented,Refused",
+        "301,PermanentRedirect,Refused"
     })
     void write_finalAnswer_isNotTriedAgain(int status, String code, String kind) {
         proxy.takeRequests();

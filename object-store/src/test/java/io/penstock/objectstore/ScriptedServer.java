@@ -17,6 +17,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Answers the next request, on whichever connection, with the next of the given answers, byte by byte as they are. */
@@ -27,9 +28,10 @@ final class ScriptedServer implements AutoCloseable {
     private final ServerSocket listener;
     private final String scheme;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
-    private final Queue<String> answers = new ConcurrentLinkedQueue<>();
+    private final Queue<Answer> answers = new ConcurrentLinkedQueue<>();
     private final Collection<List<String>> requests = new ConcurrentLinkedQueue<>();
     private final Collection<Socket> sockets = new ConcurrentLinkedQueue<>();
+    private final Semaphore hangUps = new Semaphore(0);
     private final AtomicInteger connections = new AtomicInteger();
 
     ScriptedServer() throws IOException {
@@ -57,8 +59,32 @@ final class ScriptedServer implements AutoCloseable {
     }
 
     void answers(String... next) {
-        answers.addAll(List.of(next));
+        for (String text : next) {
+            answers.add(new Answer(text, text.equals(HANG_UP), false));
+        }
     }
+
+    /** After which the connection ends. */
+    void answersAndHangsUp(String text) {
+        answers.add(new Answer(text, true, false));
+    }
+
+    /** Sent as soon as a request's head is there; its body is never read, and the connection is reset. */
+    void answersEarly(String text) {
+        answers.add(new Answer(text, true, true));
+    }
+
+    /** Waits until so many more connections have ended. */
+    void awaitHangUps(int count) throws InterruptedException {
+        hangUps.acquire(count);
+    }
+
+    /** Takes back what has not been said. */
+    void forgetAnswers() {
+        answers.clear();
+    }
+
+    private record Answer(String text, boolean last, boolean early) {}
 
     /** The lines of each request so far. */
     List<List<String>> requests() {
@@ -82,6 +108,7 @@ final class ScriptedServer implements AutoCloseable {
         try {
             while (true) {
                 Socket socket = listener.accept();
+                socket.setTcpNoDelay(true);
                 sockets.add(socket);
                 connections.incrementAndGet();
                 threads.execute(() -> serve(socket));
@@ -92,43 +119,65 @@ final class ScriptedServer implements AutoCloseable {
     }
 
     private void serve(Socket socket) {
+        try {
+            serveRequests(socket);
+        } finally {
+            hangUps.release();
+        }
+    }
+
+    private void serveRequests(Socket socket) {
         try (socket) {
             BufferedReader in = new BufferedReader(new InputStreamReader(socket.getInputStream(), ISO_8859_1));
             while (true) {
-                List<String> request = request(in);
-                String answer = request.isEmpty() ? null : answers.poll();
-                if (answer == null || answer.equals(HANG_UP)) {
+                List<String> request = head(in);
+                Answer answer = request.isEmpty() ? null : answers.poll();
+                if (answer == null
+                        || (!answer.early() && !readBody(in, request))
+                        || answer.text().equals(HANG_UP)) {
                     return;
                 }
                 requests.add(request);
-                socket.getOutputStream().write(answer.getBytes(ISO_8859_1));
+                socket.getOutputStream().write(answer.text().getBytes(ISO_8859_1));
+                if (answer.last()) {
+                    return;
+                }
             }
         } catch (IOException _) {
             // The client went away.
         }
     }
 
-    /** Empty at the connection's end. A body is the last line. */
-    private static List<String> request(BufferedReader in) throws IOException {
+    /** Empty at the connection's end. */
+    private static List<String> head(BufferedReader in) throws IOException {
         List<String> lines = new ArrayList<>();
-        int bodyLength = 0;
         for (String line = in.readLine(); line != null && !line.isEmpty(); line = in.readLine()) {
             lines.add(line);
-            if (line.startsWith("Content-Length: ")) {
-                bodyLength = Integer.parseInt(line.substring("Content-Length: ".length()));
-            }
         }
-        char[] body = new char[bodyLength];
-        for (int at = 0; at < bodyLength; ) {
-            int n = in.read(body, at, bodyLength - at);
+        return lines;
+    }
+
+    /**
+     * Adds a request's body, if it has one, as the last line.
+     *
+     * @return false if the connection ended before
+     */
+    private static boolean readBody(BufferedReader in, List<String> lines) throws IOException {
+        int length = lines.stream()
+                .filter(line -> line.startsWith("Content-Length: "))
+                .mapToInt(line -> Integer.parseInt(line.substring("Content-Length: ".length())))
+                .sum();
+        char[] body = new char[length];
+        for (int at = 0; at < length; ) {
+            int n = in.read(body, at, length - at);
             if (n < 0) {
-                return List.of();
+                return false;
             }
             at += n;
         }
-        if (bodyLength > 0) {
+        if (length > 0) {
             lines.add(new String(body));
         }
-        return lines;
+        return true;
     }
 }

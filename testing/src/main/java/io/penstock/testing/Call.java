@@ -22,6 +22,14 @@ public sealed interface Call {
         }
     }
 
+    /** What an object is beside its bytes is asked for. */
+    record Properties(String key) implements Call {
+        @Override
+        public String toString() {
+            return "PROPERTIES " + key;
+        }
+    }
+
     /** One page of a listing. */
     record List(ListRequest request) implements Call {
         @Override
@@ -123,7 +131,7 @@ public sealed interface Call {
     /** Whether this is no mere question to the store. */
     default boolean isWrite() {
         return switch (this) {
-            case Get _, Head _, List _, ListParts _, Probe _ -> false;
+            case Get _, Head _, Properties _, List _, ListParts _, Probe _ -> false;
             case Put _, CreateUpload _, UploadPart _, CopyPart _, Complete _, Abort _, Copy _, Delete _ -> true;
         };
     }

@@ -48,7 +48,7 @@ public final class DelayingObjectStore extends ForwardingObjectStore {
         return gate;
     }
 
-    /** Holds matching calls, but GETs, once the store has done what they ask for. */
+    /** Holds matching calls, but GETs, once the store has done what they ask for, or refused it. */
     public Gate holdAnswer(Predicate<Call> which) {
         Gate gate = new Gate(which, 0);
         answers.add(gate);
@@ -69,13 +69,15 @@ public final class DelayingObjectStore extends ForwardingObjectStore {
             throws ObjectStoreException, InterruptedException, X {
         List<Gate> mine = gatesOf(call);
         begin(mine);
-        T answer = request.send(mine.isEmpty() || body.length() == 0 ? body : new GatedBody(body, mine));
-        for (Gate gate : answers) {
-            if (gate.holds(call)) {
-                gate.pass(0);
+        try {
+            return request.send(mine.isEmpty() || body.length() == 0 ? body : new GatedBody(body, mine));
+        } finally {
+            for (Gate gate : answers) {
+                if (gate.holds(call)) {
+                    gate.pass(0);
+                }
             }
         }
-        return answer;
     }
 
     private List<Gate> gatesOf(Call call) {

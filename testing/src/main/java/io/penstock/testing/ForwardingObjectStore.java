@@ -6,6 +6,7 @@ import io.penstock.objectstore.BodySink;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
@@ -68,20 +69,26 @@ public abstract class ForwardingObjectStore implements ObjectStore {
     }
 
     @Override
+    public ObjectProperties properties(String key) throws ObjectStoreException, InterruptedException {
+        return around(new Call.Properties(key), _ -> store.properties(key));
+    }
+
+    @Override
     public ListPage list(ListRequest request) throws ObjectStoreException, InterruptedException {
         return around(new Call.List(request), _ -> store.list(request));
     }
 
     @Override
-    public ObjectVersion put(String key, UploadBody body, WriteCondition condition)
+    public ObjectVersion put(String key, UploadBody body, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, IOException, InterruptedException {
         return this.<ObjectVersion, IOException>around(
-                new Call.Put(key, body.length(), condition), body, sent -> store.put(key, sent, condition));
+                new Call.Put(key, body.length(), condition), body, sent -> store.put(key, sent, properties, condition));
     }
 
     @Override
-    public MultipartUpload createUpload(String key) throws ObjectStoreException, InterruptedException {
-        return around(new Call.CreateUpload(key), _ -> store.createUpload(key));
+    public MultipartUpload createUpload(String key, ObjectProperties properties)
+            throws ObjectStoreException, InterruptedException {
+        return around(new Call.CreateUpload(key), _ -> store.createUpload(key, properties));
     }
 
     @Override
@@ -123,9 +130,9 @@ public abstract class ForwardingObjectStore implements ObjectStore {
     }
 
     @Override
-    public ObjectVersion copy(ObjectVersion source, String key, WriteCondition condition)
+    public ObjectVersion copy(ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, InterruptedException {
-        return around(new Call.Copy(source.key(), key, condition), _ -> store.copy(source, key, condition));
+        return around(new Call.Copy(source.key(), key, condition), _ -> store.copy(source, key, properties, condition));
     }
 
     @Override

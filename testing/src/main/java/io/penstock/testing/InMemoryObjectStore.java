@@ -6,6 +6,7 @@ import io.penstock.objectstore.BodySink;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
@@ -18,7 +19,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 
@@ -43,6 +46,8 @@ public final class InMemoryObjectStore implements ObjectStore {
             };
         }
     }
+
+    private static final String STORAGE_CLASS = "x-amz-storage-class";
 
     private final String bucket;
     private final InstantSource clock;
@@ -109,14 +114,19 @@ public final class InMemoryObjectStore implements ObjectStore {
 
     /** Stores the content in the storage class {@code STANDARD}. */
     public ObjectVersion put(String key, Content content) {
-        return put(key, content, "STANDARD");
+        return put(key, content, ObjectProperties.ofNew(key));
     }
 
     /** Stores the content; in an archive class ({@code GLACIER}, {@code DEEP_ARCHIVE}) it can be seen but not read. */
     public ObjectVersion put(String key, Content content, String storageClass) {
+        return put(key, content, new ObjectProperties(new TreeMap<>(Map.of(STORAGE_CLASS, storageClass)), Map.of()));
+    }
+
+    /** Stores the content with these properties. */
+    public ObjectVersion put(String key, Content content, ObjectProperties properties) {
         ObjectVersion version = new ObjectVersion(key, content.etag(), content.size(), clock.instant());
         synchronized (entries) {
-            entries.put(key, new Entry(new StoredObject(version, storageClass), content));
+            entries.put(key, new Entry(new StoredObject(version, properties.storageClass()), content, properties));
         }
         return version;
     }
@@ -175,22 +185,28 @@ public final class InMemoryObjectStore implements ObjectStore {
     }
 
     @Override
+    public ObjectProperties properties(String key) throws ObjectStoreException, InterruptedException {
+        return entry(key).properties;
+    }
+
+    @Override
     public ListPage list(ListRequest request) throws ObjectStoreException, InterruptedException {
         checkUsable();
         return new Listing(entries, order, request).page();
     }
 
     @Override
-    public ObjectVersion put(String key, UploadBody body, WriteCondition condition)
+    public ObjectVersion put(String key, UploadBody body, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, IOException, InterruptedException {
         checkUsable();
-        return replace(key, contentOf(key, body), condition);
+        return replace(key, contentOf(key, body), properties, condition);
     }
 
     @Override
-    public MultipartUpload createUpload(String key) throws ObjectStoreException, InterruptedException {
+    public MultipartUpload createUpload(String key, ObjectProperties properties)
+            throws ObjectStoreException, InterruptedException {
         checkUsable();
-        return uploads.create(key);
+        return uploads.create(key, properties);
     }
 
     @Override
@@ -216,7 +232,8 @@ public final class InMemoryObjectStore implements ObjectStore {
             if (there != null && !uploads.isOpen(upload) && there.isMadeOf(parts)) {
                 return there.object.version();
             }
-            ObjectVersion version = replace(upload.key(), uploads.compose(upload, parts), condition);
+            ObjectVersion version =
+                    replace(upload.key(), uploads.compose(upload, parts), uploads.properties(upload), condition);
             uploads.remove(upload);
             return version;
         }
@@ -235,9 +252,9 @@ public final class InMemoryObjectStore implements ObjectStore {
     }
 
     @Override
-    public ObjectVersion copy(ObjectVersion source, String key, WriteCondition condition)
+    public ObjectVersion copy(ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, InterruptedException {
-        return replace(key, toBeCopied(source), condition);
+        return replace(key, toBeCopied(source), properties, condition);
     }
 
     @Override
@@ -301,7 +318,8 @@ public final class InMemoryObjectStore implements ObjectStore {
         return Content.of(bytes);
     }
 
-    private ObjectVersion replace(String key, Content content, WriteCondition condition) throws ObjectStoreException {
+    private ObjectVersion replace(String key, Content content, ObjectProperties properties, WriteCondition condition)
+            throws ObjectStoreException {
         synchronized (entries) {
             Entry there = entries.get(key);
             boolean holds = switch (condition) {
@@ -314,7 +332,7 @@ public final class InMemoryObjectStore implements ObjectStore {
                 throw new ObjectStoreException.PreconditionFailed(
                         name(key) + " is not as " + condition + " demands: there is " + there, null);
             }
-            return put(key, content);
+            return put(key, content, properties);
         }
     }
 
@@ -336,7 +354,7 @@ public final class InMemoryObjectStore implements ObjectStore {
     }
 
     /** An object and its bytes, replaced as a whole. */
-    record Entry(StoredObject object, Content content) {
+    record Entry(StoredObject object, Content content, ObjectProperties properties) {
         private boolean isMadeOf(List<UploadedPart> parts) {
             return object.version()
                     .etag()

@@ -4,8 +4,8 @@ import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
 /**
- * Runs a property on random inputs that follow from a seed. Every run of the tests uses the same seeds; a failure names
- * the one that it needs, and {@code -Dpenstock.seed=N} runs that one alone.
+ * Runs a property on random inputs that follow from a seed. A failure names the one that it needs, and
+ * {@code -Dpenstock.seed=N} runs that one alone.
  */
 public final class Seeded {
     private static final RandomGeneratorFactory<RandomGenerator> GENERATORS =
@@ -19,14 +19,30 @@ public final class Seeded {
         void check(RandomGenerator random) throws Exception;
     }
 
-    /** Checks the property with the seeds {@code 0} to {@code runs - 1}. */
+    /** Checks the property with the seeds {@code 0} to {@code runs - 1}: every run of the tests uses the same. */
     public static void check(int runs, Property property) {
+        checkFrom(0, runs, property);
+    }
+
+    /**
+     * Checks the property with other seeds in each run of the tests, and prints which: what one run has no time for, many
+     * runs find.
+     *
+     * @param name of the test, to be printed
+     */
+    public static void checkOthers(String name, int runs, Property property) {
+        long first = System.currentTimeMillis() / 1000 * runs;
+        System.out.println("%s: %,d sequences, the first with -Dpenstock.seed=%d".formatted(name, runs, first));
+        checkFrom(first, runs, property);
+    }
+
+    private static void checkFrom(long first, int runs, Property property) {
         Long only = Long.getLong("penstock.seed");
         if (only != null) {
             checkOne(only, property);
             return;
         }
-        for (long seed = 0; seed < runs; seed++) {
+        for (long seed = first; seed < first + runs; seed++) {
             checkOne(seed, property);
         }
     }

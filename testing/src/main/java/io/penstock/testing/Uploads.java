@@ -1,9 +1,13 @@
 package io.penstock.testing;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.UploadedPart;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,12 +19,19 @@ import java.util.TreeMap;
 final class Uploads {
     // Guarded by this.
     private final Map<MultipartUpload, NavigableMap<Integer, Part>> uploads = new LinkedHashMap<>();
+    private final Map<MultipartUpload, ObjectProperties> properties = new HashMap<>();
     private int created;
 
-    synchronized MultipartUpload create(String key) {
+    synchronized MultipartUpload create(String key, ObjectProperties of) {
         MultipartUpload upload = new MultipartUpload(key, "upload-%06d".formatted(++created));
         uploads.put(upload, new TreeMap<>());
+        properties.put(upload, of);
         return upload;
+    }
+
+    /** What it was created with, also once it is completed. */
+    synchronized ObjectProperties properties(MultipartUpload upload) {
+        return requireNonNull(properties.get(upload));
     }
 
     /** In the order in which they were created. */
@@ -87,7 +98,7 @@ final class Uploads {
 
     /** As S3's 400. */
     private static ObjectStoreException refused(String why) {
-        return new ObjectStoreException.Unavailable("the store refused the request: " + why, null);
+        return new ObjectStoreException.Refused("the store refused the request: " + why, null);
     }
 
     private record Part(UploadedPart part, Content content) {}

@@ -50,6 +50,9 @@ final class Block {
     /** What this is a copy of, as long as somebody holds that. */
     private @Nullable Block original;
 
+    /** Its place in the staging file is its successor's: it is read from memory until its holders are done. */
+    private boolean displaced;
+
     /** It is no longer part of the file. */
     private boolean dropped;
 
@@ -235,7 +238,35 @@ final class Block {
             original = null;
             first = null;
         }
-        return first == null && staging == null;
+        return first == null && staging == null && !displaced;
+    }
+
+    /**
+     * {@link #mayBeStaged}, also in the place of what somebody still holds, if that is in memory: it stays there then, so
+     * that nobody waits for its holder, who may wait for the store.
+     */
+    boolean takesPlace() {
+        if (original != null && original.leavesPlace()) {
+            original = null;
+        }
+        return mayBeStaged();
+    }
+
+    private boolean leavesPlace() {
+        if (staging != null || (original != null && !original.leavesPlace())) {
+            return false;
+        }
+        original = null;
+        displaced = isHeld() && isInMemory();
+        return displaced || !isHeld();
+    }
+
+    private boolean isInMemory() {
+        return data.toList().stream().allMatch(range -> inMemory.covers(range.offset(), range.end()));
+    }
+
+    boolean isDisplaced() {
+        return displaced;
     }
 
     boolean waitsForOriginal() {
@@ -304,7 +335,7 @@ final class Block {
 
     /** Gives the memory up, if all of it is staged and nobody uses it. */
     boolean evict() {
-        if (piece == null || isUnstaged() || piece.isPinned()) {
+        if (piece == null || isUnstaged() || displaced || piece.isPinned()) {
             return false;
         }
         piece.unshare();

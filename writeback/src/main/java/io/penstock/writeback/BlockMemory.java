@@ -6,21 +6,28 @@ import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The memory of all blocks: one budget, handed out in the order in which it is asked for. Taken lazily from the system,
  * and kept for the next block.
  *
  * <p>Whoever waits here holds no lock. What they wait for is memory of blocks that can be staged, or whose file can be
- * committed: {@link Reclaim} is told, and sees to it. Where there is no such block, they are refused.
+ * committed: {@link Reclaim} is told, and sees to it. Where there is no such block, they are refused. A JVM that has less
+ * than the limit is a lower limit: they wait for what has been handed out.
  */
 final class BlockMemory {
+    private static final Logger log = LoggerFactory.getLogger(BlockMemory.class);
+
     /** What direct I/O asks of memory, offset and length on every disk and file system in use. */
     static final int ALIGNMENT = 4096;
 
     private final LongSupplier limitBytes;
     private final Runnable onShortage;
+    private final Supplier<ByteBuffer> system;
 
     /** Guards what follows. A leaf: nothing is taken under it. */
     private final ReentrantLock lock = new ReentrantLock();
@@ -29,10 +36,25 @@ final class BlockMemory {
     private final ArrayDeque<Waiter> waiters = new ArrayDeque<>();
     private int handedOut;
 
+    /** Whether it was said that the JVM has less memory than the limit. */
+    private boolean saidShort;
+
     /** @param onShortage called by whoever has to wait, before it does; must not wait itself */
     BlockMemory(LongSupplier limitBytes, Runnable onShortage) {
+        this(limitBytes, onShortage, BlockMemory::allocate);
+    }
+
+    /** @param system allocates a block's memory, or throws OutOfMemoryError */
+    BlockMemory(LongSupplier limitBytes, Runnable onShortage, Supplier<ByteBuffer> system) {
         this.limitBytes = limitBytes;
         this.onShortage = onShortage;
+        this.system = system;
+    }
+
+    private static ByteBuffer allocate() {
+        return ByteBuffer.allocateDirect(Writeback.BLOCK_SIZE + ALIGNMENT)
+                .alignedSlice(ALIGNMENT)
+                .slice(0, Writeback.BLOCK_SIZE);
     }
 
     /** For whom memory is asked. */
@@ -62,8 +84,9 @@ final class BlockMemory {
         Waiter waiter;
         lock.lockInterruptibly();
         try {
-            if (waiters.isEmpty() && hasRoom()) {
-                return take();
+            ByteBuffer memory = waiters.isEmpty() ? take() : null;
+            if (memory != null) {
+                return memory;
             }
             waiter = new Waiter(writer, lock.newCondition());
             waiters.add(waiter);
@@ -79,7 +102,7 @@ final class BlockMemory {
     ByteBuffer acquireNow() {
         lock.lock();
         try {
-            return waiters.isEmpty() && hasRoom() ? take() : null;
+            return waiters.isEmpty() ? take() : null;
         } finally {
             lock.unlock();
         }
@@ -105,6 +128,12 @@ final class BlockMemory {
 
     /** There will be no memory: tells those who wait for a file that is stuck, or, if there are none, all. */
     void refuse() {
+        lock.lock();
+        try {
+            serveWaiters(); // the JVM may have memory again
+        } finally {
+            lock.unlock();
+        }
         List<Waiter> all = waiters();
         List<Waiter> stuck =
                 all.stream().filter(waiter -> waiter.writer.isStuck()).toList();
@@ -177,25 +206,43 @@ final class BlockMemory {
     }
 
     private void serveWaiters() {
-        while (!waiters.isEmpty() && hasRoom()) {
-            Waiter first = waiters.remove();
+        for (Waiter first = waiters.peek(); first != null; first = waiters.peek()) {
             first.memory = take();
+            if (first.memory == null) {
+                return;
+            }
+            waiters.remove();
             first.decided.signal();
         }
     }
 
-    private ByteBuffer take() {
-        handedOut++;
+    /** Null if the limit is reached, or if the JVM has no more: what is handed out comes back then. */
+    private @Nullable ByteBuffer take() {
+        if (!fits(handedOut + 1)) {
+            return null;
+        }
         ByteBuffer memory = free.poll();
-        return memory != null
-                ? memory
-                : ByteBuffer.allocateDirect(Writeback.BLOCK_SIZE + ALIGNMENT)
-                        .alignedSlice(ALIGNMENT)
-                        .slice(0, Writeback.BLOCK_SIZE);
+        if (memory == null) {
+            try {
+                memory = system.get();
+            } catch (OutOfMemoryError e) {
+                sayShort(e);
+                return null;
+            }
+        }
+        handedOut++;
+        return memory;
     }
 
-    private boolean hasRoom() {
-        return fits(handedOut + 1);
+    private void sayShort(OutOfMemoryError cause) {
+        if (!saidShort) {
+            saidShort = true;
+            log.warn(
+                    "The JVM has no more direct memory ({}): writers share the {} blocks of 4 MiB that they have. Lower"
+                            + " write.memory or memory, or raise -XX:MaxDirectMemorySize.",
+                    cause.getMessage(),
+                    handedOut);
+        }
     }
 
     private boolean fits(int blocks) {

@@ -27,7 +27,7 @@ final class BlockStaging {
     /** While a commit runs, only what it has may be staged: the data file is that version's. With the lock held. */
     private boolean mayBeStaged(Block block) {
         Content committing = live.frozen();
-        return block.mayBeStaged() && (committing == null || has(committing, block));
+        return committing == null ? block.takesPlace() : has(committing, block) && block.mayBeStaged();
     }
 
     /** Nobody needs it on disk if it is not: its place there is its successor's. With the lock held. */
@@ -76,11 +76,11 @@ final class BlockStaging {
             lock.lock();
             try {
                 block.endStaging(source, staged);
-                to.release();
                 live.progress().signalAll();
             } finally {
                 lock.unlock();
             }
+            to.release();
         }
     }
 

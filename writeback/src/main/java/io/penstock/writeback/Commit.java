@@ -3,7 +3,9 @@ package io.penstock.writeback;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.WriteCondition;
+import io.penstock.writeback.Pacing.Pace;
 import java.io.IOException;
+import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -12,9 +14,6 @@ import org.slf4j.LoggerFactory;
 /** One commit of one file, on a thread of its own, so that who waits for it may be interrupted and it goes on. */
 final class Commit implements Runnable {
     private static final Logger log = LoggerFactory.getLogger(Commit.class);
-
-    private static final long FIRST_PAUSE_SECONDS = 1;
-    private static final long LONGEST_PAUSE_SECONDS = 60;
 
     private final FileCommits file;
     private final Upload upload;
@@ -28,8 +27,27 @@ final class Commit implements Runnable {
     private @Nullable Thread thread; // guarded by this
     private boolean cancelled; // guarded by this
 
-    /** The request is under way that makes it visible. Guarded by this. */
-    private boolean deciding;
+    /** What it does, in this order but for attempts that are repeated. */
+    private enum Step {
+        /** Brings the store what it needs to decide. */
+        PREPARING,
+        /** Waits until it tries again. */
+        PAUSING,
+        /** The request is under way that makes it visible. */
+        DECIDING,
+        ENDED
+    }
+
+    private Step step = Step.PREPARING; // guarded by this
+    private long stepBegan = System.nanoTime(); // guarded by this
+
+    /** The file goes on without it: whatever comes of it, what there is by then is to be committed. Guarded by this. */
+    private boolean left;
+
+    private Pace pace; // guarded by this
+
+    /** Whether its object can be told from another's should its answer be lost. Guarded by this. */
+    private boolean recognisable;
 
     /** @param changes how many changes the content has */
     Commit(
@@ -38,13 +56,15 @@ final class Commit implements Runnable {
             StillContent content,
             long changes,
             WriteCondition condition,
-            boolean behind) {
+            boolean behind,
+            Pace pace) {
         this.file = file;
         this.upload = upload;
         this.content = content;
         this.changes = changes;
         this.condition = condition;
         this.behind = behind;
+        this.pace = pace;
     }
 
     Upload upload() {
@@ -60,8 +80,9 @@ final class Commit implements Runnable {
     }
 
     /** Somebody waits for it now: it fails rather than being tried again. */
-    void awaited() {
+    synchronized void awaited() {
         behind = false;
+        notifyAll();
     }
 
     @Override
@@ -69,10 +90,14 @@ final class Commit implements Runnable {
         Exception failure = null;
         try {
             begin();
+            pause();
             ObjectVersion version = commitOrAskWhy();
-            finish(); // an interrupt from now on would only close the files that it finds in use
-            file.shared().pages().keep(version, content);
-            file.succeeded(this, version);
+            if (finish()) { // an interrupt from now on would only close the files that it finds in use
+                file.shared().pages().keep(version, content);
+                file.succeeded(this, version);
+            } else {
+                file.succeededLeft(this, version);
+            }
         } catch (InterruptedException e) {
             failure = new IOException("'" + content.key() + "' is not committed: the mount ends", e);
         } catch (Exception e) {
@@ -81,7 +106,7 @@ final class Commit implements Runnable {
             log.error("Unforeseen while '{}' was committed", content.key(), e);
             failure = new IOException("'" + content.key() + "' is not committed: " + e, e);
         } finally {
-            finish();
+            boolean _ = finish();
         }
         file.ended(this, failure);
     }
@@ -90,7 +115,7 @@ final class Commit implements Runnable {
         try {
             return commit();
         } catch (ObjectStoreException e) {
-            if (isFinal(e)) {
+            if (outlook(e) == Outlook.FINAL) {
                 file.unheard().ask(content.key(), condition);
             }
             throw e;
@@ -98,23 +123,34 @@ final class Commit implements Runnable {
     }
 
     private ObjectVersion commit() throws ObjectStoreException, IOException, InterruptedException {
-        for (long pause = FIRST_PAUSE_SECONDS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_SECONDS)) {
+        while (true) {
+            boolean perhapsVisible = file.unheard().isPerhapsVisible();
             try {
-                ObjectVersion earlier = earlierCommit();
+                ObjectVersion earlier = file.unheard().isRecovered() ? earlierCommit() : null;
+                if (earlier == null) {
+                    earlier = unheard();
+                }
                 return earlier == null ? send() : earlier;
             } catch (ObjectStoreException.PreconditionFailed e) {
-                ObjectVersion earlier = earlierCommit(); // whose request was still on its way then
+                if (isLeft()) {
+                    throw e; // its content is no more: the next one finds out
+                }
+                ObjectVersion earlier = perhapsVisible ? earlierCommit() : null;
+                if (earlier == null) {
+                    earlier = unheard();
+                }
                 if (earlier == null) {
                     throw e;
                 }
                 return earlier;
             } catch (ObjectStoreException e) {
-                if (!behind || !mayPass(e)) {
+                if (!behind || outlook(e) != Outlook.PASSES) {
                     throw e;
                 }
-                log.warn("'{}' cannot be committed now: {}. Again in {} s.", content.key(), e.getMessage(), pause);
                 begin();
-                TimeUnit.SECONDS.sleep(pause);
+                long seconds = TimeUnit.NANOSECONDS.toSeconds(fail());
+                log.warn("'{}' cannot be committed now: {}. Again in {} s.", content.key(), e.getMessage(), seconds);
+                pause();
             }
         }
     }
@@ -130,25 +166,65 @@ final class Commit implements Runnable {
         }
     }
 
-    /** Whether the same may succeed in a while. */
-    static boolean mayPass(Exception failure) {
-        return failure instanceof ObjectStoreException.Throttled || failure instanceof ObjectStoreException.Unavailable;
+    /** What comes of another attempt. */
+    enum Outlook {
+        /** It may succeed in a while: the store is out of reach, or in trouble. */
+        PASSES,
+        /** It fails until somebody mends something: rights, room, or the disk here. */
+        NEEDS_MENDING,
+        /** It fails for ever: the object is not what it was, or the store does not take such a request. */
+        FINAL
     }
 
-    /** Whether the object is not what it was, which does not pass: all else may be mended at the store. */
-    static boolean isFinal(Exception failure) {
-        return failure instanceof ObjectStoreException.PreconditionFailed
-                || failure instanceof ObjectStoreException.NotFound;
+    static Outlook outlook(Exception failure) {
+        if (!(failure instanceof ObjectStoreException ofStore)) {
+            return Outlook.NEEDS_MENDING;
+        }
+        return switch (ofStore) {
+            case ObjectStoreException.Throttled _, ObjectStoreException.Unavailable _ -> Outlook.PASSES;
+            case ObjectStoreException.PreconditionFailed _,
+                    ObjectStoreException.NotFound _,
+                    ObjectStoreException.Refused _ -> Outlook.FINAL;
+            case ObjectStoreException.AccessDenied _,
+                    ObjectStoreException.InvalidState _,
+                    ObjectStoreException.Corrupt _,
+                    ObjectStoreException.QuotaExceeded _,
+                    ObjectStoreException.OutOfSpace _ -> Outlook.NEEDS_MENDING;
+        };
     }
 
-    /** What a commit of an earlier run has made of the object unnoticed, so that there is nothing left to do: else null. */
+    /**
+     * What an earlier request, of this run or of one before, has made of the object unheard, so that there is nothing left
+     * to do: null if there is no such thing.
+     */
     private @Nullable ObjectVersion earlierCommit() throws ObjectStoreException, IOException, InterruptedException {
-        ObjectVersion there = file.unheard().isRecovered() ? file.shared().earlierCommit(content) : null;
+        ObjectVersion there = file.shared().earlierCommit(content);
         if (there != null) {
-            log.info("'{}' was committed already, just before the crash", content.key());
+            log.info("'{}' was committed already, by a request whose answer was lost", content.key());
             upload.abandon();
         }
         return there;
+    }
+
+    /**
+     * The object, if a request whose answer was lost has made it just what this commits: null if none has. If one has made
+     * it what the file was before, the file goes on over that, and this ends.
+     */
+    private @Nullable ObjectVersion unheard() throws ObjectStoreException, IOException, InterruptedException {
+        UnheardAnswers.Landed landed = file.unheard().landed(content.key(), condition);
+        if (landed == null) {
+            return null;
+        }
+        upload.abandon();
+        if (landed.changes() == changes) {
+            return landed.version();
+        }
+        synchronized (this) {
+            cancelled = true;
+            left = true;
+        }
+        file.landed(landed.version());
+        throw new InterruptedException();
     }
 
     private synchronized void begin() throws InterruptedException {
@@ -156,24 +232,93 @@ final class Commit implements Runnable {
             throw new InterruptedException();
         }
         thread = Thread.currentThread();
-        deciding = false;
+        enter(Step.PREPARING);
     }
 
-    private synchronized void decide() throws InterruptedException {
-        begin();
-        deciding = true;
-        file.unheard().deciding();
+    private void decide(OptionalInt crc32c) throws InterruptedException {
+        file.unheard().deciding(changes, content.size(), crc32c);
+        synchronized (this) {
+            begin();
+            recognisable = crc32c.isPresent();
+            enter(Step.DECIDING);
+        }
     }
 
-    private synchronized void finish() {
+    /** @return nanoseconds until the next attempt */
+    private synchronized long fail() {
+        long pause = pace.pause();
+        pace = pace.afterAFailure();
+        return pause;
+    }
+
+    /** Waits until the next attempt is due, or somebody waits for this. */
+    private synchronized void pause() throws InterruptedException {
+        enter(Step.PAUSING);
+        for (long rest = pace.notBefore() - System.nanoTime();
+                behind && rest > 0;
+                rest = pace.notBefore() - System.nanoTime()) {
+            wait(TimeUnit.NANOSECONDS.toMillis(rest) + 1);
+        }
+        enter(Step.PREPARING);
+    }
+
+    /** Of the next, after this has failed or was left. */
+    synchronized Pace nextPace() {
+        return pace.afterAFailure();
+    }
+
+    synchronized boolean isPausing() {
+        return step == Step.PAUSING;
+    }
+
+    private synchronized void enter(Step next) {
+        step = next;
+        stepBegan = System.nanoTime();
+    }
+
+    /** @return whether the file still waits for it */
+    private synchronized boolean finish() {
         thread = null;
+        step = Step.ENDED;
         Thread.interrupted(); // a late cancellation
+        return !left;
+    }
+
+    /** How long whoever wants the file staged should wait for this: 0 once it is to be {@linkplain #leave left}. */
+    synchronized long nanosToWait(long patience) {
+        if (left) {
+            return Long.MAX_VALUE; // it ends at once
+        }
+        long passed = System.nanoTime() - stepBegan;
+        return switch (step) {
+            case PREPARING -> Math.max(0, patience - passed);
+            case PAUSING -> 0;
+            // If nobody could tell what has become of it, what is staged over it might stand on a version that is gone.
+            case DECIDING -> recognisable ? Math.max(0, file.shared().pacing().patience() - passed) : Long.MAX_VALUE;
+            case ENDED -> Long.MAX_VALUE; // what is left is done here
+        };
+    }
+
+    /**
+     * The file goes on without it: it ends, but not the request that decides.
+     *
+     * @return whether that is under way
+     */
+    synchronized boolean leave() {
+        left = true;
+        withdraw();
+        return step == Step.DECIDING;
+    }
+
+    /** Whether what there is by now is to be committed when this has ended, whatever came of it. */
+    synchronized boolean isLeft() {
+        return left;
     }
 
     /** Ends it, but not the request that decides, whose outcome nobody would know: that still ends one way or the other. */
     synchronized void withdraw() {
         cancelled = true;
-        if (!deciding) {
+        if (step != Step.DECIDING) {
             cancel();
         }
     }

@@ -6,7 +6,9 @@ import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -169,8 +171,7 @@ final class Content {
     }
 
     private void forget(long from, long to) {
-        for (Block block : List.copyOf(
-                blocks.subMap(indexOf(from), true, indexOf(to - 1), true).values())) {
+        for (Block block : List.copyOf(blocksIn(from, to))) {
             boolean whole = from <= block.start() && Math.min(block.end(), size) <= to;
             if (whole && block.mayBeStaged()) { // else its successor would not wait for what is still written there
                 blocks.remove(block.index());
@@ -237,7 +238,7 @@ final class Content {
     List<Run> runs(ByteRange within, @Nullable ObjectVersion base) {
         long end = Math.min(size, within.end());
         Ranges changed = changed(within.offset(), end);
-        Ranges copyable = copyable();
+        Ranges copyable = copyable(within.offset(), end);
         List<Run> runs = new ArrayList<>();
         for (long from = within.offset();
                 from < end;
@@ -255,16 +256,23 @@ final class Content {
         return runs;
     }
 
-    /** The blocks that lie as a whole in one copy. */
-    private Ranges copyable() {
+    /** The blocks of the range that lie as a whole in one copy. */
+    private Ranges copyable(long from, long to) {
         Ranges whole = new Ranges();
+        if (copies.isEmpty() || from >= to) {
+            return whole; // mostly: a commit asks for each of its parts
+        }
         for (Run run : copies.toList()) {
             whole.add(indexOf(run.range().offset() + BLOCK_SIZE - 1) * BLOCK_SIZE, wholeEnd(run));
         }
-        for (Block block : blocks.values()) {
+        for (Block block : blocksIn(from, to)) {
             whole.remove(block.start(), block.end());
         }
         return whole;
+    }
+
+    private Collection<Block> blocksIn(long from, long to) {
+        return blocks.subMap(indexOf(from), true, indexOf(to - 1), true).values();
     }
 
     private long wholeEnd(Run copied) {
@@ -275,8 +283,7 @@ final class Content {
     private Ranges changed(long from, long to) {
         Ranges changed = new Ranges();
         if (from < to) {
-            for (Block block :
-                    blocks.subMap(indexOf(from), true, indexOf(to - 1), true).values()) {
+            for (Block block : blocksIn(from, to)) {
                 changed.add(block.start(), block.end());
             }
         }
@@ -326,6 +333,37 @@ final class Content {
         Content next = new Content(changed, copiedSinceCommit, above, counts, size);
         next.sinceJournal.zeroed.addAll(above); // the next journal knows nothing of what was made zero meanwhile
         return next;
+    }
+
+    /** Each block as it is now. */
+    Map<Block, Integer> versions() {
+        Map<Block, Integer> versions = new HashMap<>();
+        blocks.values().forEach(block -> versions.put(block, block.version()));
+        return versions;
+    }
+
+    /**
+     * Goes on over the version that was made of what was held when {@link #commitBegins} was called, in the same staging
+     * file, whose journal goes on too: so a block leaves only if the journal has all of it.
+     *
+     * @param committed the blocks as they were then
+     */
+    void over(long baseSize, Map<Block, Integer> committed) {
+        for (Block block : List.copyOf(blocks.values())) {
+            Integer then = committed.get(block);
+            if (then != null && then == block.version() && !block.isUnstaged() && block.isJournalled()) {
+                blocks.remove(block.index());
+                block.drop();
+            }
+        }
+        baseEnd = Math.min(baseSize, Math.min(sinceCommit.cut, size));
+        zeros.remove(0, Long.MAX_VALUE);
+        zeros.addAll(sinceCommit.zeroed);
+        zeros.remove(baseEnd, Long.MAX_VALUE);
+        Ranges holes = zeros.copy(); // behind the end of the version before, the journal did not have to have them
+        blocks.values()
+                .forEach(block -> block.data().toList().forEach(data -> holes.remove(data.offset(), data.end())));
+        sinceJournal.zeroed.addAll(holes);
     }
 
     /** As an earlier run has left it, all of it staged. */

@@ -1,8 +1,10 @@
 package io.penstock.writeback;
 
+import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Objects;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -68,6 +70,7 @@ final class ContentReads {
         Segment segment;
         int length;
         Ground under;
+        ObjectVersion below;
         lock.lock();
         try {
             while (still == null && live.ground().isRetired()) {
@@ -82,26 +85,32 @@ final class ContentReads {
                 return length;
             }
             under = (still == null ? live.ground() : still.ground()).use();
+            below = under.version();
         } finally {
             lock.unlock();
         }
+        boolean fetched = false;
         boolean valid = false;
         try {
             fetch(segment, under, position, to.slice(to.position(), length));
+            fetched = true;
         } catch (ObjectStoreException.PreconditionFailed e) {
-            if (still != null || !isReplacedHere(under)) {
+            if (still != null || !isReplacedHere(under, below)) {
                 throw e;
             }
         } finally {
             lock.lock();
             try {
-                valid = still != null || (under == live.ground() && !under.isRetired());
-                under.release();
+                Block block = segment.block();
+                valid = still == null
+                        ? under == live.ground() && !under.isRetired()
+                        : block == null || !block.isDisplaced(); // else it is in memory now, and its place another's
             } finally {
                 lock.unlock();
             }
+            under.release();
         }
-        if (!valid) {
+        if (!fetched || !valid) {
             return 0;
         }
         to.position(to.position() + length);
@@ -109,16 +118,20 @@ final class ContentReads {
     }
 
     /** Whether the version below is no longer the object because a commit of this file has replaced it. */
-    private boolean isReplacedHere(Ground under) throws InterruptedException {
+    private boolean isReplacedHere(Ground under, @Nullable ObjectVersion below) throws InterruptedException {
         lock.lock();
         try {
-            while (live.frozen() != null && under == live.ground()) {
+            while (live.isBeingReplaced() && isAsItWas(under, below)) {
                 progress.await();
             }
-            return under != live.ground();
+            return !isAsItWas(under, below);
         } finally {
             lock.unlock();
         }
+    }
+
+    private boolean isAsItWas(Ground under, @Nullable ObjectVersion below) {
+        return under == live.ground() && Objects.equals(below, under.version());
     }
 
     private static void fetch(Segment segment, Ground under, long position, ByteBuffer to)

@@ -2,12 +2,15 @@ package io.penstock.writeback;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
 import io.penstock.objectstore.WriteCondition;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +30,12 @@ final class FileCommits implements LiveContent.Owner {
     /** How long after a commit has failed another may begin because others need the memory. */
     private static final Duration RELIEF_PAUSE = Duration.ofMinutes(1);
 
+    /** How often the time for which a commit is left alone doubles: to a minute. */
+    private static final int MOST_DOUBLED = 6;
+
+    /** The class of most objects, until a listing tells: of what an earlier run has begun to send nothing was asked. */
+    private static final String STANDARD = "STANDARD";
+
     private final Shared shared;
     private final WrittenFile file;
     private final LiveContent bytes;
@@ -44,6 +53,12 @@ final class FileCommits implements LiveContent.Owner {
 
     private @Nullable Upload upload;
     private @Nullable Commit committing;
+
+    /** How many commits were ended since the last that succeeded, because the file was to be staged. */
+    private int superseded;
+
+    /** What its object is beside its bytes, once that has been asked. */
+    private final AtomicReference<@Nullable ObjectProperties> properties = new AtomicReference<>();
 
     /** What was changed since the commit that runs began; the upload is told of it if that fails. */
     private Ranges changedMeanwhile = new Ranges();
@@ -99,10 +114,10 @@ final class FileCommits implements LiveContent.Owner {
 
     void found(Recovery.Found found, UploadJournal journal) {
         created(found.opened().replaced());
-        unheard.recovered(found.withdrawn());
+        unheard.recovered(found.withdrawn(), found.sent());
         JournalledUpload earlier = found.upload();
         if (earlier != null) {
-            upload = shared.uploads().resume(earlier, new UploadedContent(bytes), journal);
+            upload = shared.uploads().resume(earlier, new UploadedContent(bytes), targetProperties(), journal);
         }
     }
 
@@ -193,9 +208,9 @@ final class FileCommits implements LiveContent.Owner {
 
     @Override
     public void whole(Block block) {
-        if (committing == null) {
+        if (bytes.frozen() == null) {
             shared.reclaim().stage(bytes, block);
-            if (!unlinked) {
+            if (committing == null && !unlinked) {
                 upload().ready(new ByteRange(block.start(), Writeback.BLOCK_SIZE));
             }
         }
@@ -224,10 +239,20 @@ final class FileCommits implements LiveContent.Owner {
         Upload current = upload;
         if (current == null) {
             FileJournal journal = new FileJournal(bytes.ground().staged(), this::lockedIdentity);
-            current = shared.uploads().begin(key, bytes.ground().version(), new UploadedContent(bytes), journal);
+            current = shared.uploads()
+                    .begin(bytes.ground().version(), new UploadedContent(bytes), targetProperties(), journal);
             upload = current;
         }
         return current;
+    }
+
+    private TargetProperties targetProperties() {
+        TargetProperties.Over over = bytes.ground().version() == null && replaced == null
+                ? TargetProperties.Over.NOTHING
+                : bytes.content().baseEnd() == 0
+                        ? TargetProperties.Over.OTHER_CONTENT
+                        : TargetProperties.Over.SAME_CONTENT;
+        return new TargetProperties(key, over, properties);
     }
 
     JournalRecord.Opened lockedIdentity() {
@@ -329,6 +354,10 @@ final class FileCommits implements LiveContent.Owner {
     }
 
     private void beginNow(boolean behind) {
+        beginNow(behind, shared.pacing().atOnce());
+    }
+
+    private void beginNow(boolean behind, Pacing.Pace pace) {
         if (!behind) {
             awaited();
         }
@@ -336,12 +365,33 @@ final class FileCommits implements LiveContent.Owner {
             return;
         }
         changedMeanwhile = new Ranges();
-        Commit commit = new Commit(this, upload(), bytes.freeze(), changes, condition(), behind);
+        Commit commit = new Commit(this, upload(), bytes.freeze(), changes, condition(), behind, pace);
         committing = commit;
         try {
             shared.execute(commit);
         } catch (RejectedExecutionException e) {
             ended(commit, new IOException("'" + key + "' is not committed: the mount ends", e));
+        }
+    }
+
+    /**
+     * The file is to be staged, and a commit keeps its data file as it is: waits for that as long as it may soon be done,
+     * the longer the more have been ended already, so that one succeeds at last. After that it is ended, and begun again
+     * behind; but the request that decides goes on, over which the file is staged. With the lock held.
+     */
+    void makeWay() throws InterruptedException {
+        while (bytes.frozen() != null) {
+            Commit commit = committing;
+            long patience = shared.pacing().patience() << Math.min(superseded, MOST_DOUBLED);
+            long nanos = commit == null ? Long.MAX_VALUE : commit.nanosToWait(patience);
+            if (commit == null || nanos > 0) {
+                long _ = progress.awaitNanos(nanos);
+                continue;
+            }
+            superseded += commit.isPausing() ? 0 : 1;
+            if (commit.leave()) {
+                bytes.leave();
+            }
         }
     }
 
@@ -358,23 +408,66 @@ final class FileCommits implements LiveContent.Owner {
 
     /** The object is this version now. */
     void succeeded(Commit commit, ObjectVersion version) {
+        Ground old;
         lock.lock();
         try {
-            Ground old = bytes.rebase(version);
+            old = bytes.rebase(version);
             upload = null;
             replaced = null;
+            superseded = 0;
             unheard.committed();
             committedChanges = commit.changes();
             file.committed(committedChanges);
             if (changes == committedChanges) {
                 modified = version.lastModified();
             }
-            old.staged().remove();
-            old.release();
         } finally {
             lock.unlock();
         }
-        shared.committed(file, version);
+        old.staged().remove(); // as long as this commit runs nothing begins another journal
+        old.release();
+        old.release();
+        shared.committed(file, stored(version));
+    }
+
+    /** {@link #succeeded} of a commit that the file did not wait for: it goes on with what is staged. */
+    void succeededLeft(Commit commit, ObjectVersion version) {
+        lock.lock();
+        try {
+            bytes.overLeft(version);
+            upload = null;
+            committedChanges = commit.changes();
+            file.committed(committedChanges);
+            goesOn();
+        } finally {
+            lock.unlock();
+        }
+        shared.committed(file, stored(version));
+    }
+
+    private StoredObject stored(ObjectVersion version) {
+        ObjectProperties known = properties.get();
+        return new StoredObject(version, known == null ? STANDARD : known.storageClass());
+    }
+
+    /** The object is this version now, which a request has made of what the file was before. */
+    void landed(ObjectVersion version) {
+        lock.lock();
+        try {
+            bytes.ground().moved(version);
+            upload = null;
+            goesOn();
+        } finally {
+            lock.unlock();
+        }
+        shared.committed(file, stored(version));
+    }
+
+    private void goesOn() {
+        replaced = null;
+        superseded = 0;
+        unheard.committed();
+        file.movedOnto();
     }
 
     /** Nothing of the commit is done any more; the failure is null if it succeeded. */
@@ -384,37 +477,67 @@ final class FileCommits implements LiveContent.Owner {
         try {
             committing = null;
             announcedChanges = committedChanges;
+            boolean again = commit.isLeft();
             if (failure != null) {
-                unheard.failed(failure);
+                unheard.failed(failure, !again);
                 changedMeanwhile.toList().forEach(commit.upload()::changed);
-                reliefAgain =
-                        Commit.isFinal(failure) ? Instant.MAX : shared.now().plus(RELIEF_PAUSE);
+            }
+            if (failure != null && !again) {
+                reliefAgain = Commit.outlook(failure) == Commit.Outlook.FINAL
+                        ? Instant.MAX
+                        : shared.now().plus(RELIEF_PAUSE);
                 if (!unlinked && !(commit.isBehind() && shared.isClosed())) {
                     error.set(failure);
                 }
             }
             progress.signalAll();
+            if (again && isDirty() && !shared.isClosed()) {
+                if (held) {
+                    due = true;
+                } else {
+                    beginNow(true, failure == null ? shared.pacing().atOnce() : commit.nextPace());
+                }
+            }
         } finally {
             lock.unlock();
         }
         file.commitEnded(failure);
     }
 
-    /** Nothing is committed any more once this has returned. */
-    void withdraw() {
+    /**
+     * Nothing is committed any more once this has returned. A commit that runs ends, but not the request that decides it,
+     * whose outcome nobody would know: an interrupt ends the waiting for that.
+     */
+    void withdraw() throws InterruptedException {
         lock.lock();
         try {
-            unlinked = true;
-            withdrawn = true;
-            error.clear();
-            if (committing != null) {
-                committing.withdraw();
-            }
+            endCommits();
             while (committing != null) {
+                progress.await();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** {@link #withdraw} for good. */
+    void unlink() {
+        lock.lock();
+        try {
+            endCommits();
+            while (committing != null) { // of who has opened it while it was removed
                 progress.awaitUninterruptibly();
             }
         } finally {
             lock.unlock();
+        }
+    }
+
+    private void endCommits() {
+        unlinked = true;
+        withdrawn = true;
+        if (committing != null) {
+            committing.withdraw();
         }
     }
 
@@ -424,6 +547,9 @@ final class FileCommits implements LiveContent.Owner {
         try {
             unlinked = removed;
             withdrawn = false;
+            if (removed) {
+                error.clear(); // nobody waits for what is not to be visible
+            }
         } finally {
             lock.unlock();
         }

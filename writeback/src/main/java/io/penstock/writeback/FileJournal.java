@@ -55,7 +55,7 @@ final class FileJournal implements UploadJournal {
         for (JournalRecord entry : entries) {
             journal.append(entry);
         }
-        journal.force();
+        file.force(journal);
     }
 
     /** Adds it to what a crash would find, if it would find something. */
@@ -66,7 +66,7 @@ final class FileJournal implements UploadJournal {
         }
         try {
             journal.append(entry);
-            journal.force();
+            file.force(journal);
         } catch (IOException e) {
             log.debug("A journal does not tell what becomes of a name", e);
         }

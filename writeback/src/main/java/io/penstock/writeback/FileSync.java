@@ -47,7 +47,12 @@ final class FileSync {
 
     /** With the file's lock held, as the next. */
     void committed(long changes) {
-        durableChanges = changes;
+        durableChanges = Math.max(durableChanges, changes);
+    }
+
+    /** What is durable lies over another version: that has to be said with the next. */
+    void movedOnto() {
+        renamed = true;
     }
 
     /** It is what an earlier run made durable. */
@@ -111,8 +116,8 @@ final class FileSync {
                     if (!bytes.content().copies().isEmpty()) {
                         return false; // a crash must not leave it at the mercy of what it is copied from
                     }
-                    if (file.isCommitting()) {
-                        bytes.progress().await();
+                    if (bytes.frozen() != null) {
+                        file.makeWay();
                         continue;
                     }
                     ground = bytes.ground().use(); // so that nothing is closed while it is written
@@ -123,7 +128,7 @@ final class FileSync {
                 try {
                     done = attempt(ground, wanted);
                 } finally {
-                    release(ground);
+                    ground.release();
                 }
                 if (done != null) {
                     return done;
@@ -131,15 +136,6 @@ final class FileSync {
             }
         } finally {
             syncs.unlock();
-        }
-    }
-
-    private void release(Ground ground) {
-        bytes.lock().lock();
-        try {
-            ground.release();
-        } finally {
-            bytes.lock().unlock();
         }
     }
 
@@ -176,11 +172,11 @@ final class FileSync {
         bytes.lock().lock();
         try {
             boolean waited = false;
-            while (!file.isCommitting() && bytes.content().blocks().stream().anyMatch(Block::waitsForOriginal)) {
+            while (bytes.frozen() == null && bytes.content().blocks().stream().anyMatch(Block::waitsForOriginal)) {
                 bytes.progress().await();
                 waited = true;
             }
-            return waited || file.isCommitting();
+            return waited || bytes.frozen() != null;
         } finally {
             bytes.lock().unlock();
         }
@@ -197,7 +193,7 @@ final class FileSync {
         try {
             content = bytes.content();
             if (bytes.ground() != ground
-                    || file.isCommitting()
+                    || bytes.frozen() != null
                     || file.isUnlinked()
                     || !content.copies().isEmpty()) {
                 return false;
@@ -208,6 +204,7 @@ final class FileSync {
                 renamed = false;
             }
             removed = content.takeSinceJournal();
+            records.addAll(file.unheard().doubts());
             records.add(written(removed));
         } finally {
             bytes.lock().unlock();
@@ -318,6 +315,23 @@ final class FileSync {
                         + " either.",
                 file.lockedIdentity().key(),
                 reason);
+    }
+
+    /**
+     * The process ends: makes durable what is written by now.
+     *
+     * @return whether it survives that
+     */
+    boolean leave() {
+        try {
+            new StoreCopies(file).materialise();
+            return staged(false);
+        } catch (ObjectStoreException | IOException e) {
+            log.debug("'{}' cannot be left in staging", file.lockedIdentity().key(), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return false;
     }
 
     private boolean stagedFor(String reason) throws ObjectStoreException, IOException, InterruptedException {

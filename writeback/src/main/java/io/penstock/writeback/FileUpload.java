@@ -6,12 +6,14 @@ import static io.penstock.objectstore.UploadedPart.MAX_SIZE;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.objectstore.WriteCondition;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,6 +31,7 @@ final class FileUpload implements Upload {
 
     private final Uploads uploads;
     private final String key;
+    private final TargetProperties properties;
     private final FileContent content;
     private final long partBytes;
     private final UploadGate.Lane lane;
@@ -37,17 +40,18 @@ final class FileUpload implements Upload {
     /** @param earlier what an earlier run has left at the store, if there is something */
     FileUpload(
             Uploads uploads,
-            String key,
+            TargetProperties properties,
             FileContent content,
             UploadJournal journal,
             PartLayout layout,
             @Nullable JournalledUpload earlier) {
         this.uploads = uploads;
-        this.key = key;
+        this.key = properties.key();
+        this.properties = properties;
         this.content = content;
         this.partBytes = layout.partBytes();
         this.lane = uploads.lane();
-        this.sender = new PartSender(uploads, key, content, journal, lane, layout, earlier);
+        this.sender = new PartSender(uploads, properties, content, journal, lane, layout, earlier);
     }
 
     @Override
@@ -93,8 +97,9 @@ final class FileUpload implements Upload {
             throws ObjectStoreException, IOException, InterruptedException {
         lane.acquire();
         try (FileContent.StillBody body = size == 0 ? new EmptyBody() : content.body(new ByteRange(0, size))) {
-            decision.begin();
-            ObjectVersion version = uploads.store().put(key, body, condition);
+            ObjectProperties kept = properties.get(uploads.store());
+            decision.begin(body.crc32c());
+            ObjectVersion version = uploads.store().put(key, body, kept, condition);
             uploads.uploaded(size);
             return version;
         } finally {
@@ -125,12 +130,23 @@ final class FileUpload implements Upload {
             throws ObjectStoreException, InterruptedException {
         lane.acquire();
         try {
-            decision.begin();
-            ObjectVersion version = uploads.store().copy(original, key, condition);
+            ObjectProperties copied = propertiesOf(original);
+            decision.begin(OptionalInt.empty());
+            ObjectVersion version = uploads.store().copy(original, key, copied, condition);
+            properties.copied(copied);
             uploads.copied(version.size());
             return version;
         } finally {
             lane.release();
+        }
+    }
+
+    private ObjectProperties propertiesOf(ObjectVersion original) throws ObjectStoreException, InterruptedException {
+        try {
+            return uploads.store().properties(original.key());
+        } catch (ObjectStoreException.NotFound e) {
+            throw new ObjectStoreException.PreconditionFailed(
+                    "'" + original.key() + "' is to be copied and was deleted by somebody else meanwhile", e);
         }
     }
 
@@ -153,8 +169,19 @@ final class FileUpload implements Upload {
         List<UploadedPart> uploaded = sender.bring(plan(size, layout));
         RemoteUpload to = sender.remote();
         MultipartUpload upload = to.open(layout);
-        decision.begin();
+        decision.begin(joined(uploaded));
         return to.complete(upload, uploaded, condition);
+    }
+
+    private static OptionalInt joined(List<UploadedPart> parts) {
+        int sum = 0;
+        for (UploadedPart part : parts) {
+            if (part.crc32c().isEmpty()) {
+                return OptionalInt.empty();
+            }
+            sum = Crc32cJoin.join(sum, part.crc32c().getAsInt(), part.size());
+        }
+        return OptionalInt.of(sum);
     }
 
     private List<PlannedPart> plan(long size, PartLayout layout) {

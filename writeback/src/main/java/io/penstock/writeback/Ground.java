@@ -3,6 +3,7 @@ package io.penstock.writeback;
 import io.penstock.core.ObjectVersion;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,8 +17,10 @@ final class Ground {
     /** Changed with the file's lock held; reads of what is below find it without. */
     private volatile @Nullable ObjectVersion version;
 
-    // Guarded by the file's lock.
-    private int users = 1;
+    /** Become more with the file's lock held only, and as long as there are some; fewer without. */
+    private final AtomicInteger users = new AtomicInteger(1);
+
+    /** Guarded by the file's lock. */
     private boolean retired;
 
     // Guarded by this.
@@ -65,15 +68,18 @@ final class Ground {
         return retired;
     }
 
+    /** With the file's lock held. {@link #release} follows. */
     Ground use() {
-        users++;
+        users.incrementAndGet();
         return this;
     }
 
-    /** Whoever drops the last use closes what is open. */
+    /**
+     * Whoever drops the last use closes what is open. Not with the file's lock held: closing a file that was removed frees
+     * its blocks, for which readers of its size must not wait.
+     */
     void release() {
-        users--;
-        if (users == 0) {
+        if (users.decrementAndGet() == 0) {
             close();
         }
     }

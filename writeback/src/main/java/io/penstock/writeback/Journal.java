@@ -10,13 +10,18 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.zip.CRC32C;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The journal of one file: records, one behind the other, each framed by its length, its CRC32C and its number. The
  * first that does not hold, or is out of turn, ends it: that is what a crash leaves, or a write that failed before
- * another, shorter one took its place. Safe for use by any number of threads; held across the append that it orders.
+ * another, shorter one took its place. But a {@link JournalRecord.Synced} behind it tells a record that a crash has torn
+ * from one that was durable and is damaged. Safe for use by any number of threads; held across the append that it orders.
  */
 final class Journal implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Journal.class);
+
     /** Names the format; another one is not read. */
     private static final long MAGIC = 0x50454e53_4a4e4c_01L; // "PENSJNL", version 1
 
@@ -38,42 +43,74 @@ final class Journal implements AutoCloseable {
     private int count;
     private boolean closed;
 
+    /** Records known to be durable. */
+    private int durable;
+
+    /** Behind the end there may be what a crash has left. */
+    private boolean torn;
+
     /** When to {@link #shorten} it. */
     private long large = LARGE_BYTES;
 
-    private Journal(DataFile file, long end, int count) {
+    private Journal(DataFile file, long end, int count, boolean torn) {
         this.file = file;
         this.end = end;
         this.count = count;
+        this.torn = torn;
+    }
+
+    /** What it says is not known: it is damaged, or of a later version. The message is the second half of a sentence. */
+    static final class UnreadableException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        UnreadableException(String message) {
+            super(message);
+        }
     }
 
     static Journal create(DataFile file) throws IOException {
         file.write(0, ByteBuffer.allocate(Long.BYTES).putLong(MAGIC).flip());
-        return new Journal(file, Long.BYTES, 0);
+        return new Journal(file, Long.BYTES, 0, false);
     }
 
-    /** Hands over the records of an earlier run; what is appended follows the last. */
+    /**
+     * Hands over the records of an earlier run; what is appended follows the last.
+     *
+     * @throws UnreadableException if some of what was durable cannot be read; the records before it were handed over
+     */
     static Journal replay(DataFile file, Consumer<JournalRecord> records) throws IOException {
         JournalReader reader = new JournalReader(file);
-        if (!reader.begins(MAGIC)) {
-            return create(file);
-        }
         int count = 0;
-        long end = Long.BYTES;
-        byte[] encoded;
-        while ((encoded = reader.record(end, count)) != null) {
-            try {
-                JournalRecord record = JournalRecord.decode(new DataInputStream(new ByteArrayInputStream(encoded)));
-                if (record != null) {
+        long end = 0;
+        if (reader.begins(MAGIC)) {
+            end = Long.BYTES;
+            byte[] encoded;
+            while ((encoded = reader.record(end, count)) != null) {
+                JournalRecord record = decode(encoded, count);
+                if (!(record instanceof JournalRecord.Synced)) {
                     records.accept(record);
                 }
-            } catch (IOException | IllegalArgumentException e) {
-                break; // of a later version
+                count++;
+                end += FRAME + encoded.length;
             }
-            count++;
-            end += FRAME + encoded.length;
+        } else if (!reader.begins(0)) { // which a crash leaves of a file that was just made
+            throw new UnreadableException("it does not begin as the journals of this version do");
         }
-        return new Journal(file, end, count);
+        if (reader.wasDurable(end, count)) {
+            throw new UnreadableException("its record " + count + ", at byte " + end + ", is damaged");
+        }
+        return end == 0 ? create(file) : new Journal(file, end, count, true);
+    }
+
+    private static JournalRecord decode(byte[] encoded, int number) throws UnreadableException {
+        try {
+            return JournalRecord.decode(new DataInputStream(new ByteArrayInputStream(encoded)));
+        } catch (IOException | IllegalArgumentException e) {
+            UnreadableException unreadable =
+                    new UnreadableException("its record " + number + " is of a later version: " + e.getMessage());
+            unreadable.initCause(e);
+            throw unreadable;
+        }
     }
 
     synchronized void append(JournalRecord record) throws IOException {
@@ -91,6 +128,10 @@ final class Journal implements AutoCloseable {
                 .put(encoded)
                 .flip();
         int length = framed.remaining();
+        if (torn) { // else what is left there might follow this one
+            file.setLength(end);
+            torn = false;
+        }
         file.write(end, framed);
         end += length;
         count++;
@@ -124,6 +165,7 @@ final class Journal implements AutoCloseable {
         file = files.open(name);
         end = shorter.end;
         count = shorter.count;
+        durable = shorter.durable;
         large = Math.max(LARGE_BYTES, 2 * end);
     }
 
@@ -135,7 +177,7 @@ final class Journal implements AutoCloseable {
             for (JournalRecord record : by) {
                 journal.append(record);
             }
-            file.force();
+            journal.force();
             files.rename(draft, name);
             return journal;
         } catch (IOException e) {
@@ -147,10 +189,41 @@ final class Journal implements AutoCloseable {
     /** To be called by one who has appended, while nobody {@linkplain #shorten shortens} it. */
     void force() throws IOException {
         DataFile current;
+        int records;
         synchronized (this) {
             current = file;
+            records = count;
         }
-        current.force();
+        try {
+            current.force();
+        } catch (IOException e) {
+            if (isClosed()) {
+                return; // as with what is appended
+            }
+            throw e;
+        }
+        noteDurable(current, records);
+    }
+
+    private synchronized boolean isClosed() {
+        return closed;
+    }
+
+    /** Without waiting for the disk: it counts as long as it is there. */
+    @SuppressWarnings("ReferenceEquality") // Whether it is still that very file.
+    private synchronized void noteDurable(DataFile forced, int records) {
+        if (file != forced || records <= durable) {
+            return;
+        }
+        durable = records;
+        try {
+            append(new JournalRecord.Synced(records));
+            if (count == records + 1) {
+                durable = count; // nothing else has come in between: it needs no other to say so
+            }
+        } catch (IOException e) {
+            log.debug("A journal does not tell what of it is durable", e);
+        }
     }
 
     private static int checksumOf(ByteBuffer bytes) {

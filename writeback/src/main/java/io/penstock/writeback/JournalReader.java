@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
 final class JournalReader {
     private static final int PIECE_BYTES = 1 << 20;
 
+    /** How far behind a record that does not hold others are looked for: journals are shortened long before. */
+    private static final long SEARCHED_BYTES = 4 * Journal.LARGE_BYTES;
+
     private final DataFile file;
     private final long size;
 
@@ -24,9 +27,9 @@ final class JournalReader {
         this.size = file.length();
     }
 
-    /** Whether the file begins with this. */
+    /** Whether the file begins with this. One that is too short begins with zero. */
     boolean begins(long magic) throws IOException {
-        return size >= Long.BYTES && read(0, Long.BYTES).getLong() == magic;
+        return (size < Long.BYTES ? 0 : read(0, Long.BYTES).getLong()) == magic;
     }
 
     /** The record of this number, without its frame; null if what is there is not that. */
@@ -43,6 +46,38 @@ final class JournalReader {
                 && frame.getInt() == number
                 && checksumOf(start, length) == checksum;
         return holds ? bytes(start + Integer.BYTES, length - Integer.BYTES) : null;
+    }
+
+    /**
+     * Whether a record behind this position says that the record of this number, which should be there and is not, was
+     * durable.
+     */
+    boolean wasDurable(long position, int number) throws IOException {
+        long searched = Math.min(size, position + SEARCHED_BYTES);
+        int length = JournalRecord.Synced.LENGTH;
+        int framed = Journal.FRAME + length;
+        for (long at = position; at + framed <= searched; ) {
+            ByteBuffer some = read(at, Math.toIntExact(Math.min(PIECE_BYTES, searched - at)));
+            int tried = some.remaining() - framed + 1;
+            for (int i = 0; i < tried; i++) {
+                if (some.getInt(i) == Integer.BYTES + length && saysDurable(some.slice(i, framed), number)) {
+                    return true;
+                }
+            }
+            at += tried;
+        }
+        return false;
+    }
+
+    private static boolean saysDurable(ByteBuffer frame, int number) {
+        int checksum = frame.getInt(Integer.BYTES);
+        int own = frame.getInt(2 * Integer.BYTES);
+        CRC32C actual = new CRC32C();
+        actual.update(frame.duplicate().position(2 * Integer.BYTES));
+        return own > number
+                && (int) actual.getValue() == checksum
+                && frame.get(Journal.FRAME) == JournalRecord.Synced.TYPE
+                && frame.getInt(Journal.FRAME + 1) > number;
     }
 
     private int checksumOf(long start, int length) throws IOException {

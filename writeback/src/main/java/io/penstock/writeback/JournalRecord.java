@@ -54,6 +54,23 @@ sealed interface JournalRecord {
      */
     record Withdrawn() implements JournalRecord {}
 
+    /**
+     * The first so many records are durable. Earlier versions wrote it without a number, to say that the program had
+     * closed the file.
+     */
+    record Synced(int records) implements JournalRecord {
+        static final byte TYPE = 3;
+
+        /** Of its encoding, in bytes. */
+        static final int LENGTH = 1 + Integer.BYTES;
+    }
+
+    /**
+     * A request is on its way, or its answer was lost, that makes an object of this size and CRC32C: not a content of
+     * somebody else's if a commit finds that.
+     */
+    record Sent(long size, int crc32c) implements JournalRecord {}
+
     /** It cannot be committed by itself. */
     record Kept(String reason) implements JournalRecord {}
 
@@ -105,16 +122,22 @@ sealed interface JournalRecord {
                 to.writeByte(7);
                 to.writeUTF(reason.substring(0, Math.min(reason.length(), 4096)));
             }
+            case Synced(int records) -> {
+                to.writeByte(Synced.TYPE);
+                to.writeInt(records);
+            }
             case Dropped() -> to.writeByte(8);
             case Withdrawn() -> to.writeByte(9);
+            case Sent(long size, int crc32c) -> {
+                to.writeByte(10);
+                to.writeLong(size);
+                to.writeInt(crc32c);
+            }
         }
     }
 
-    /**
-     * @return null if it says nothing that still counts
-     * @throws IOException if it is none that this version knows
-     */
-    static @Nullable JournalRecord decode(DataInputStream from) throws IOException {
+    /** @throws IOException if it is none that this version knows */
+    static JournalRecord decode(DataInputStream from) throws IOException {
         int type = from.readByte();
         return switch (type) {
             case 1 -> new Opened(from.readUTF(), from.readUTF(), decodeVersion(from), decodeVersion(from));
@@ -126,7 +149,7 @@ sealed interface JournalRecord {
                         decodeInstant(from),
                         decodeRanges(from),
                         decodeRanges(from));
-            case 3 -> null; // that the program has closed the file: all are committed
+            case Synced.TYPE -> new Synced(from.available() < Integer.BYTES ? 0 : from.readInt());
             case 4 ->
                 new UploadCreated(
                         new MultipartUpload(from.readUTF(), from.readUTF()),
@@ -137,6 +160,7 @@ sealed interface JournalRecord {
             case 7 -> new Kept(from.readUTF());
             case 8 -> new Dropped();
             case 9 -> new Withdrawn();
+            case 10 -> new Sent(from.readLong(), from.readInt());
             default -> throw new IOException("no such record: " + type);
         };
     }

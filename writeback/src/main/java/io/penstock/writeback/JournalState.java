@@ -7,6 +7,7 @@ import io.penstock.writeback.JournalRecord.Dropped;
 import io.penstock.writeback.JournalRecord.Kept;
 import io.penstock.writeback.JournalRecord.Opened;
 import io.penstock.writeback.JournalRecord.PartUploaded;
+import io.penstock.writeback.JournalRecord.Synced;
 import io.penstock.writeback.JournalRecord.UploadCreated;
 import io.penstock.writeback.JournalRecord.UploadEnded;
 import io.penstock.writeback.JournalRecord.Withdrawn;
@@ -15,8 +16,10 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +36,9 @@ final class JournalState implements Consumer<JournalRecord> {
     /** Of the upload that was created last. */
     private final Map<Integer, JournalledUpload.Part> parts = new HashMap<>();
 
+    /** What may have been made of the version that is opened. */
+    private final Set<JournalRecord.Sent> sent = new LinkedHashSet<>();
+
     private boolean withdrawn;
     private @Nullable String keptFor;
 
@@ -41,6 +47,7 @@ final class JournalState implements Consumer<JournalRecord> {
         switch (record) {
             case Opened entry -> {
                 opened = entry;
+                sent.clear();
                 withdrawn = false;
             }
             case Written entry -> replay(entry);
@@ -53,7 +60,9 @@ final class JournalState implements Consumer<JournalRecord> {
             case UploadEnded(String id) -> end(id);
             case Kept(String reason) -> keptFor = reason;
             case Withdrawn() -> withdrawn = true;
+            case JournalRecord.Sent entry -> sent.add(entry);
             case Dropped() -> written = null;
+            case Synced _ -> {}
         }
     }
 
@@ -74,6 +83,7 @@ final class JournalState implements Consumer<JournalRecord> {
                     zeros.toList(),
                     data.toList()));
         }
+        records.addAll(sent);
         if (withdrawn) {
             records.add(new Withdrawn());
         }
@@ -123,6 +133,11 @@ final class JournalState implements Consumer<JournalRecord> {
 
     Ranges zeros() {
         return zeros;
+    }
+
+    /** What requests may have made of the object unheard. */
+    List<JournalRecord.Sent> sent() {
+        return List.copyOf(sent);
     }
 
     /** Whether its name was about to be removed, or to be taken by another file. */

@@ -10,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -40,6 +41,9 @@ final class LiveContent implements BlockMemory.Writer {
 
     /** What is being committed; nothing else may be staged meanwhile, because the data file is that version's. */
     private @Nullable StillContent frozen;
+
+    /** The blocks of what was frozen and {@linkplain #leave left}, as they were; null if the store decides about none. */
+    private @Nullable Map<Block, Integer> left;
 
     /** Whom the bytes belong to. Called under the lock. */
     interface Owner {
@@ -113,6 +117,11 @@ final class LiveContent implements BlockMemory.Writer {
         return ground;
     }
 
+    /** Whether a commit may have replaced the version below. */
+    boolean isBeingReplaced() {
+        return frozen != null || left != null;
+    }
+
     /** What is being committed; null if nothing is. */
     @Nullable
     Content frozen() {
@@ -122,19 +131,33 @@ final class LiveContent implements BlockMemory.Writer {
     // ---- writing
 
     /** Where a block's memory comes from. */
-    private interface Supply<X extends Exception> {
+    private interface Supply {
         /** Null if there is none. */
         @Nullable
-        ByteBuffer take() throws X, InterruptedException;
+        ByteBuffer take() throws InterruptedException;
     }
 
     /**
-     * Writes all that the buffer holds; waits for memory in turn.
+     * Writes what the buffer holds; waits for memory in turn. What was written stays written: if there is no more memory,
+     * or the thread is interrupted, that is all.
      *
-     * @throws IOException if there will be none
+     * @return bytes written: 0 only if there were none to write
+     * @throws IOException if there will be no memory for the first of them
      */
-    void write(long position, ByteBuffer from) throws IOException, InterruptedException {
-        write(position, from, this::awaitMemory);
+    int write(long position, ByteBuffer from) throws IOException, InterruptedException {
+        int start = from.position();
+        boolean refused = false;
+        try {
+            refused = !write(position, from, () -> shared.memory().acquire(this));
+        } catch (InterruptedException e) {
+            if (from.position() == start) {
+                throw e;
+            }
+        }
+        if (refused && from.position() == start) {
+            throw locked(owner::refusal);
+        }
+        return from.position() - start;
     }
 
     private ByteBuffer awaitMemory() throws IOException, InterruptedException {
@@ -150,8 +173,7 @@ final class LiveContent implements BlockMemory.Writer {
         return write(position, from, shared.memory()::acquireNow);
     }
 
-    private <X extends Exception> boolean write(long position, ByteBuffer from, Supply<X> memory)
-            throws X, InterruptedException {
+    private boolean write(long position, ByteBuffer from, Supply memory) throws InterruptedException {
         ByteBuffer spare = null;
         try {
             for (long at = position; from.hasRemaining(); ) {
@@ -307,11 +329,11 @@ final class LiveContent implements BlockMemory.Writer {
         lock.lock();
         try {
             still.content().letGo();
-            still.ground().release();
             progress.signalAll();
         } finally {
             lock.unlock();
         }
+        still.ground().release();
         shared.reclaim().wake();
     }
 
@@ -335,7 +357,7 @@ final class LiveContent implements BlockMemory.Writer {
 
     /**
      * What was frozen is this version now, and frozen no longer: it must not be staged where its successor is. With the
-     * lock held. @return what lay below before, to be released
+     * lock held. @return what lay below before, to be released twice: it was the file's and what was frozen's
      */
     Ground rebase(ObjectVersion version) {
         StillContent committed = frozen;
@@ -345,26 +367,51 @@ final class LiveContent implements BlockMemory.Writer {
         Ground old = ground;
         content = content.over(version.size(), committed.content());
         ground = shared.ground(version);
-        melt();
+        Ground _ = melt();
         progress.signalAll();
         return old;
     }
 
-    private void melt() {
+    /**
+     * The request that decides about what was frozen goes on by itself: what it reads it holds, and the file goes on over
+     * the same version, staged in the same data file. With the lock held.
+     */
+    void leave() {
+        left = frozen == null ? Map.of() : frozen.content().versions();
+        Ground under = melt();
+        if (under != null) {
+            under.release(); // not the last: it is the file's too
+        }
+        progress.signalAll();
+    }
+
+    /** What was {@linkplain #leave left} is this version now. With the lock held. */
+    void overLeft(ObjectVersion version) {
+        content.over(version.size(), left == null ? Map.of() : left);
+        left = null;
+        ground.moved(version);
+        progress.signalAll();
+    }
+
+    /** With the lock held. @return what it lay above, to be released; null if nothing was frozen */
+    private @Nullable Ground melt() {
         StillContent still = frozen;
         frozen = null;
-        if (still != null) {
-            still.content().letGo();
-            still.ground().release();
+        if (still == null) {
+            return null;
         }
+        still.content().letGo();
+        return still.ground();
     }
 
     /** The commit has ended one way or the other. */
     void thaw() {
         List<Block> behind = new ArrayList<>();
+        Ground under;
         lock.lock();
         try {
-            melt();
+            left = null;
+            under = melt();
             for (Block block : content.blocks()) {
                 if (block.isWhole() && block.isUnstaged()) {
                     behind.add(block);
@@ -373,6 +420,9 @@ final class LiveContent implements BlockMemory.Writer {
             progress.signalAll();
         } finally {
             lock.unlock();
+        }
+        if (under != null) {
+            under.release();
         }
         behind.forEach(block -> shared.reclaim().stage(this, block));
         shared.reclaim().wake();

@@ -32,6 +32,7 @@ final class PartSender {
 
     private final Uploads uploads;
     private final String key;
+    private final TargetProperties properties;
     private final FileContent content;
     private final UploadJournal journal;
     private final UploadGate.Lane lane;
@@ -75,19 +76,20 @@ final class PartSender {
 
     PartSender(
             Uploads uploads,
-            String key,
+            TargetProperties properties,
             FileContent content,
             UploadJournal journal,
             UploadGate.Lane lane,
             PartLayout layout,
             @Nullable JournalledUpload earlier) {
         this.uploads = uploads;
-        this.key = key;
+        this.key = properties.key();
+        this.properties = properties;
         this.content = content;
         this.journal = journal;
         this.lane = lane;
         this.parts = new Parts(layout);
-        this.remote = new RemoteUpload(uploads.store(), key, journal, earlier);
+        this.remote = new RemoteUpload(uploads.store(), properties, journal, earlier);
         this.begun = earlier != null;
     }
 
@@ -267,7 +269,7 @@ final class PartSender {
             parts.begin(PartLayout.planned(size, parts.layout().partBytes()));
             if (begun) {
                 abortBehind(remote);
-                remote = new RemoteUpload(uploads.store(), key, journal, null);
+                remote = new RemoteUpload(uploads.store(), properties, journal, null);
             }
             return parts.layout();
         } finally {
@@ -345,7 +347,7 @@ final class PartSender {
             abortBehind(remote);
             committing = ++commits;
             failure = null;
-            remote = new RemoteUpload(uploads.store(), key, journal, null);
+            remote = new RemoteUpload(uploads.store(), properties, journal, null);
             parts.changeAll();
             return true;
         } finally {

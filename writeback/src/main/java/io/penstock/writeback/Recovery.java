@@ -1,31 +1,45 @@
 package io.penstock.writeback;
 
 import io.penstock.cache.DataFile;
+import io.penstock.core.Namespace;
 import io.penstock.objectstore.MultipartUpload;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * What earlier runs left in the staging folder. Files that were neither fsynced nor closed are removed, as are data files
- * without a journal, and journals that have not taken another's place; those of another bucket are left alone.
+ * without a journal, and journals that have not taken another's place; those of another bucket are left alone. What
+ * cannot be read is set aside.
  */
 final class Recovery {
     private static final Logger log = LoggerFactory.getLogger(Recovery.class);
 
+    private static final String DATA_MISSING = "its data file is missing";
+
     private final Staging staging;
+
+    /** Normalised, that of {@link #staging} among them. */
+    private final Set<String> own = new HashSet<>();
+
     private final List<Found> found = new ArrayList<>();
     private final List<Found> kept = new ArrayList<>();
     private final List<Orphans> orphans = new ArrayList<>();
+    private final List<UnreadableFile> unreadable = new ArrayList<>();
+    private final List<StrandedFile> stranded = new ArrayList<>();
 
     /**
      * A file that was closed or fsynced.
      *
      * @param upload that was under way; null if there was none
+     * @param sent what requests may have made of the object unheard
      * @param withdrawn whether its name was about to be removed, or to be taken by another file
      * @param keptFor why it cannot be committed by itself; null if it can, for all that is known
      */
@@ -35,6 +49,7 @@ final class Recovery {
             Content content,
             StagedFile staged,
             @Nullable JournalledUpload upload,
+            List<JournalRecord.Sent> sent,
             boolean withdrawn,
             @Nullable String keptFor) {}
 
@@ -45,12 +60,15 @@ final class Recovery {
      */
     record Orphans(List<MultipartUpload> uploads, Runnable aborted) {}
 
-    private Recovery(Staging staging) {
+    private Recovery(Staging staging, Set<String> namespaces) {
         this.staging = staging;
+        own.add(Namespace.normalised(staging.namespace()));
+        namespaces.forEach(namespace -> own.add(Namespace.normalised(namespace)));
     }
 
-    static Recovery of(Staging staging) throws IOException {
-        Recovery recovery = new Recovery(staging);
+    /** @param namespaces beside that of the staging that are its bucket's, too */
+    static Recovery of(Staging staging, Set<String> namespaces) throws IOException {
+        Recovery recovery = new Recovery(staging, namespaces);
         recovery.run();
         return recovery;
     }
@@ -69,49 +87,71 @@ final class Recovery {
         return orphans;
     }
 
+    /** Of other buckets, left alone. */
+    List<StrandedFile> stranded() {
+        return stranded;
+    }
+
+    /** Set aside. */
+    List<UnreadableFile> unreadable() {
+        return unreadable;
+    }
+
     private void run() throws IOException {
-        List<String> names = staging.files().names();
+        Set<String> names = new TreeSet<>(staging.files().names());
         for (String name : names) {
-            if (name.endsWith(StagedFile.JOURNAL)) {
-                try {
-                    take(name.substring(0, name.length() - StagedFile.JOURNAL.length()), names);
-                } catch (IOException e) {
-                    log.error("The journal {} cannot be read; it stays where it is: {}", name, e.toString());
+            try {
+                if (name.endsWith(StagedFile.JOURNAL)) {
+                    take(withoutEnd(name, StagedFile.JOURNAL), names);
+                } else if (name.endsWith(StagedFile.JOURNAL + StagedFile.UNREADABLE)) {
+                    tryAgain(withoutEnd(name, StagedFile.JOURNAL + StagedFile.UNREADABLE), names);
                 }
+            } catch (IOException e) {
+                log.error("The journal {} cannot be read; it stays where it is: {}", name, e.toString());
             }
         }
         for (String name : names) {
-            if (name.endsWith(Journal.DRAFT)) {
-                remove(name);
-            }
-            if (name.endsWith(StagedFile.DATA) && !names.contains(name.replace(StagedFile.DATA, StagedFile.JOURNAL))) {
+            if (name.endsWith(Journal.DRAFT) || isWithoutJournal(name, names)) {
                 remove(name);
             }
         }
     }
 
-    private void take(String name, List<String> names) throws IOException {
+    private static String withoutEnd(String name, String end) {
+        return name.substring(0, name.length() - end.length());
+    }
+
+    private static boolean isWithoutJournal(String name, Set<String> names) {
+        if (!name.endsWith(StagedFile.DATA)) {
+            return false;
+        }
+        String journal = withoutEnd(name, StagedFile.DATA) + StagedFile.JOURNAL;
+        return !names.contains(journal) && !names.contains(journal + StagedFile.UNREADABLE);
+    }
+
+    private void take(String name, Set<String> names) throws IOException {
         JournalState state = new JournalState();
-        DataFile file = staging.files().open(name + StagedFile.JOURNAL);
         Journal journal;
         try {
-            journal = Journal.replay(file, state);
-        } catch (IOException e) {
-            file.close();
-            throw e;
-        }
-        JournalRecord.Opened opened = state.opened();
-        if (opened != null && !opened.namespace().equals(staging.namespace())) {
-            journal.close();
-            log.warn(
-                    "'{}' of {} waits in the staging folder for a mount of that bucket",
-                    opened.key(),
-                    opened.namespace());
+            journal = replay(name + StagedFile.JOURNAL, state);
+        } catch (Journal.UnreadableException e) {
+            setAside(name, names, state, reason(e));
             return;
         }
+        JournalRecord.Opened opened = state.opened();
         JournalRecord.Written written = state.written();
-        boolean lost = written != null && !state.data().isEmpty() && !names.contains(name + StagedFile.DATA);
-        if (opened == null || written == null || lost) {
+        if (opened != null && !own.contains(Namespace.normalised(opened.namespace()))) {
+            journal.close();
+            if (written != null) {
+                stranded.add(new StrandedFile(Namespace.normalised(opened.namespace()), opened.key(), written.size()));
+            }
+            return;
+        }
+        boolean hasData = names.contains(name + StagedFile.DATA);
+        if (needsData(state) && !hasData) {
+            journal.close();
+            setAside(name, names, state, DATA_MISSING);
+        } else if (opened == null || written == null) {
             journal.close();
             remove(name + StagedFile.DATA);
             if (state.uploads().isEmpty()) {
@@ -119,9 +159,92 @@ final class Recovery {
             } else {
                 orphans.add(new Orphans(state.uploads(), () -> remove(name + StagedFile.JOURNAL)));
             }
+        } else {
+            add(name, opened, written, state, journal, hasData);
+        }
+    }
+
+    private Journal replay(String name, JournalState state) throws IOException {
+        DataFile file = staging.files().open(name);
+        try {
+            return Journal.replay(file, state);
+        } catch (IOException e) {
+            file.close();
+            throw e;
+        }
+    }
+
+    private static String reason(Journal.UnreadableException e) {
+        return String.valueOf(e.getMessage());
+    }
+
+    private static boolean needsData(JournalState state) {
+        return state.written() != null && !state.data().isEmpty();
+    }
+
+    /** Nothing of it is used. The data file first: without its journal it would be removed. */
+    private void setAside(String name, Set<String> names, JournalState state, String reason) {
+        try {
+            StagingFiles files = staging.files();
+            if (names.contains(name + StagedFile.DATA)) {
+                files.rename(name + StagedFile.DATA, name + StagedFile.DATA + StagedFile.UNREADABLE);
+                files.force();
+            }
+            files.rename(name + StagedFile.JOURNAL, name + StagedFile.JOURNAL + StagedFile.UNREADABLE);
+            files.force();
+        } catch (IOException e) {
+            log.warn("The journal {} cannot be set aside: {}", name, e.toString());
+        }
+        boolean hasData = names.contains(name + StagedFile.DATA);
+        UnreadableFile file = unreadable(name, hasData, state, reason);
+        log.error(
+                "What was written to {} is not uploaded, because its journal {} cannot be read: {}. It is kept:"
+                        + " see 'penstock recover'.",
+                file.key() == null ? "a file" : "'" + file.key() + "'",
+                file.journal(),
+                reason);
+        unreadable.add(file);
+    }
+
+    private UnreadableFile unreadable(String name, boolean hasData, JournalState state, String reason) {
+        JournalRecord.Opened opened = state.opened();
+        return new UnreadableFile(
+                opened == null ? null : opened.key(),
+                reason,
+                path(name + StagedFile.JOURNAL),
+                hasData ? path(name + StagedFile.DATA) : null);
+    }
+
+    private String path(String name) {
+        try {
+            return staging.files().path(name + StagedFile.UNREADABLE).toString();
+        } catch (IOException e) {
+            return name + StagedFile.UNREADABLE;
+        }
+    }
+
+    /** It was set aside: by an earlier version, maybe, that knew less. */
+    private void tryAgain(String name, Set<String> names) throws IOException {
+        String data = name + StagedFile.DATA + StagedFile.UNREADABLE;
+        boolean hasData = names.contains(data);
+        JournalState state = new JournalState();
+        try {
+            replay(name + StagedFile.JOURNAL + StagedFile.UNREADABLE, state).close();
+        } catch (Journal.UnreadableException e) {
+            unreadable.add(unreadable(name, hasData, state, reason(e)));
             return;
         }
-        add(name, opened, written, state, journal, names.contains(name + StagedFile.DATA));
+        if (needsData(state) && !hasData) {
+            unreadable.add(unreadable(name, false, state, DATA_MISSING));
+            return;
+        }
+        StagingFiles files = staging.files();
+        files.rename(name + StagedFile.JOURNAL + StagedFile.UNREADABLE, name + StagedFile.JOURNAL);
+        if (hasData) {
+            files.rename(data, name + StagedFile.DATA);
+        }
+        files.force();
+        take(name, Set.copyOf(files.names()));
     }
 
     private void add(
@@ -146,9 +269,15 @@ final class Recovery {
                 Content.found(written.baseEnd(), written.size(), state.zeros(), state.data()),
                 staged,
                 upload,
+                state.sent(),
                 state.withdrawn(),
                 state.keptFor());
-        (file.keptFor() == null ? found : kept).add(file);
+        if (file.keptFor() == null) {
+            found.add(file);
+        } else {
+            staged.uncount();
+            kept.add(file);
+        }
     }
 
     private void remove(String name) {

@@ -27,6 +27,7 @@ final class RemoteUpload {
 
     private final ObjectStore store;
     private final String key;
+    private final TargetProperties properties;
     private final UploadJournal journal;
     private final @Nullable JournalledUpload earlier;
 
@@ -39,9 +40,11 @@ final class RemoteUpload {
     /** What the store has of the earlier run, until it is replaced. */
     private final Map<Integer, JournalledUpload.Part> confirmed = new ConcurrentHashMap<>();
 
-    RemoteUpload(ObjectStore store, String key, UploadJournal journal, @Nullable JournalledUpload earlier) {
+    RemoteUpload(
+            ObjectStore store, TargetProperties properties, UploadJournal journal, @Nullable JournalledUpload earlier) {
         this.store = store;
-        this.key = key;
+        this.key = properties.key();
+        this.properties = properties;
         this.journal = journal;
         this.earlier = earlier;
         this.opened = earlier == null ? null : earlier.upload();
@@ -83,7 +86,7 @@ final class RemoteUpload {
                 journal.ended(earlier.upload());
             }
         }
-        MultipartUpload created = store.createUpload(key);
+        MultipartUpload created = store.createUpload(key, properties.get(store));
         opened = created;
         journal.created(created, layout);
         return created;

@@ -6,20 +6,26 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.writeback.Writeback.Listener;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
+import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /** What all written files of a mount share. Safe for use by any number of threads. */
@@ -34,6 +40,7 @@ final class Shared {
     private final Upload.Factory uploads;
     private final CommittedPages pages;
     private final InstantSource clock;
+    private final Pacing pacing;
     private final Set<WrittenFile> files = ConcurrentHashMap.newKeySet();
     private final Set<Commit> running = ConcurrentHashMap.newKeySet();
 
@@ -53,7 +60,8 @@ final class Shared {
             Staging staging,
             Upload.Factory uploads,
             CommittedPages pages,
-            InstantSource clock) {
+            InstantSource clock,
+            Pacing pacing) {
         this.store = store;
         this.config = config;
         this.limits = limits;
@@ -62,6 +70,7 @@ final class Shared {
         this.uploads = uploads;
         this.pages = pages;
         this.clock = clock;
+        this.pacing = pacing;
         this.memory = new BlockMemory(() -> limits.get().dirtyBytes(), this::wakeReclaim);
         this.reclaim = new Reclaim(memory, () -> files.stream().map(WrittenFile::bytes));
         limits.whenChanged(() -> {
@@ -108,6 +117,10 @@ final class Shared {
         return uploads;
     }
 
+    Pacing pacing() {
+        return pacing;
+    }
+
     CommittedPages pages() {
         return pages;
     }
@@ -126,6 +139,15 @@ final class Shared {
         } catch (RejectedExecutionException e) {
             running.remove(commit);
             throw e;
+        }
+    }
+
+    /** Has it done by a thread of its own; at once if the mount ends. */
+    void behind(Runnable task) {
+        try {
+            commits.execute(task);
+        } catch (RejectedExecutionException e) {
+            task.run();
         }
     }
 
@@ -173,6 +195,36 @@ final class Shared {
         return there;
     }
 
+    /** The object, if it is another than the condition asks for: null if it is that one, or none, or if any will do. */
+    @Nullable
+    ObjectVersion other(String key, WriteCondition condition) throws ObjectStoreException, InterruptedException {
+        ObjectVersion there;
+        try {
+            there = store.head(key).version();
+        } catch (ObjectStoreException.NotFound e) {
+            return null;
+        }
+        return switch (condition) {
+            case WriteCondition.Always _ -> null;
+            case WriteCondition.Absent _ -> there;
+            case WriteCondition.Unchanged(String etag) -> etag.equals(there.etag()) ? null : there;
+        };
+    }
+
+    /** Of all of an object, which is read for that. */
+    int crc32c(ObjectVersion version) throws ObjectStoreException, InterruptedException {
+        CRC32C sum = new CRC32C();
+        ByteBuffer buffer = ByteBuffer.allocate(PageCache.PAGE_SIZE);
+        try (BaseContent.Reader reader = base.open(version)) {
+            for (long position = 0; position < version.size(); position += buffer.limit()) {
+                buffer.clear().limit((int) Math.min(buffer.capacity(), version.size() - position));
+                reader.read(position, buffer);
+                sum.update(buffer.flip());
+            }
+        }
+        return (int) sum.getValue();
+    }
+
     /** Whether the store shows that the condition does not hold. */
     boolean isReplaced(String key, WriteCondition condition) throws ObjectStoreException, InterruptedException {
         String etag = etag(key);
@@ -208,10 +260,10 @@ final class Shared {
         return true;
     }
 
-    void committed(WrittenFile file, ObjectVersion version) {
+    void committed(WrittenFile file, StoredObject object) {
         Listener told = listener;
         if (told != null) {
-            told.committed(file, version);
+            told.committed(file, object);
         }
     }
 
@@ -268,7 +320,29 @@ final class Shared {
         return closed;
     }
 
-    void close() {
+    /**
+     * Makes durable in staging what is neither committed nor durable, of all files side by side. An interrupt ends it, and
+     * the flag is set again.
+     *
+     * @return the keys of those of which that was not possible
+     */
+    List<String> stage() {
+        Queue<String> failed = new ConcurrentLinkedQueue<>();
+        ThreadFactory named = Thread.ofVirtual().name("leave-", 0).factory();
+        try (ExecutorService threads = Executors.newThreadPerTaskExecutor(named)) {
+            for (WrittenFile file : files) {
+                threads.execute(() -> {
+                    if (!file.leave()) {
+                        failed.add(file.key());
+                    }
+                });
+            }
+        }
+        return failed.stream().sorted().toList();
+    }
+
+    /** Ends the commits for good, without the store. May be called again. */
+    void endCommits() {
         closed = true;
         commits.shutdown();
         running.forEach(Commit::cancel); // those that wait for the store: what is done there is brought to its end here
@@ -277,6 +351,10 @@ final class Shared {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    void close() {
+        endCommits();
         reclaim.close();
         files.forEach(WrittenFile::stop);
     }

@@ -14,6 +14,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,13 +27,19 @@ final class StagedFile implements AutoCloseable {
     static final String DATA = ".data";
     static final String JOURNAL = ".journal";
 
+    /** Of the names of a journal that cannot be read, and of its data file. */
+    static final String UNREADABLE = ".unreadable";
+
+    private static final Pattern NAME =
+            Pattern.compile("[0-9a-f]{16}(\\.data|\\.journal|\\.journal\\.new)(\\.unreadable)?");
+
     private static final Logger log = LoggerFactory.getLogger(StagedFile.class);
 
     private final Staging staging;
     private final String name;
 
     // Guarded by this, which is held while the files are made.
-    private @Nullable DataFile data;
+    private volatile @Nullable DataFile data; // whether there is one is asked with the file's lock held, too
     private @Nullable Journal journal;
     private boolean gone;
 
@@ -62,6 +69,11 @@ final class StagedFile implements AutoCloseable {
     StagedFile(Staging staging, String name) {
         this.staging = staging;
         this.name = name;
+    }
+
+    /** Whether it is the name of a file of a staged file's. */
+    static boolean isName(String name) {
+        return NAME.matcher(name).matches();
     }
 
     /**
@@ -168,7 +180,8 @@ final class StagedFile implements AutoCloseable {
         return data;
     }
 
-    synchronized boolean hasData() {
+    /** Never waits. */
+    boolean hasData() {
         return data != null;
     }
 
@@ -178,14 +191,25 @@ final class StagedFile implements AutoCloseable {
             throw new IOException("used after it was removed: " + name);
         }
         if (journal == null) {
-            Journal fresh = Journal.create(staging.files().create(name + JOURNAL));
-            fresh.append(opened);
+            journal = newJournal(opened);
             namesDurable = false;
             journalDurable = false;
-            journal = fresh;
             made++;
         }
         return journal;
+    }
+
+    private Journal newJournal(JournalRecord.Opened opened) throws IOException {
+        DataFile file = staging.files().create(name + JOURNAL);
+        try {
+            Journal fresh = Journal.create(file);
+            fresh.append(opened);
+            return fresh;
+        } catch (IOException e) {
+            file.close();
+            staging.files().remove(name + JOURNAL); // so that it can be made once the disk is well
+            throw e;
+        }
     }
 
     /** Has the journal say the same in less, if it has become large. One at a time, and not while it is written to. */
@@ -226,12 +250,26 @@ final class StagedFile implements AutoCloseable {
                 setNamesDurable(names);
             }
         } catch (IOException e) {
-            synchronized (this) {
-                suspect = true; // fsync(2): the kernel says so once
-            }
-            staging.failed("sync", e);
+            syncFailed(e);
             throw e;
         }
+    }
+
+    /** Makes durable what its journal says. */
+    void force(Journal of) throws IOException {
+        try {
+            of.force();
+        } catch (IOException e) {
+            syncFailed(e);
+            throw e;
+        }
+    }
+
+    private void syncFailed(IOException cause) {
+        synchronized (this) {
+            suspect = true; // fsync(2): the kernel says so once
+        }
+        staging.failed("sync", cause);
     }
 
     /** Whether what is staged here may not be what was written. */
@@ -344,6 +382,16 @@ final class StagedFile implements AutoCloseable {
         } catch (IOException e) {
             staging.failed("remove a journal", e);
         }
+    }
+
+    /** It waits for people, maybe for long: it takes nothing of what staging may use. */
+    void uncount() {
+        long bytes;
+        synchronized (this) {
+            bytes = takenBytes;
+            takenBytes = 0;
+        }
+        staging.free(bytes);
     }
 
     /** Removes what is still there. Whoever reads the data file may go on until it is closed. */

@@ -12,6 +12,7 @@ interface StagingFiles extends AutoCloseable {
 
     DataFile open(String name) throws IOException;
 
+    /** Of all its files that are those of {@linkplain StagedFile#isName staged files}. */
     List<String> names() throws IOException;
 
     /** One that is gone already is no error. */

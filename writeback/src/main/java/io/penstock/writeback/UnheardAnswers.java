@@ -1,8 +1,14 @@
 package io.penstock.writeback;
 
+import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.WriteCondition;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,6 +30,22 @@ final class UnheardAnswers {
     /** A request was sent that makes it visible, or may have been by an earlier run. */
     private volatile boolean perhapsVisible;
 
+    /**
+     * What requests may have made of the object.
+     *
+     * @param changes how many the content had; -1 if that was in an earlier run
+     */
+    private record Doubt(long changes, JournalRecord.Sent sent) {}
+
+    private final List<Doubt> doubts = new ArrayList<>();
+
+    /**
+     * The object is what a request has made of it whose answer was lost.
+     *
+     * @param changes how many the content had
+     */
+    record Landed(ObjectVersion version, long changes) {}
+
     /** An earlier run was about to remove its name, or to have it taken by another file. */
     private boolean wasWithdrawn;
 
@@ -36,27 +58,80 @@ final class UnheardAnswers {
     }
 
     /** The content is of an earlier run, which may have sent anything. Before others have the file. */
-    void recovered(boolean withdrawn) {
+    void recovered(boolean withdrawn, List<JournalRecord.Sent> sent) {
+        sent.forEach(entry -> doubts.add(new Doubt(-1, entry)));
         recovered = true;
         perhapsVisible = true;
         wasWithdrawn = withdrawn;
     }
 
     /** The request is about to be sent that makes it visible. */
-    void deciding() {
-        perhapsVisible = true;
+    void deciding(long changes, long size, OptionalInt crc32c) {
+        lock.lock();
+        try {
+            perhapsVisible = true;
+            if (crc32c.isPresent()) {
+                Doubt doubt = new Doubt(changes, new JournalRecord.Sent(size, crc32c.getAsInt()));
+                if (!doubts.contains(doubt)) { // it is sent again and again as long as the store is away
+                    doubts.add(doubt);
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What a crash from now on must not take for somebody else's. With the lock held. */
+    List<JournalRecord.Sent> doubts() {
+        return doubts.stream().map(Doubt::sent).distinct().toList();
+    }
+
+    /** What has become of the object if one of the requests in doubt was carried out: null if none was. */
+    @Nullable
+    Landed landed(String key, WriteCondition condition) throws ObjectStoreException, IOException, InterruptedException {
+        List<Doubt> all;
+        lock.lock();
+        try {
+            all = List.copyOf(doubts.reversed());
+        } finally {
+            lock.unlock();
+        }
+        ObjectVersion there;
+        try {
+            there = all.isEmpty() ? null : shared.other(key, condition);
+        } catch (ObjectStoreException.AccessDenied e) {
+            log.debug("What became of a commit of '{}' must not be read", key, e);
+            return null; // who may only write loses nothing: the condition is still compared
+        }
+        if (there == null || all.stream().noneMatch(doubt -> doubt.sent().size() == there.size())) {
+            return null;
+        }
+        int crc32c = shared.crc32c(there);
+        for (Doubt doubt : all) {
+            if (doubt.sent().equals(new JournalRecord.Sent(there.size(), crc32c))) {
+                log.info("'{}' was committed by a request whose answer was lost", key);
+                return new Landed(there, doubt.changes());
+            }
+        }
+        return null;
     }
 
     /** A commit has succeeded: all is known. With the lock held. */
     void committed() {
         recovered = false;
         perhapsVisible = false;
+        doubts.clear();
     }
 
-    /** A commit has failed. With the lock held. */
-    void failed(Exception failure) {
-        if (failure instanceof ObjectStoreException.PreconditionFailed) {
+    /**
+     * A commit has failed. With the lock held.
+     *
+     * @param looked whether it has looked for what earlier requests have made
+     */
+    void failed(Exception failure, boolean looked) {
+        if (looked && failure instanceof ObjectStoreException.PreconditionFailed) {
             perhapsVisible = false; // what is there is somebody else's
+            doubts.clear();
         }
     }
 

@@ -5,6 +5,7 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.WriteCondition;
 import java.io.IOException;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,8 +33,11 @@ interface Upload {
 
     /** The last moment at which a commit can be called off. */
     interface Decision {
-        /** @throws InterruptedException if it has been */
-        void begin() throws InterruptedException;
+        /**
+         * @param crc32c of all that the request makes the object; empty if that is not known
+         * @throws InterruptedException if it has been
+         */
+        void begin(OptionalInt crc32c) throws InterruptedException;
     }
 
     /** Bytes that the store has as they are now, uncommitted. */
@@ -48,9 +52,11 @@ interface Upload {
     /** Begins uploads. */
     interface Factory {
         /** @param base the version that the content's clean ranges are of; null if there is none */
-        Upload begin(String key, @Nullable ObjectVersion base, FileContent content, UploadJournal journal);
+        Upload begin(
+                @Nullable ObjectVersion base, FileContent content, TargetProperties properties, UploadJournal journal);
 
         /** Goes on with an upload that an earlier run began, as far as the store still has it. */
-        Upload resume(JournalledUpload earlier, FileContent content, UploadJournal journal);
+        Upload resume(
+                JournalledUpload earlier, FileContent content, TargetProperties properties, UploadJournal journal);
     }
 }

@@ -55,15 +55,17 @@ final class Uploads implements Upload.Factory, AutoCloseable {
     }
 
     @Override
-    public FileUpload begin(String key, @Nullable ObjectVersion base, FileContent content, UploadJournal journal) {
+    public FileUpload begin(
+            @Nullable ObjectVersion base, FileContent content, TargetProperties properties, UploadJournal journal) {
         PartLayout layout =
                 PartLayout.of(base == null ? 0 : base.size(), limits.get().partBytes(), largestObjectBytes);
-        return new FileUpload(this, key, content, journal, layout, null);
+        return new FileUpload(this, properties, content, journal, layout, null);
     }
 
     @Override
-    public FileUpload resume(JournalledUpload earlier, FileContent content, UploadJournal journal) {
-        return new FileUpload(this, earlier.upload().key(), content, journal, earlier.layout(), earlier);
+    public FileUpload resume(
+            JournalledUpload earlier, FileContent content, TargetProperties properties, UploadJournal journal) {
+        return new FileUpload(this, properties, content, journal, earlier.layout(), earlier);
     }
 
     ObjectStore store() {

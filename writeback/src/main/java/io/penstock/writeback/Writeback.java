@@ -2,8 +2,10 @@ package io.penstock.writeback;
 
 import io.penstock.cache.FolderLock;
 import io.penstock.cache.PageCache;
+import io.penstock.cache.WorkingFolder;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.StoredObject;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -28,6 +30,8 @@ public final class Writeback implements AutoCloseable {
     private final List<KeptFile> pending;
     private final List<KeptFile> kept;
     private final List<Recovery.Orphans> orphans;
+    private final List<UnreadableFile> unreadable;
+    private final List<StrandedFile> stranded;
 
     /** @param left by earlier runs; null if that is not known */
     Writeback(Shared shared, Uploads uploads, @Nullable Recovery left) {
@@ -37,6 +41,8 @@ public final class Writeback implements AutoCloseable {
             this.pending = List.of();
             this.kept = List.of();
             this.orphans = List.of();
+            this.unreadable = List.of();
+            this.stranded = List.of();
         } else {
             this.pending = left.found().stream()
                     .map(found -> new KeptFile(shared.add(WrittenFile.recovered(shared, found)), found))
@@ -45,14 +51,16 @@ public final class Writeback implements AutoCloseable {
                     .map(found -> new KeptFile(WrittenFile.recovered(shared, found), found))
                     .toList();
             this.orphans = left.orphans();
+            this.unreadable = List.copyOf(left.unreadable());
+            this.stranded = List.copyOf(left.stranded());
         }
         this.recovered = pending.stream().map(KeptFile::file).toList();
     }
 
     /** Told how commits end: called by the thread that committed, before whoever waits for it goes on. Must not wait. */
     public interface Listener {
-        /** The object is this version now. */
-        void committed(WrittenFile file, ObjectVersion version);
+        /** The object is this now. */
+        void committed(WrittenFile file, StoredObject object);
 
         /**
          * Nobody has the file open any more and it cannot be committed: its content waits for {@code penstock recover},
@@ -65,9 +73,40 @@ public final class Writeback implements AutoCloseable {
      * Opens the staging folder and takes over what earlier runs left in it.
      *
      * @param prefix what is mounted, for what the store has to be asked with a key of its own
-     * @throws IOException with a message fit for the user if the folder cannot be read or made, or another process uses
-     *     it. One that cannot be written is no error: writing goes on in memory, and says so once
+     * @param inheritance what else is taken over
+     * @throws IOException with a message fit for the user if the folder cannot be read, is not Penstock's, or another
+     *     process uses it. One that cannot be written is no error: writing goes on in memory, and says so once
      */
+    public static Writeback open(
+            ObjectStore store,
+            String prefix,
+            PageCache cache,
+            String namespace,
+            BaseContent base,
+            WritebackConfig config,
+            Inheritance inheritance)
+            throws IOException {
+        WritebackLimits limits = new WritebackLimits(config.limits());
+        StagingFiles files = stagingFiles(config.staging(), inheritance.folder());
+        Staging staging = new Staging(files, namespace, () -> limits.get().stagingBytes(), System::nanoTime);
+        boolean behind = config.close() == WritebackConfig.Close.STAGED;
+        Uploads uploads = new Uploads(
+                store, prefix, config.largestObjectBytes(), limits, () -> behind && staging.isBusy(), System::nanoTime);
+        Recovery left = files == null ? null : earlierRuns(staging, inheritance.namespaces());
+        Shared shared = new Shared(
+                store,
+                config,
+                limits,
+                base,
+                staging,
+                uploads,
+                new CachedPages(cache, namespace),
+                Clock.systemUTC(),
+                Pacing.DEFAULT);
+        return new Writeback(shared, uploads, left);
+    }
+
+    /** Where nothing but the staging folder itself is taken over. */
     public static Writeback open(
             ObjectStore store,
             String prefix,
@@ -76,31 +115,23 @@ public final class Writeback implements AutoCloseable {
             BaseContent base,
             WritebackConfig config)
             throws IOException {
-        WritebackLimits limits = new WritebackLimits(config.limits());
-        StagingFiles files = stagingFiles(config.staging());
-        Staging staging = new Staging(files, namespace, () -> limits.get().stagingBytes(), System::nanoTime);
-        boolean behind = config.close() == WritebackConfig.Close.STAGED;
-        Uploads uploads = new Uploads(
-                store, prefix, config.largestObjectBytes(), limits, () -> behind && staging.isBusy(), System::nanoTime);
-        Recovery left = files == null ? null : earlierRuns(staging);
-        Shared shared = new Shared(
-                store, config, limits, base, staging, uploads, new CachedPages(cache, namespace), Clock.systemUTC());
-        return new Writeback(shared, uploads, left);
+        return open(store, prefix, cache, namespace, base, config, Inheritance.NONE);
     }
 
-    private static Recovery earlierRuns(Staging staging) throws IOException {
+    private static Recovery earlierRuns(Staging staging, Set<String> namespaces) throws IOException {
         try {
-            return Recovery.of(staging);
+            return Recovery.of(staging, namespaces);
         } catch (IOException | RuntimeException e) {
             staging.close();
             throw e;
         }
     }
 
-    private static @Nullable StagingFiles stagingFiles(Path folder) throws FolderLock.TakenException {
+    private static @Nullable StagingFiles stagingFiles(Path folder, @Nullable Path earlier) throws IOException {
         try {
-            return new LocalStagingFiles(folder);
-        } catch (FolderLock.TakenException e) {
+            LocalStagingFiles files = new LocalStagingFiles(folder);
+            return earlier == null ? files : EarlierStaging.takeOver(earlier, files, folder);
+        } catch (FolderLock.TakenException | WorkingFolder.ForeignException e) {
             throw e;
         } catch (IOException e) {
             log.warn(
@@ -132,6 +163,16 @@ public final class Writeback implements AutoCloseable {
     /** What earlier runs could not commit for a reason that does not pass by itself: for {@code penstock recover}. */
     public List<KeptFile> kept() {
         return kept;
+    }
+
+    /** What earlier runs left of other buckets, or of servers by other names. It is not used, and stays where it is. */
+    public List<StrandedFile> stranded() {
+        return stranded;
+    }
+
+    /** What earlier runs left and this version cannot read. It is not used, and stays in the staging folder. */
+    public List<UnreadableFile> unreadable() {
+        return unreadable;
     }
 
     /** Goes on with what {@link #recovered} lists; nothing is committed before. To be called once. */
@@ -178,6 +219,26 @@ public final class Writeback implements AutoCloseable {
     /** Waits until nothing is left to upload but what has failed for good. */
     public void drain() throws InterruptedException {
         shared.drain(_ -> true);
+    }
+
+    /**
+     * Makes durable in staging what is neither committed nor durable, while commits go on. For a process that has been told
+     * to end, and may be killed at any time. An interrupt ends it, and the flag is set again.
+     */
+    public void stage() {
+        var _ = shared.stage();
+    }
+
+    /**
+     * Ends the commits, and leaves what they had to do to the next {@link #open}: what is not durable in staging is made
+     * so. May be called by several; {@link #close} follows.
+     *
+     * @return the keys of the files of which that was not possible: what was written to them since they were committed, or
+     *     last fsynced, is lost
+     */
+    public List<String> leave() {
+        shared.endCommits();
+        return shared.stage();
     }
 
     /** Ends what is in flight. What is staged and closed or fsynced is found again by the next {@link #open}. */

@@ -18,7 +18,8 @@ import org.slf4j.LoggerFactory;
  * any number of threads. There is at most one of a key at a time.
  *
  * <p>A commit takes the content as it is when it begins. Writers go on meanwhile: what they change is copied first, and
- * belongs to the next commit; an {@link #fsync} of it waits until the commit has ended.
+ * belongs to the next commit. An {@link #fsync} of it waits a moment for the commit, and has it make way then: staging
+ * does not depend on the store.
  *
  * <p>An {@link ObjectStoreException} or {@link IOException} of an upload or of staging sticks to the file until
  * {@link #fsync}, {@link #commit} or {@link #closeStaged} has thrown it once; nothing is dropped because of it. A write
@@ -137,13 +138,15 @@ public final class WrittenFile {
     }
 
     /**
-     * Writes all that the buffer holds. Waits at the limits, in turn.
+     * Writes what the buffer holds. Waits at the limits, in turn. Who is interrupted there, or refused, after the first
+     * bytes were written is told how many were: so that nobody writes them twice (write(2)).
      *
+     * @return bytes written, fewer than there are if it was broken off
      * @throws IOException also if what fills memory and staging cannot be committed: caused by what keeps this file from
      *     it, else by {@link ObjectStoreException.OutOfSpace}
      */
-    public void write(long position, ByteBuffer from) throws ObjectStoreException, IOException, InterruptedException {
-        bytes.write(position, from);
+    public int write(long position, ByteBuffer from) throws ObjectStoreException, IOException, InterruptedException {
+        return bytes.write(position, from);
     }
 
     /**
@@ -155,13 +158,11 @@ public final class WrittenFile {
         return bytes.writeNow(position, from);
     }
 
-    /** Writes at the end, whoever else appends. @return where it was written */
-    public long append(ByteBuffer from) throws ObjectStoreException, IOException, InterruptedException {
+    /** {@link #write} at the end, whoever else appends. */
+    public int append(ByteBuffer from) throws ObjectStoreException, IOException, InterruptedException {
         appends.lockInterruptibly();
         try {
-            long end = size();
-            bytes.write(end, from);
-            return end;
+            return bytes.write(size(), from);
         } finally {
             appends.unlock();
         }
@@ -285,6 +286,11 @@ public final class WrittenFile {
         sync.committed(changes);
     }
 
+    /** What is beneath is another version now, of the same bytes. With the lock held. */
+    void movedOnto() {
+        sync.movedOnto();
+    }
+
     /** The next commit is made whatever the object is by then. */
     void overwrite() {
         commits.overwrite();
@@ -314,9 +320,11 @@ public final class WrittenFile {
     /**
      * Its name is about to be removed, or taken by another file: nothing of it becomes visible any more once this has
      * returned. It can be read and written until it is released, and a crash still finds it. Either {@link #unlink} or
-     * {@link #reinstate} follows.
+     * {@link #reinstate} follows, the latter also if this was interrupted.
+     *
+     * @throws InterruptedException while the store decides about a commit; nothing is withdrawn then
      */
-    public void withdraw() {
+    public void withdraw() throws InterruptedException {
         commits.withdraw();
         sync.withdrawn();
     }
@@ -338,7 +346,7 @@ public final class WrittenFile {
 
     /** Its name is gone: it is {@linkplain #withdraw withdrawn}, and no crash finds it any more. */
     public void unlink() {
-        commits.withdraw();
+        commits.unlink();
         locked(bytes::ground).staged().forgetJournal();
         commits.settled(true);
         end(null);
@@ -371,10 +379,11 @@ public final class WrittenFile {
         });
     }
 
-    /** One handle less. After the last, what is uncommitted is committed behind, and the rest is freed. */
+    /** One handle less. After the last, what is uncommitted is committed, and the rest is freed: behind. Never waits. */
     public void release() {
-        locked(() -> handles--);
-        end(null);
+        if (locked(() -> --handles) == 0) {
+            shared.behind(() -> end(null));
+        }
     }
 
     /** Commits what an earlier run left, unless somebody has it open by now: then that does. */
@@ -401,7 +410,7 @@ public final class WrittenFile {
                     || shared.isClosed()) {
                 return; // what is left when the mount ends is stopped by that
             }
-            if (commits.isDirty() && (failure == null || Commit.mayPass(failure))) {
+            if (commits.isDirty() && (failure == null || Commit.outlook(failure) == Commit.Outlook.PASSES)) {
                 commits.begin(true);
                 return;
             }
@@ -423,6 +432,11 @@ public final class WrittenFile {
         shared.ended(this, givenUp, last != null);
     }
 
+    /** The process ends. @return whether what is not committed of it is durable in staging */
+    boolean leave() {
+        return !isDirty() || sync.leave();
+    }
+
     /** The mount ends: closes everything, and leaves what another run will find. */
     void stop() {
         free(locked(commits::isDirty));
@@ -430,7 +444,7 @@ public final class WrittenFile {
 
     private void free(boolean keep) {
         Upload left;
-        StagedFile staged;
+        Ground under;
         lock.lock();
         try {
             if (freed) {
@@ -439,15 +453,17 @@ public final class WrittenFile {
             ended = true;
             freed = true;
             left = commits.takeUpload();
-            staged = bytes.ground().staged();
             bytes.content().drop();
-            bytes.ground().release();
+            under = bytes.ground();
         } finally {
             lock.unlock();
         }
-        if (!keep) {
-            staged.remove();
+        if (keep) {
+            under.staged().uncount();
+        } else {
+            under.staged().remove();
         }
+        under.release();
         if (left != null && keep) {
             left.stop();
         } else if (left != null) {

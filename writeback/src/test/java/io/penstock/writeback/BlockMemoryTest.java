@@ -32,10 +32,14 @@ final class BlockMemoryTest {
     }
 
     private Thread waiter(String name, boolean stuck) throws InterruptedException {
-        int before = memory.waiting();
+        return waiter(memory, name, stuck);
+    }
+
+    private Thread waiter(BlockMemory of, String name, boolean stuck) throws InterruptedException {
+        int before = of.waiting();
         Thread thread = Thread.startVirtualThread(() -> {
             try {
-                ByteBuffer bytes = memory.acquire(() -> stuck);
+                ByteBuffer bytes = of.acquire(() -> stuck);
                 if (bytes == null) {
                     served.add(name + " refused");
                     return;
@@ -48,7 +52,7 @@ final class BlockMemoryTest {
                 served.add(name + " interrupted");
             }
         });
-        while (memory.waiting() == before) {
+        while (of.waiting() == before) {
             Thread.sleep(1);
         }
         return thread;
@@ -151,5 +155,46 @@ final class BlockMemoryTest {
         assertThat(List.of(served.take(), served.take())).containsExactlyInAnyOrder("a refused", "b refused");
         assertThat(memory.waiting()).isZero();
         assertThat(memory.usedBytes()).isEqualTo(2L * BLOCK_SIZE);
+    }
+
+    @Test
+    void acquire_theJvmHasNoMore_waitsForWhatIsHandedOutAndLosesNothingOfTheLimit() throws Exception {
+        AtomicInteger failures = new AtomicInteger();
+        BlockMemory scarce = new BlockMemory(limit::get, shortages::incrementAndGet, () -> {
+            if (failures.getAndDecrement() > 0) {
+                throw new OutOfMemoryError("for a test");
+            }
+            return ByteBuffer.allocateDirect(BLOCK_SIZE);
+        });
+        ByteBuffer first = Objects.requireNonNull(scarce.acquireNow());
+        ByteBuffer second = Objects.requireNonNull(scarce.acquireNow());
+        waiter(scarce, "a", false);
+        waiter(scarce, "b", false);
+        failures.set(1);
+        limit.set(4L * BLOCK_SIZE);
+
+        scarce.limitChanged();
+        assertThat(served).isEmpty();
+        scarce.release(first);
+        // The JVM has memory again. Both are served at once, and which thread tells first is chance.
+        assertThat(List.of(served.take(), served.take())).containsExactlyInAnyOrder("a", "b");
+        assertThat(scarce.usedBytes()).isEqualTo(3L * BLOCK_SIZE);
+
+        failures.set(1);
+        assertThat(scarce.acquireNow()).isNull();
+        assertThat(scarce.usedBytes()).isEqualTo(3L * BLOCK_SIZE);
+        scarce.release(second);
+    }
+
+    @Test
+    void acquire_theJvmHasNone_isRefusedWhenNothingComesBack() throws Exception {
+        BlockMemory none = new BlockMemory(limit::get, shortages::incrementAndGet, () -> {
+            throw new OutOfMemoryError("for a test");
+        });
+        waiter(none, "a", false);
+        waiter(none, "b", false);
+        none.refuse();
+        assertThat(List.of(served.take(), served.take())).containsExactlyInAnyOrder("a refused", "b refused");
+        assertThat(none.usedBytes()).isZero();
     }
 }

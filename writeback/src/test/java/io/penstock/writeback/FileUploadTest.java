@@ -26,6 +26,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -61,7 +62,7 @@ final class FileUploadTest {
 
     @Test
     void commit_empty_isOnePut() throws Exception {
-        ObjectVersion version = begin(null).commit(0, WriteCondition.ABSENT, () -> {});
+        ObjectVersion version = begin(null).commit(0, WriteCondition.ABSENT, _ -> {});
         assertThat(version.size()).isZero();
         assertThat(store.writes()).containsExactly(new Call.Put("key", 0, WriteCondition.ABSENT));
     }
@@ -90,9 +91,9 @@ final class FileUploadTest {
 
     @Test
     void commit_conditional_asksWhetherTheStoreKnowsConditions() throws Exception {
-        begin(null).commit(0, WriteCondition.ABSENT, () -> {});
+        begin(null).commit(0, WriteCondition.ABSENT, _ -> {});
         assertThat(store.only(Call.Probe.class)).hasSize(1);
-        assertThatThrownBy(() -> begin(null).commit(0, WriteCondition.ABSENT, () -> {}))
+        assertThatThrownBy(() -> begin(null).commit(0, WriteCondition.ABSENT, _ -> {}))
                 .isInstanceOf(PreconditionFailed.class);
     }
 
@@ -175,7 +176,7 @@ final class FileUploadTest {
     void ready_manyParts_noMoreAtOnceThanTheLimits() throws Exception {
         Upload upload = begin(null);
         FakeFile other = new FakeFile(null, new byte[0]);
-        Upload another = uploads.begin("other", null, other, other);
+        Upload another = uploads.begin(null, other, target("other", null), other);
         try (Gate gate = delays.hold(PARTS)) {
             file.write(upload, 0, data(6 * PART));
             gate.awaitHeld(3);
@@ -186,7 +187,7 @@ final class FileUploadTest {
             gate.awaitHeld(6);
         }
         commit(upload);
-        another.commit(2 * PART, WriteCondition.ALWAYS, () -> {});
+        another.commit(2 * PART, WriteCondition.ALWAYS, _ -> {});
         assertThat(store.mostUploadsInFlight()).isEqualTo(6);
     }
 
@@ -217,7 +218,7 @@ final class FileUploadTest {
         Upload upload = begin(base);
         file.write(upload, 0, new byte[1]);
         bucket.put("key", "another's");
-        assertThatThrownBy(() -> upload.commit(file.size(), new WriteCondition.Unchanged(base.etag()), () -> {}))
+        assertThatThrownBy(() -> upload.commit(file.size(), new WriteCondition.Unchanged(base.etag()), _ -> {}))
                 .isInstanceOf(PreconditionFailed.class);
         upload.abandon();
         uploads.close();
@@ -241,7 +242,7 @@ final class FileUploadTest {
                 throw new IOException("is not to be read");
             }
         };
-        uploads.begin("copy", null, content, copy).commit(2 * PART, WriteCondition.ABSENT, () -> {});
+        uploads.begin(null, content, target("copy", null), copy).commit(2 * PART, WriteCondition.ABSENT, _ -> {});
         assertThat(store.uploadedBytes()).isZero();
         assertThat(bytesOf("copy", 2 * PART)).isEqualTo(bytes);
     }
@@ -255,7 +256,7 @@ final class FileUploadTest {
         awaitUploaded(upload, 2 * PART);
         file.write(upload, 2 * PART, data(100));
         faults.next(PARTS, Fault.fail(ObjectStoreException.AccessDenied::new));
-        assertThatThrownBy(() -> upload.commit(file.size(), WriteCondition.ALWAYS, () -> {}))
+        assertThatThrownBy(() -> upload.commit(file.size(), WriteCondition.ALWAYS, _ -> {}))
                 .isInstanceOf(ObjectStoreException.AccessDenied.class);
         store.drain();
         commit(upload);
@@ -265,9 +266,9 @@ final class FileUploadTest {
     @Test
     void commit_bodyUnreadable_fails() {
         file = new FakeFile(null, data(2 * PART));
-        Upload failing = uploads.begin("key", null, file, file);
+        Upload failing = uploads.begin(null, file, target("key", null), file);
         file.failNextBody();
-        assertThatThrownBy(() -> failing.commit(file.size(), WriteCondition.ALWAYS, () -> {}))
+        assertThatThrownBy(() -> failing.commit(file.size(), WriteCondition.ALWAYS, _ -> {}))
                 .isInstanceOf(IOException.class)
                 .hasMessage("injected");
     }
@@ -286,7 +287,7 @@ final class FileUploadTest {
     @Test
     void commit_uploadSaidToBeGone_beginsAnewAndLeavesNothingOfTheFirst() throws Exception {
         file = new FakeFile(null, data(2 * PART));
-        Upload upload = uploads.begin("key", null, file, file);
+        Upload upload = uploads.begin(null, file, target("key", null), file);
         faults.next(PARTS, Fault.fail(ObjectStoreException.NotFound::new));
         commit(upload);
         assertThat(store.only(Call.CreateUpload.class)).hasSize(2);
@@ -301,7 +302,7 @@ final class FileUploadTest {
         limits.set(new WritebackLimits.Values(1, 1, 4, 1 << 30, 1 << 30, PART));
         file.write(upload, 0, data(2 * PART));
         awaitNothingRuns();
-        assertThatThrownBy(() -> upload.commit(file.size(), WriteCondition.ALWAYS, () -> {}))
+        assertThatThrownBy(() -> upload.commit(file.size(), WriteCondition.ALWAYS, _ -> {}))
                 .isInstanceOf(Unavailable.class);
         commit(upload);
     }
@@ -319,7 +320,7 @@ final class FileUploadTest {
         assertThat(bucket.openUploads()).isEmpty();
         assertThat(store.only(Call.UploadPart.class)).hasSize(3);
         assertThat(file.journalled()).isNull();
-        assertThatThrownBy(() -> upload.commit(file.size(), WriteCondition.ALWAYS, () -> {}))
+        assertThatThrownBy(() -> upload.commit(file.size(), WriteCondition.ALWAYS, _ -> {}))
                 .isInstanceOf(IOException.class);
     }
 
@@ -341,7 +342,7 @@ final class FileUploadTest {
     @Test
     void resume_sameContent_sendsOnlyWhatIsNotUp() throws Exception {
         stopWithTwoPartsUp();
-        Upload resumed = uploads.resume(Objects.requireNonNull(file.journalled()), file, file);
+        Upload resumed = uploads.resume(Objects.requireNonNull(file.journalled()), file, target("key", null), file);
         commit(resumed);
         assertThat(store.uploadedBytes()).isEqualTo(100);
         assertThat(store.only(Call.CreateUpload.class)).isEmpty();
@@ -351,7 +352,8 @@ final class FileUploadTest {
     void resume_contentDiffers_sendsThatPartAgain() throws Exception {
         stopWithTwoPartsUp();
         FakeFile changed = new FakeFile(null, file.bytes());
-        Upload resumed = uploads.resume(Objects.requireNonNull(file.journalled()), changed, changed);
+        Upload resumed =
+                uploads.resume(Objects.requireNonNull(file.journalled()), changed, target("key", null), changed);
         changed.write(resumed, PART, new byte[1]);
         file = changed;
         commit(resumed);
@@ -364,7 +366,11 @@ final class FileUploadTest {
         JournalledUpload journalled = Objects.requireNonNull(file.journalled());
         var parts = new HashMap<>(journalled.parts());
         parts.remove(1);
-        commit(uploads.resume(new JournalledUpload(journalled.upload(), journalled.layout(), parts), file, file));
+        commit(uploads.resume(
+                new JournalledUpload(journalled.upload(), journalled.layout(), parts),
+                file,
+                target("key", null),
+                file));
         assertThat(store.uploadedBytes()).isEqualTo(PART + 100);
     }
 
@@ -373,14 +379,15 @@ final class FileUploadTest {
         stopWithTwoPartsUp();
         JournalledUpload journalled = Objects.requireNonNull(file.journalled());
         bucket.abort(journalled.upload());
-        commit(uploads.resume(journalled, file, file));
+        commit(uploads.resume(journalled, file, target("key", null), file));
         assertThat(store.uploadedBytes()).isEqualTo(2 * PART + 100);
     }
 
     @Test
     void resume_abandoned_abortsTheUpload() throws Exception {
         stopWithTwoPartsUp();
-        uploads.resume(Objects.requireNonNull(file.journalled()), file, file).abandon();
+        uploads.resume(Objects.requireNonNull(file.journalled()), file, target("key", null), file)
+                .abandon();
         uploads.close();
         assertThat(bucket.openUploads()).isEmpty();
     }
@@ -429,7 +436,7 @@ final class FileUploadTest {
         file = new FakeFile(
                 base,
                 base == null ? new byte[0] : TestData.of("key", base.size()).bytes());
-        return uploads.begin("key", base, file, file);
+        return uploads.begin(base, file, target("key", base), file);
     }
 
     private ObjectVersion stored(int size) {
@@ -437,7 +444,7 @@ final class FileUploadTest {
     }
 
     private void commit(Upload upload) throws Exception {
-        ObjectVersion version = upload.commit(file.size(), WriteCondition.ALWAYS, () -> {});
+        ObjectVersion version = upload.commit(file.size(), WriteCondition.ALWAYS, _ -> {});
         assertThat(version.size()).isEqualTo(file.size());
         assertThat(Arrays.mismatch(bytesOf("key", Math.toIntExact(file.size())), file.bytes()))
                 .isEqualTo(-1);
@@ -475,5 +482,10 @@ final class FileUploadTest {
         byte[] bytes = new byte[length];
         random.nextBytes(bytes);
         return bytes;
+    }
+
+    private static TargetProperties target(String key, @Nullable ObjectVersion base) {
+        TargetProperties.Over over = base == null ? TargetProperties.Over.NOTHING : TargetProperties.Over.SAME_CONTENT;
+        return new TargetProperties(key, over, new AtomicReference<>());
     }
 }

@@ -97,7 +97,7 @@ final class JournalTest {
                 journal.append(record);
             }
             ByteBuffer one = ByteBuffer.allocate(1);
-            long at = random.nextLong(file.length());
+            long at = Long.BYTES + random.nextLong(file.length() - Long.BYTES);
             file.read(at, one);
             file.write(at, ByteBuffer.wrap(new byte[] {(byte) (one.get(0) ^ 1 << random.nextInt(8))}));
             List<JournalRecord> records = replay(file);
@@ -253,7 +253,7 @@ final class JournalTest {
         for (int i = 0; i < 50; i++) {
             records.add(new JournalRecord.Written(100, 50, 90, Instant.EPOCH, List.of(), List.of(new ByteRange(i, 3))));
         }
-        int steps = 7; // remove, create, magic number, records, force, rename, open
+        int steps = 8; // remove, create, magic number, records, force, that it is durable, rename, open
         for (int seed = 0; seed < 20 * steps; seed++) {
             RandomGenerator random = Seeded.random(seed);
             CrashingFiles disk = new CrashingFiles();

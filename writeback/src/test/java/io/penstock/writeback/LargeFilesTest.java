@@ -10,6 +10,7 @@ import io.penstock.testing.Call;
 import io.penstock.testing.Content;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.RecordingObjectStore;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -20,6 +21,8 @@ final class LargeFilesTest {
     private static final long MIB = 1L << 20;
     private static final long GIB = 1L << 30;
     private static final long TIB = 1L << 40;
+    private static final TargetProperties NEW =
+            new TargetProperties("key", TargetProperties.Over.NOTHING, new AtomicReference<>());
 
     private final InMemoryObjectStore bucket = InMemoryObjectStore.keepingSizesOnly();
     private final RecordingObjectStore store = new RecordingObjectStore(bucket);
@@ -37,28 +40,28 @@ final class LargeFilesTest {
     @Test
     void commit_streamOf100GiB_isWholeAndWentUpMeanwhile() throws Exception {
         MadeUpFile file = new MadeUpFile(null, 0);
-        Upload upload = uploads.begin("key", null, file, NoJournal.INSTANCE);
+        Upload upload = uploads.begin(null, file, NEW, NoJournal.INSTANCE);
         file.writeAll(upload, 100 * GIB + 5);
         while (upload.uploadedBytes() < 99 * GIB) {
             Thread.sleep(1);
         }
-        checkObject(upload.commit(100 * GIB + 5, WriteCondition.ABSENT, () -> {}));
+        checkObject(upload.commit(100 * GIB + 5, WriteCondition.ABSENT, _ -> {}));
         assertThat(store.only(Call.UploadPart.class)).hasSizeLessThan(4_100);
     }
 
     @Test
     void commit_5TiB_fitsInTenThousandParts() throws Exception {
         MadeUpFile file = new MadeUpFile(null, 0);
-        Upload upload = uploads.begin("key", null, file, NoJournal.INSTANCE);
+        Upload upload = uploads.begin(null, file, NEW, NoJournal.INSTANCE);
         file.writeAll(upload, 5 * TIB);
-        checkObject(upload.commit(5 * TIB, WriteCondition.ABSENT, () -> {}));
+        checkObject(upload.commit(5 * TIB, WriteCondition.ABSENT, _ -> {}));
         assertThat(bucket.pieces("key")).hasSizeBetween(9_000, UploadedPart.MAX_NUMBER);
     }
 
     @Test
     void commit_5TiBOfWhichNothingIsUp_fitsInTenThousandParts() throws Exception {
-        Upload upload = uploads.begin("key", null, new MadeUpFile(null, 0), NoJournal.INSTANCE);
-        checkObject(upload.commit(5 * TIB, WriteCondition.ABSENT, () -> {}));
+        Upload upload = uploads.begin(null, new MadeUpFile(null, 0), NEW, NoJournal.INSTANCE);
+        checkObject(upload.commit(5 * TIB, WriteCondition.ABSENT, _ -> {}));
         assertThat(bucket.pieces("key")).hasSizeLessThanOrEqualTo(UploadedPart.MAX_NUMBER);
     }
 
@@ -80,12 +83,12 @@ final class LargeFilesTest {
     void commit_appendTo1TiBWhileItIsWritten_goesUpBeforeTheCommit() throws Exception {
         ObjectVersion base = bucket.putTestData("key", TIB);
         MadeUpFile file = new MadeUpFile(base, TIB);
-        Upload upload = uploads.begin("key", base, file, NoJournal.INSTANCE);
+        Upload upload = uploads.begin(base, file, NEW, NoJournal.INSTANCE);
         file.writeAll(upload, TIB + 10 * GIB);
         while (upload.uploadedBytes() < 9 * GIB) {
             Thread.sleep(1);
         }
-        upload.commit(TIB + 10 * GIB, new WriteCondition.Unchanged(base.etag()), () -> {});
+        upload.commit(TIB + 10 * GIB, new WriteCondition.Unchanged(base.etag()), _ -> {});
         assertThat(store.uploadedBytes()).isEqualTo(10 * GIB);
         assertThat(store.copiedBytes()).isEqualTo(TIB);
     }
@@ -93,9 +96,9 @@ final class LargeFilesTest {
     private void append(long size, long appended) throws Exception {
         ObjectVersion base = bucket.putTestData("key", size);
         MadeUpFile file = new MadeUpFile(base, size / BLOCK_SIZE * BLOCK_SIZE);
-        Upload upload = uploads.begin("key", base, file, NoJournal.INSTANCE);
+        Upload upload = uploads.begin(base, file, NEW, NoJournal.INSTANCE);
         file.writeAll(upload, size + appended);
-        ObjectVersion version = upload.commit(size + appended, new WriteCondition.Unchanged(base.etag()), () -> {});
+        ObjectVersion version = upload.commit(size + appended, new WriteCondition.Unchanged(base.etag()), _ -> {});
         assertThat(version.size()).isEqualTo(size + appended);
         assertThat(store.gets()).isEmpty();
     }

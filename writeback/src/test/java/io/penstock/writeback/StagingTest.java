@@ -16,6 +16,7 @@ import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.ObjectStoreException.AccessDenied;
 import io.penstock.objectstore.ObjectStoreException.Unavailable;
+import io.penstock.objectstore.StoredObject;
 import io.penstock.testing.Call;
 import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
@@ -29,6 +30,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -71,6 +73,14 @@ final class StagingTest {
             reader.read(0, to);
         }
         return to.array();
+    }
+
+    /** As a program does that goes on after a short write(2). */
+    private static void writeAll(WrittenFile file, byte[] content) throws Exception {
+        ByteBuffer from = ByteBuffer.wrap(content);
+        while (from.hasRemaining()) {
+            file.write(from.position(), from);
+        }
     }
 
     // ---- recovery
@@ -215,10 +225,32 @@ final class StagingTest {
             file.fsync();
         }
         List<String> names = files.names();
-        Recovery other = Recovery.of(new Staging(files, "http://elsewhere/bucket", () -> 1L << 30, System::nanoTime));
+        Recovery other = recovery("http://elsewhere/bucket");
         assertThat(other.found()).isEmpty();
+        assertThat(other.stranded()).containsExactly(new StrandedFile("localhost/bucket", "a", 10));
         assertThat(files.names()).isEqualTo(names);
         assertThat(files.opened()).isZero();
+    }
+
+    private Recovery recovery(String namespace, String... others) throws IOException {
+        return Recovery.of(new Staging(files, namespace, () -> 1L << 30, System::nanoTime), Set.of(others));
+    }
+
+    @Test
+    void journal_ofTheBucketByAnotherSpelling_isTakenOver() throws Exception {
+        try (TestMount first = mount(files)) {
+            WrittenFile file = first.writeback.create("a", null);
+            file.write(0, ByteBuffer.wrap(bytes(10)));
+            file.fsync();
+        }
+        for (Recovery found : List.of(
+                recovery("HTTP://LOCALHOST:80/bucket"),
+                recovery("localhost/bucket"),
+                recovery("127.0.0.1/bucket", "https://localhost:443/bucket"))) {
+            assertThat(found.stranded()).isEmpty();
+            assertThat(found.found()).hasSize(1);
+            found.found().forEach(file -> file.staged().close());
+        }
     }
 
     @Test
@@ -288,7 +320,7 @@ final class StagingTest {
             assertThat(local.names()).hasSize(2);
             assertThat(file.isDirty()).isTrue();
         }
-        local.create("0.journal" + Journal.DRAFT).close(); // as a crash might have left
+        local.create("0123456789abcdef.journal" + Journal.DRAFT).close(); // as a crash might have left
         try (TestMount second = mount(local)) {
             second.assertNothingLeaks();
         }
@@ -353,7 +385,7 @@ final class StagingTest {
         try (TestMount mount = mount(files)) {
             WrittenFile removed = mount.writeback.create("removed", null);
             removed.unlink();
-            assertThatThrownBy(() -> removed.write(0, ByteBuffer.wrap(bytes(5 * BLOCK_SIZE))))
+            assertThatThrownBy(() -> writeAll(removed, bytes(5 * BLOCK_SIZE)))
                     .isInstanceOf(IOException.class)
                     .hasCauseInstanceOf(ObjectStoreException.OutOfSpace.class);
             WrittenFile other = mount.writeback.create("other", null);
@@ -366,6 +398,36 @@ final class StagingTest {
             mount.assertNothingLeaks();
         }
         assertThat(stored("other")).isEqualTo(bytes(5 * BLOCK_SIZE));
+    }
+
+    @Test
+    void append_refusedOrInterruptedMidway_tellsWhatItWroteSoThatNothingIsThereTwice() throws Exception {
+        files.set(Fault.FULL);
+        try (TestMount mount = mount(files)) {
+            WrittenFile file = mount.writeback.create("log", null);
+            file.unlink();
+            file.write(0, ByteBuffer.wrap(bytes(3 * BLOCK_SIZE + 5)));
+            ByteBuffer record = ByteBuffer.wrap(bytes(BLOCK_SIZE));
+
+            assertThat(file.append(record)).isEqualTo(BLOCK_SIZE - 5);
+            assertThat(record.remaining()).isEqualTo(5);
+            assertThat(file.size()).isEqualTo(4L * BLOCK_SIZE);
+            assertThatThrownBy(() -> file.append(record)).hasCauseInstanceOf(ObjectStoreException.OutOfSpace.class);
+
+            file.truncate(4L * BLOCK_SIZE - 5);
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(() -> file.append(ByteBuffer.wrap(bytes(10)))).isInstanceOf(InterruptedException.class);
+            FutureTask<Integer> appended = new FutureTask<>(() -> file.append(ByteBuffer.wrap(bytes(10))));
+            Thread writer = Thread.startVirtualThread(appended);
+            while (mount.shared.memory().waiting() == 0 && !appended.isDone()) {
+                Thread.onSpinWait();
+            }
+            writer.interrupt();
+            assertThat(appended.get()).isEqualTo(5);
+            assertThat(file.size()).isEqualTo(4L * BLOCK_SIZE);
+            file.release();
+            mount.assertNothingLeaks();
+        }
     }
 
     @Test
@@ -395,7 +457,7 @@ final class StagingTest {
             other.write(0, ByteBuffer.wrap(bytes(1)));
             WrittenFile file = mount.writeback.open(store.put("a", "mine"));
             store.put("a", "theirs");
-            assertThatThrownBy(() -> file.write(0, ByteBuffer.wrap(bytes(5 * BLOCK_SIZE))))
+            assertThatThrownBy(() -> writeAll(file, bytes(5 * BLOCK_SIZE)))
                     .isInstanceOf(IOException.class)
                     .hasCauseInstanceOf(ObjectStoreException.PreconditionFailed.class);
             assertThat(mount.told).containsExactly("committed other 1");
@@ -415,7 +477,7 @@ final class StagingTest {
             files.set(Fault.READ_ONLY);
             WrittenFile removed = mount.writeback.create("removed", null);
             removed.unlink();
-            assertThatThrownBy(() -> removed.write(0, ByteBuffer.wrap(bytes(5 * BLOCK_SIZE))))
+            assertThatThrownBy(() -> writeAll(removed, bytes(5 * BLOCK_SIZE)))
                     .hasCauseInstanceOf(ObjectStoreException.OutOfSpace.class);
             assertThat(idle.isDirty()).isTrue();
             files.set(Fault.NONE);
@@ -431,7 +493,8 @@ final class StagingTest {
         ManualClock clock = new ManualClock();
         FaultyObjectStore faults = new FaultyObjectStore(store);
         faults.next(Call.Put.class::isInstance, io.penstock.testing.Fault.fail(AccessDenied::new));
-        try (TestMount mount = new TestMount(faults, files, TestConfig.withMemory(2), (_, _) -> {}, clock).start()) {
+        try (TestMount mount =
+                new TestMount(faults, files, TestConfig.withMemory(2), (_, _) -> {}, clock, Pacing.DEFAULT).start()) {
             WrittenFile idle = mount.writeback.create("idle", null);
             write(idle, "idle");
             idle.write(BLOCK_SIZE, ByteBuffer.wrap(bytes(1)));
@@ -545,7 +608,7 @@ final class StagingTest {
         try (TestMount mount = new TestMount(store, files, TestConfig.withMemory(4), pages)) {
             mount.writeback.start(new Writeback.Listener() {
                 @Override
-                public void committed(WrittenFile of, ObjectVersion version) {
+                public void committed(WrittenFile of, StoredObject object) {
                     staged.set(stages(of, committed.get()));
                 }
 
@@ -617,7 +680,7 @@ final class StagingTest {
             mount.assertNothingLeaks();
             mount.close();
             try (Stream<Path> left = Files.list(staging)) {
-                assertThat(left).containsExactly(staging.resolve("lock"));
+                assertThat(left).containsExactlyInAnyOrder(staging.resolve("lock"), staging.resolve("PENSTOCK.txt"));
             }
         }
     }

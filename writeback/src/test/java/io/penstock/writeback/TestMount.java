@@ -2,12 +2,13 @@ package io.penstock.writeback;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.StoredObject;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +32,7 @@ final class TestMount implements AutoCloseable {
 
     TestMount(ObjectStore store, @Nullable StagingFiles files, WritebackConfig config, CommittedPages pages)
             throws IOException {
-        this(store, files, config, pages, Clock.systemUTC());
+        this(store, files, config, pages, Clock.systemUTC(), Pacing.DEFAULT);
     }
 
     TestMount(
@@ -39,14 +40,15 @@ final class TestMount implements AutoCloseable {
             @Nullable StagingFiles files,
             WritebackConfig config,
             CommittedPages pages,
-            InstantSource clock)
+            InstantSource clock,
+            Pacing pacing)
             throws IOException {
         base = new StoredBase(store);
         limits = new WritebackLimits(config.limits());
         uploads = new Uploads(store, "", config.largestObjectBytes(), limits, () -> false, System::nanoTime);
         staging = new Staging(files, NAMESPACE, () -> limits.get().stagingBytes(), System::nanoTime);
-        Recovery left = files == null ? null : Recovery.of(staging);
-        shared = new Shared(store, config, limits, base, staging, uploads, pages, clock);
+        Recovery left = files == null ? null : Recovery.of(staging, Set.of());
+        shared = new Shared(store, config, limits, base, staging, uploads, pages, clock, pacing);
         writeback = new Writeback(shared, uploads, left);
     }
 
@@ -58,8 +60,8 @@ final class TestMount implements AutoCloseable {
     Writeback.Listener listener() {
         return new Writeback.Listener() {
             @Override
-            public void committed(WrittenFile file, ObjectVersion version) {
-                told.add("committed " + file.key() + " " + version.size());
+            public void committed(WrittenFile file, StoredObject object) {
+                told.add("committed " + file.key() + " " + object.version().size());
             }
 
             @Override

@@ -96,7 +96,7 @@ final class WrittenFileConcurrencyTest {
                 byte[] line = new byte[length];
                 Arrays.fill(line, (byte) (writer + 1));
                 for (int i = 0; i < records / WRITERS; i++) {
-                    assertThat(file.append(ByteBuffer.wrap(line)) % length).isZero();
+                    assertThat(file.append(ByteBuffer.wrap(line))).isEqualTo(length);
                 }
                 return line;
             });

@@ -138,7 +138,7 @@ final class WrittenFileModelTest {
         private void append() throws Exception {
             byte[] bytes = bytes(Math.min(1 + random.nextInt(5000), maxSize - now.length + 1));
             note("append ", bytes.length);
-            assertThat(file.append(ByteBuffer.wrap(bytes))).isEqualTo(now.length);
+            assertThat(file.append(ByteBuffer.wrap(bytes))).isEqualTo(bytes.length);
             put(now.length, bytes);
         }
 

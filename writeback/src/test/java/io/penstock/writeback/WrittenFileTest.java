@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
 import io.penstock.testing.InMemoryObjectStore;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -28,16 +29,16 @@ final class WrittenFileTest {
     private final Uploads uploads =
             new Uploads(store, "", config.largestObjectBytes(), limits, () -> false, System::nanoTime);
     private final Staging staging = new Staging(null, "test", () -> 0, System::nanoTime);
-    private final Shared shared =
-            new Shared(store, config, limits, base, staging, uploads, (version, content) -> {}, Clock.systemUTC());
+    private final Shared shared = new Shared(
+            store, config, limits, base, staging, uploads, (version, content) -> {}, Clock.systemUTC(), Pacing.DEFAULT);
     private final Writeback writeback = new Writeback(shared, uploads, null);
     private final List<String> told = new ArrayList<>();
 
     {
         writeback.start(new Writeback.Listener() {
             @Override
-            public void committed(WrittenFile file, ObjectVersion version) {
-                told.add("committed " + file.key() + " " + version.size());
+            public void committed(WrittenFile file, StoredObject object) {
+                told.add("committed " + file.key() + " " + object.version().size());
             }
 
             @Override

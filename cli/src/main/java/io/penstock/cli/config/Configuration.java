@@ -1,6 +1,5 @@
 package io.penstock.cli.config;
 
-import io.penstock.objectstore.S3Config.HttpClient;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -76,12 +75,6 @@ public final class Configuration {
         if (get(Settings.ANONYMOUS) && find(Settings.PROFILE).isPresent()) {
             problems.add(origin(Settings.ANONYMOUS) + ": s3.anonymous: found 'true' together with s3.profile ("
                     + origin(Settings.PROFILE) + "), allowed is only one of them");
-        }
-        if (get(Settings.HTTP_CLIENT) == HttpClient.CRT
-                && find(Settings.CA_FILE).isPresent()) {
-            problems.add(origin(Settings.CA_FILE) + ": s3.ca-file: found '" + show(Settings.CA_FILE)
-                    + "' together with s3.http-client crt (" + origin(Settings.HTTP_CLIENT)
-                    + "), allowed is only another client");
         }
         long memory = get(Settings.MEMORY);
         if (get(Settings.RANGE_SIZE) > memory) {

@@ -1,10 +1,13 @@
 package io.penstock.cli.config;
 
+import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * What defaults depend on: the machine, and who runs Penstock.
@@ -13,7 +16,7 @@ import java.util.Map;
  * @param home the user's home folder
  * @param uid the user's number
  * @param gid the number of the user's group
- * @param memoryBytes the machine's memory, or what the process's cgroup may have of it
+ * @param memoryBytes the machine's memory, or the smallest limit of the process's cgroup and of those above it
  * @param processors the machine's, or what the process's cgroup may have of them
  */
 public record Host(Map<String, String> environment, Path home, int uid, int gid, long memoryBytes, int processors) {
@@ -37,12 +40,28 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
         return isRoot() ? Path.of("/var/cache/penstock") : xdg("XDG_CACHE_HOME", ".cache");
     }
 
+    /** Whether it lies where the Filesystem Hierarchy Standard and XDG say that anything may be removed. */
+    boolean isForCaches(Path path) {
+        return path.startsWith("/var/cache")
+                || path.startsWith(home.resolve(".cache"))
+                || path.startsWith(
+                        Objects.requireNonNull(xdg("XDG_CACHE_HOME", ".cache").getParent()));
+    }
+
+    /** The folder for data that has to survive. */
+    Path stateFolder() {
+        return isRoot() ? Path.of("/var/lib/penstock") : xdg("XDG_STATE_HOME", ".local/state");
+    }
+
     /** The folder for logs. */
     public Path logFolder() {
         return isRoot() ? Path.of("/var/log/penstock") : xdg("XDG_STATE_HOME", ".local/state");
     }
 
-    /** The folder for what describes running processes. */
+    /**
+     * The folder for what describes running processes. Local to the machine: a home folder may be shared by many. The
+     * name below /tmp can be guessed, so its users look at its owner and mode before they use it.
+     */
     public Path runtimeFolder() {
         if (isRoot()) {
             return Path.of("/run/penstock");
@@ -69,26 +88,19 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
                         Path.of(System.getProperty("user.home")),
                         (int) Files.getAttribute(self, "unix:uid"),
                         (int) Files.getAttribute(self, "unix:gid"),
-                        Math.min(memoryOfMachine(), memoryOfCgroup()),
+                        memory(),
                         Runtime.getRuntime().availableProcessors());
             } catch (IOException e) {
                 throw new UncheckedIOException("cannot read /proc: " + e.getMessage(), e);
             }
         }
 
-        private static long memoryOfMachine() throws IOException {
-            return Files.readAllLines(Path.of("/proc/meminfo")).stream()
-                    .filter(line -> line.startsWith("MemTotal:"))
-                    .mapToLong(line -> 1024 * Long.parseLong(line.replaceAll("\\D", "")))
-                    .findFirst()
-                    .orElseThrow(() -> new IOException("no MemTotal in /proc/meminfo"));
-        }
-
-        /** cgroup v2, as a container sees its own; without a bound the file is missing or says {@code max}. */
-        private static long memoryOfCgroup() throws IOException {
-            Path limit = Path.of("/sys/fs/cgroup/memory.max");
-            String text = Files.isReadable(limit) ? Files.readString(limit).strip() : "max";
-            return text.equals("max") ? Long.MAX_VALUE : Long.parseLong(text);
+        /** The launcher has looked at all cgroups above this process; else the JVM is asked, which does the same. */
+        private static long memory() {
+            Long told = Long.getLong("penstock.memory");
+            return told != null
+                    ? told
+                    : ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getTotalMemorySize();
         }
     }
 }

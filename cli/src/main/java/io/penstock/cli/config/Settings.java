@@ -84,12 +84,15 @@ public final class Settings {
     public static final Setting<HttpClient> HTTP_CLIENT = Setting.of(
                     "s3.http-client",
                     choice(HttpClient.class),
-                    "The HTTP client that carries the requests. direct reads parts of objects, and writes, over"
-                            + " connections of its own, unless there is a proxy; all else goes as with apache.")
+                    "What carries the requests. direct reads parts of objects, and writes, over connections of"
+                            + " Penstock's own, unless there is a proxy, and leaves the rest to the AWS SDK; sdk leaves"
+                            + " all to it, which costs more CPU time.")
             .withDefault("direct");
 
     public static final Setting<Integer> CONNECTIONS = Setting.of(
-                    "s3.connections", integer(1, 16_384), "The most connections to the server at once.")
+                    "s3.connections",
+                    integer(2, 16_384),
+                    "The most connections to the server at once. Writes leave one of them to reads.")
             .withDefault(
                     "128, or more if readahead.concurrency and upload.concurrency need them",
                     configuration -> Math.max(
@@ -121,9 +124,7 @@ public final class Settings {
             .withDefault("what the environment says", configuration -> null);
 
     public static final Setting<Path> CA_FILE = Setting.of(
-                    "s3.ca-file",
-                    path(),
-                    "Certificates (PEM) to trust beside those that Java trusts. Not with s3.http-client: crt.")
+                    "s3.ca-file", path(), "Certificates (PEM) to trust beside those that Java trusts.")
             .fromEnvironment("AWS_CA_BUNDLE");
 
     public static final Setting<Path> CACHE_DIR = Setting.of(
@@ -252,10 +253,15 @@ public final class Settings {
                     "fuse.threads", integer(1, 1024), "How many requests of the kernel are served at once.")
             .withDefault("32");
 
-    public static final Setting<Path> LOG_FILE = Setting.of("log.file", path(), "The log of the mount.")
+    public static final Setting<Path> LOG_FILE = Setting.of(
+                    "log.file",
+                    path(),
+                    "The log of the mount, readable for its user alone. {mount} in it stands for the mount point, its"
+                            + " slashes as dashes: each mount needs a log of its own.")
             .withDefault(
-                    "/var/log/penstock/BUCKET.log for root, ~/.local/state/penstock/BUCKET.log for others",
-                    configuration -> configuration.host().logFolder().resolve(configuration.bucket() + ".log"));
+                    "/var/log/penstock/BUCKET@{mount}.log for root, ~/.local/state/penstock/BUCKET@{mount}.log for"
+                            + " others",
+                    configuration -> configuration.host().logFolder().resolve(configuration.bucket() + "@{mount}.log"));
 
     public static final Setting<LogLevel> LOG_LEVEL = Setting.of(
                     "log.level", choice(LogLevel.class), "How much is logged.")

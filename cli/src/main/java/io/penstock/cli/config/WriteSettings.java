@@ -8,6 +8,7 @@ import static io.penstock.cli.config.ValueType.multiples;
 import static io.penstock.cli.config.ValueType.path;
 import static io.penstock.cli.config.ValueType.size;
 
+import io.penstock.filesystem.Exclusive;
 import io.penstock.objectstore.S3Config.UploadChecksums;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackConfig.Close;
@@ -46,6 +47,14 @@ public final class WriteSettings {
                         + " older than what is there.")
             .withDefault("keep-both");
 
+    public static final Setting<Exclusive> EXCLUSIVE = Setting.of(
+                    "write.exclusive",
+                    choice(Exclusive.class),
+                    "When opening a file that must not exist (O_EXCL, as lock files are) says that another node has"
+                            + " made it: close, when the file is closed or fsynced; store, at once, for one request an"
+                            + " open.")
+            .withDefault("close");
+
     public static final Setting<Long> MEMORY = Setting.of(
                     "write.memory",
                     size(2L * Writeback.BLOCK_SIZE, Long.MAX_VALUE),
@@ -58,10 +67,14 @@ public final class WriteSettings {
     public static final Setting<Path> STAGING = Setting.of(
                     "write.staging",
                     path(),
-                    "The folder that keeps what is written until it is uploaded; best on a local NVMe disk.")
+                    "The folder that keeps what is written until it is uploaded: data, not a cache. Best on the local"
+                        + " NVMe disk that cache.dir is on: on another file system, what was written is fetched again"
+                        + " when it is read.")
             .withDefault(
-                    "the folder staging in cache.dir",
-                    configuration -> configuration.get(Settings.CACHE_DIR).resolve("staging"));
+                    "the folder staging in cache.dir if you set that; if not, or if it lies in a folder for caches"
+                            + " (/var/cache, ~/.cache, $XDG_CACHE_HOME), /var/lib/penstock/staging/BUCKET for root,"
+                            + " ~/.local/state/penstock/staging/BUCKET for others",
+                    WriteSettings::defaultStaging);
 
     public static final Setting<Long> STAGING_SIZE = Setting.of(
                     "write.staging-size",
@@ -130,7 +143,7 @@ public final class WriteSettings {
             .withDefault("false");
 
     static final Settings.Group WRITING = new Settings.Group(
-            "Writing", List.of(CLOSE, FSYNC, CONFLICT, MEMORY, STAGING, STAGING_SIZE, WRITEBACK_CACHE));
+            "Writing", List.of(CLOSE, FSYNC, CONFLICT, EXCLUSIVE, MEMORY, STAGING, STAGING_SIZE, WRITEBACK_CACHE));
 
     static final Settings.Group UPLOADS = new Settings.Group(
             "Uploads",
@@ -145,4 +158,13 @@ public final class WriteSettings {
                     RETRY_DEADLINE));
 
     private WriteSettings() {}
+
+    /** What is in a folder for caches may be removed at any time; a folder that the user has chosen is Penstock's alone. */
+    private static Path defaultStaging(Configuration configuration) {
+        Path cache = configuration.get(Settings.CACHE_DIR);
+        Host host = configuration.host();
+        return host.isForCaches(cache)
+                ? host.stateFolder().resolve("staging").resolve(configuration.bucket())
+                : cache.resolve("staging");
+    }
 }

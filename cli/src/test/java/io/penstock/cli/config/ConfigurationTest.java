@@ -28,7 +28,8 @@ class ConfigurationTest {
         assertThat(configuration.get(Settings.UID)).isEqualTo(1000);
         assertThat(configuration.get(Settings.GID)).isEqualTo(1001);
         assertThat(configuration.get(Settings.CACHE_DIR)).isEqualTo(Path.of("/home/ann/.cache/penstock/data"));
-        assertThat(configuration.get(Settings.LOG_FILE)).isEqualTo(Path.of("/home/ann/.local/state/penstock/data.log"));
+        assertThat(configuration.get(Settings.LOG_FILE))
+                .isEqualTo(Path.of("/home/ann/.local/state/penstock/data@{mount}.log"));
     }
 
     @Test
@@ -49,7 +50,7 @@ class ConfigurationTest {
         Configuration configuration =
                 Configuration.of(Hosts.ROOT, "data", SettingSource.EMPTY, SettingSource.EMPTY, ConfigurationFile.NONE);
         assertThat(configuration.get(Settings.CACHE_DIR)).isEqualTo(Path.of("/var/cache/penstock/data"));
-        assertThat(configuration.get(Settings.LOG_FILE)).isEqualTo(Path.of("/var/log/penstock/data.log"));
+        assertThat(configuration.get(Settings.LOG_FILE)).isEqualTo(Path.of("/var/log/penstock/data@{mount}.log"));
         assertThat(configuration.get(Settings.ALLOW_OTHER)).isTrue();
     }
 

@@ -2,9 +2,9 @@ package io.penstock.cli.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.objectstore.S3Config.HttpClient;
 import java.net.URI;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -37,11 +37,11 @@ class ValueTypeTest {
 
     @Test
     void choice_constants_wordsWithDashes() {
-        ValueType<HttpClient> choice = ValueType.choice(HttpClient.class);
-        assertThat(choice.parse("url-connection")).isEqualTo(HttpClient.URL_CONNECTION);
-        assertThat(choice.parse("Apache")).isEqualTo(HttpClient.APACHE);
-        assertThat(choice.parse("url_connection")).isNull();
-        assertThat(choice.allowed()).startsWith("direct, ").contains(" or ");
+        ValueType<StandardOpenOption> choice = ValueType.choice(StandardOpenOption.class);
+        assertThat(choice.parse("create-new")).isEqualTo(StandardOpenOption.CREATE_NEW);
+        assertThat(choice.parse("Read")).isEqualTo(StandardOpenOption.READ);
+        assertThat(choice.parse("create_new")).isNull();
+        assertThat(choice.allowed()).startsWith("read, ").contains(" or ");
     }
 
     @Test

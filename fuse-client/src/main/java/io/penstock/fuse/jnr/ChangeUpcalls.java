@@ -153,7 +153,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
             long handle = file.fh.get();
             ByteBuffer bytes = NativeMemory.buffer(from.address(), size);
             // Pages that were changed in mapped memory come through any handle of the file, whatever its flags.
-            return fileSystem.write(handle, offset, bytes, FileInfo.isPages(file));
+            return fileSystem.write(handle, offset, bytes, file.flags.intValue(), FileInfo.isPages(file));
         });
     }
 

@@ -117,13 +117,22 @@ final class ChangeOperations {
 
     /** As {@link Operations#answerNow}, for WRITE. */
     int writeNow(Request request, Reply reply) throws ErrnoException {
-        int written =
-                fileSystem.writeNow(handle(request), request.u64(WriteIn.OFFSET), bytes(request), isPages(request));
+        int written = fileSystem.writeNow(
+                handle(request),
+                request.u64(WriteIn.OFFSET),
+                bytes(request),
+                request.u32(WriteIn.FLAGS),
+                isPages(request));
         return written == FileSystem.WOULD_WAIT ? Operations.WOULD_WAIT : answers.written(reply, written);
     }
 
     private int write(Request request, Reply reply) throws ErrnoException {
-        int written = fileSystem.write(handle(request), request.u64(WriteIn.OFFSET), bytes(request), isPages(request));
+        int written = fileSystem.write(
+                handle(request),
+                request.u64(WriteIn.OFFSET),
+                bytes(request),
+                request.u32(WriteIn.FLAGS),
+                isPages(request));
         return answers.written(reply, written);
     }
 
@@ -140,7 +149,7 @@ final class ChangeOperations {
      * where the kernel writes back.
      */
     private boolean isPages(Request request) throws ErrnoException {
-        return writesBack || (request.u32(WriteIn.FLAGS) & WriteIn.FUSE_WRITE_CACHE) != 0;
+        return writesBack || (request.u32(WriteIn.WRITE_FLAGS) & WriteIn.FUSE_WRITE_CACHE) != 0;
     }
 
     private int rename(Request request, int names, long newParent, int flags) throws ErrnoException {

@@ -199,10 +199,13 @@ final class Layouts {
         static final int FH = 0;
         static final int OFFSET = 8;
         static final int SIZE_FIELD = 16;
-        static final int FLAGS = 20;
+        static final int WRITE_FLAGS = 20;
+        /** open(2)'s, as they are at this write. */
+        static final int FLAGS = 32;
+
         static final int SIZE = 40;
 
-        /** A bit of FLAGS: written from the kernel's pages, long after the program did. */
+        /** A bit of WRITE_FLAGS: written from the kernel's pages, long after the program did. */
         static final int FUSE_WRITE_CACHE = 1;
     }
 

@@ -60,6 +60,14 @@ final class Notifier implements KernelCache {
         add(new Notice.Name(parent, name));
     }
 
+    /** What is wrong goes first: half of the room is kept for it. */
+    @Override
+    public void forget(long inode, long parent, String name) {
+        if (pending.size() < MOST_PENDING / 2) {
+            dropName(parent, name); // which lets go of the inode
+        }
+    }
+
     /**
      * Tells nothing any more.
      *

@@ -103,6 +103,11 @@ final class Request {
         return memory.getInt(InHeader.GID);
     }
 
+    /** The thread that waits for the answer, in the PID namespace of the mounter; 0 if it has no number there. */
+    int pid() {
+        return memory.getInt(InHeader.PID);
+    }
+
     /** A 32-bit field of the body. */
     int u32(int offset) throws ErrnoException {
         return memory.getInt(at(offset, Integer.BYTES));

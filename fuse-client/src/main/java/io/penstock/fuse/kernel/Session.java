@@ -38,7 +38,7 @@ final class Session {
     private final Runnable atEnd;
     private final Notifier notifier;
     private final Runnable disconnect;
-    private final Waiting waiting = new Waiting();
+    private final Waiting waiting = new Waiting(Caller::isToEnd);
     private final ReplyPool replies;
     private final RequestPool requests;
     private final LongAdder taken = new LongAdder();
@@ -113,6 +113,9 @@ final class Session {
             while (true) {
                 int received = device.read(request.address(), request.capacity());
                 if (received <= 0) { // 0: the device never says so, a socket in its place does
+                    if (received != 0 && received != -Errno.ENODEV.number()) {
+                        log.error("Requests cannot be read any more: error number {}", -received);
+                    }
                     break;
                 }
                 if (request.received(received)) {
@@ -161,7 +164,7 @@ final class Session {
      * answer if the request is answered meanwhile (fuse_dev_do_write in fs/fuse/dev.c).
      */
     private int interrupt(Request request) throws ErrnoException {
-        return waiting.interrupt(request.u64(InterruptIn.UNIQUE)) ? Operations.NO_ANSWER : -Errno.EAGAIN.number();
+        return waiting.signalled(request.u64(InterruptIn.UNIQUE)) ? Operations.NO_ANSWER : -Errno.EAGAIN.number();
     }
 
     /** @return NO_ANSWER, as it will be given later; an error if it cannot wait */
@@ -174,7 +177,7 @@ final class Session {
             return failure(request, e);
         }
         try {
-            waiting.start(detached.unique(), () -> answerLater(detached));
+            waiting.start(detached.unique(), detached.pid(), () -> answerLater(detached));
             return Operations.NO_ANSWER;
         } catch (Throwable e) {
             int result = failure(detached, e);

@@ -3,41 +3,87 @@ package io.penstock.fuse.kernel;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.IntPredicate;
 
-/** The requests that are being waited for, each on a virtual thread of its own. Safe for use by any number of threads. */
+/**
+ * The requests that are being waited for, each on a virtual thread of its own. Safe for use by any number of threads.
+ *
+ * <pre>
+ *   waits ──signal──▶ is watched ──the caller is to end──▶ interrupted
+ *     │                   │                                    │
+ *     └───────────────────┴───────────── answered ◀────────────┘
+ * </pre>
+ *
+ * <p>The kernel tells of the first signal only (request_wait_answer in fs/fuse/dev.c): whether one follows that means to
+ * end the caller has to be looked at until the answer is given.
+ */
 final class Waiting {
-    /** By the request's unique number. A thread takes itself out when its request is answered. */
-    private final Map<Long, Thread> threads = new ConcurrentHashMap<>();
+    /** Between two looks at the pending signals of a caller that has had one. */
+    private static final Duration LOOK = Duration.ofMillis(50);
 
-    /** Runs the task, which never throws, on a thread of its own. From now on it can be interrupted. */
-    void start(long unique, Runnable task) {
+    private record Request(Thread thread, int caller) {}
+
+    private final IntPredicate isToEnd;
+
+    /** By the request's unique number. A thread takes itself out when its request is answered. */
+    private final Map<Long, Request> requests = new ConcurrentHashMap<>();
+
+    /** @param isToEnd whether the caller, a thread's number, has a signal that must end its call */
+    Waiting(IntPredicate isToEnd) {
+        this.isToEnd = isToEnd;
+    }
+
+    /**
+     * Runs the task, which never throws, on a thread of its own. From now on it can be interrupted.
+     *
+     * @param caller the thread's number that waits for the answer
+     */
+    void start(long unique, int caller, Runnable task) {
         Thread thread = Thread.ofVirtual().name("fuse request ", unique).unstarted(() -> {
             try {
                 task.run();
             } finally {
-                threads.remove(unique);
+                requests.remove(unique);
             }
         });
-        threads.put(unique, thread);
+        requests.put(unique, new Request(thread, caller));
         thread.start();
     }
 
-    /** @return whether there is such a request */
-    boolean interrupt(long unique) {
-        Thread thread = threads.get(unique);
-        if (thread == null) {
+    /**
+     * The caller has got a signal.
+     *
+     * @return whether there is such a request
+     */
+    boolean signalled(long unique) {
+        Request request = requests.get(unique);
+        if (request == null) {
             return false;
         }
-        thread.interrupt();
+        Thread.ofVirtual().name("fuse signal ", unique).start(() -> watch(unique, request));
         return true;
     }
 
+    private void watch(long unique, Request request) {
+        try {
+            while (requests.containsKey(unique)) {
+                if (isToEnd.test(request.caller)) {
+                    request.thread.interrupt();
+                    return;
+                }
+                Thread.sleep(LOOK);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // nobody has this thread
+        }
+    }
+
     void interruptAll() {
-        threads.values().forEach(Thread::interrupt);
+        requests.values().forEach(request -> request.thread.interrupt());
     }
 
     int count() {
-        return threads.size();
+        return requests.size();
     }
 
     /**
@@ -48,9 +94,9 @@ final class Waiting {
     boolean end(Duration patience) throws InterruptedException {
         long deadline = System.nanoTime() + patience.toNanos();
         interruptAll();
-        for (Thread thread : threads.values()) {
-            thread.join(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
+        for (Request request : requests.values()) {
+            request.thread.join(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
         }
-        return threads.isEmpty();
+        return requests.isEmpty();
     }
 }

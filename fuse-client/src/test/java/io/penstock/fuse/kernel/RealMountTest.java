@@ -3,12 +3,10 @@ package io.penstock.fuse.kernel;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.MountOptions;
 import io.penstock.fuse.MountTable;
-import io.penstock.testing.Signals;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -178,7 +176,6 @@ class RealMountTest {
     @ParameterizedTest
     @ValueSource(strings = {"INT", "TERM", "KILL"})
     void signal_toStalledReader_endsItAtOnce(String signal) throws Exception {
-        assumeFalse(signal.equals("INT") && Signals.isIgnored(2), "in the background of a shell SIGINT is ignored");
         try (DeviceMount mount = mount()) {
             Process reader = stalledReader(mount);
 
@@ -198,6 +195,33 @@ class RealMountTest {
             stat.destroy();
 
             assertThat(stat.waitFor(10, TimeUnit.SECONDS)).isTrue();
+            awaitWaiting(mount, 0);
+            mount.unmount(Duration.ofSeconds(10));
+        }
+    }
+
+    @Test
+    void timerDuringAStalledLookup_doesNotEndIt_butASignalThatFollowsDoes() throws Exception {
+        try (DeviceMount mount = mount()) {
+            // Its own handler, without SA_RESTART: the call would be EINTR, and the loop come to its end.
+            Process program = start(
+                    "bash",
+                    "-c",
+                    "trap 'echo timer' USR1; [[ -e $1 ]]; echo ended",
+                    "x",
+                    mountPoint.resolve("stalled").toString());
+            awaitWaiting(mount, 1);
+
+            long requests = mount.session().requests();
+            run("kill", "-USR1", Long.toString(program.pid()));
+            while (mount.session().requests() == requests) { // until the kernel has told of the signal
+                Thread.sleep(5);
+            }
+            assertThat(program.waitFor(200, TimeUnit.MILLISECONDS)).isFalse();
+            assertThat(mount.session().waiting()).isOne();
+
+            program.destroyForcibly();
+            assertThat(program.waitFor(10, TimeUnit.SECONDS)).isTrue();
             awaitWaiting(mount, 0);
             mount.unmount(Duration.ofSeconds(10));
         }
@@ -255,7 +279,7 @@ class RealMountTest {
 
     /** Not dd(1), which handles signals: the kernel's wait for a page ends with those only that end the process. */
     private Process stalledReader(DeviceMount mount) throws Exception {
-        Process reader = start("tail", "-c", Long.toString(SIZE - STALLED_FROM), file());
+        Process reader = start("env", "--default-signal=INT", "tail", "-c", Long.toString(SIZE - STALLED_FROM), file());
         for (int i = 0; mount.session().waiting() == 0 && reader.isAlive() && i < 500; i++) {
             Thread.sleep(20);
         }

@@ -13,7 +13,7 @@ public abstract sealed class ObjectStoreException extends Exception {
         super(message, cause);
     }
 
-    /** There is no such object or bucket (404). */
+    /** There is no such object, upload or bucket (404, by a code of S3's or of a HEAD). */
     public static final class NotFound extends ObjectStoreException {
         private static final long serialVersionUID = 1L;
 
@@ -58,11 +58,25 @@ public abstract sealed class ObjectStoreException extends Exception {
         }
     }
 
-    /** The store could not be reached or answered with an error of its own until the retries were used up. */
+    /**
+     * The store could not be reached, or it or something on the way to it was in trouble, until the retries were used up.
+     */
     public static final class Unavailable extends ObjectStoreException {
         private static final long serialVersionUID = 1L;
 
         public Unavailable(String message, @Nullable Throwable cause) {
+            super(message, cause);
+        }
+    }
+
+    /**
+     * The request itself is refused, and will be however often it is made: a 4xx that no other kind is of, or 501. The
+     * code in the message says why.
+     */
+    public static final class Refused extends ObjectStoreException {
+        private static final long serialVersionUID = 1L;
+
+        public Refused(String message, @Nullable Throwable cause) {
             super(message, cause);
         }
     }

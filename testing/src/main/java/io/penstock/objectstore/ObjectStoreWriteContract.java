@@ -15,7 +15,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -39,7 +42,11 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         /** Refuses small parts before the last. */
         LEAST_PART_SIZE,
         /** Tells that there is no upload of an id. */
-        KNOWS_UPLOADS
+        KNOWS_UPLOADS,
+        /** Keeps tags. */
+        TAGS,
+        /** Keeps {@code Expires} of what it copies and of what was sent in parts. */
+        EXPIRES
     }
 
     /** What the server has none of. */
@@ -116,6 +123,33 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
                 .isInstanceOf(PreconditionFailed.class)
                 .hasMessageContaining("object");
         assertIsNow(first, body.bytes());
+    }
+
+    /** As of directories, and of files that are locks. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1000})
+    void put_absentButTheSameIsThere_failsThePrecondition(int size) throws Exception {
+        assumeAble(Ability.CONDITIONAL_PUT);
+        BytesBody body = BytesBody.random(size, 4);
+        store.put("object", body, WriteCondition.ABSENT);
+
+        assertThatThrownBy(() -> store.put("object", body, WriteCondition.ABSENT))
+                .isInstanceOf(PreconditionFailed.class);
+    }
+
+    @Test
+    void complete_absentButTheSameIsThere_failsThePrecondition() throws Exception {
+        assumeAble(Ability.CONDITIONAL_COMPLETE);
+        BytesBody body = BytesBody.random(1000, 4);
+        MultipartUpload first = store.createUpload("object");
+        MultipartUpload second = store.createUpload("object");
+        List<UploadedPart> ofFirst = List.of(store.uploadPart(first, 1, body));
+        List<UploadedPart> ofSecond = List.of(store.uploadPart(second, 1, body));
+        store.complete(first, ofFirst, WriteCondition.ABSENT);
+
+        assertThatThrownBy(() -> store.complete(second, ofSecond, WriteCondition.ABSENT))
+                .isInstanceOf(PreconditionFailed.class);
+        store.abort(second);
     }
 
     @Test
@@ -224,7 +258,7 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         UploadedPart two = store.uploadPart(upload, 2, BytesBody.random(10, 7));
 
         assertThatThrownBy(() -> store.complete(upload, List.of(one, two), WriteCondition.ALWAYS))
-                .isInstanceOf(ObjectStoreException.Unavailable.class)
+                .isInstanceOf(ObjectStoreException.Refused.class)
                 .hasMessageContaining("EntityTooSmall");
         store.abort(upload);
     }
@@ -388,6 +422,82 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
 
         assertThatThrownBy(() -> store.copy(source, "target", MADE_UP)).isInstanceOf(PreconditionFailed.class);
         assertThatThrownBy(() -> store.head("target")).isInstanceOf(NotFound.class);
+    }
+
+    @Test
+    void put_newObject_hasTheTypeOfItsName() throws Exception {
+        store.put("folder/page.html", BytesBody.random(10, 20), WriteCondition.ALWAYS);
+        store.put("folder/weights.unknown", BytesBody.random(10, 20), WriteCondition.ALWAYS);
+
+        assertThat(store.properties("folder/page.html").headers()).containsEntry("content-type", "text/html");
+        assertThat(store.properties("folder/weights.unknown").headers())
+                .containsEntry("content-type", "application/octet-stream");
+    }
+
+    @Test
+    void put_withProperties_hasThemAndNoneOfTheOneBefore() throws Exception {
+        store.put("object", BytesBody.random(10, 21), properties("before"), WriteCondition.ALWAYS);
+
+        store.put("object", BytesBody.random(10, 22), properties("now"), WriteCondition.ALWAYS);
+
+        assertHas("object", properties("now"));
+        store.put("object", BytesBody.random(10, 22), WriteCondition.ALWAYS);
+        assertThat(store.properties("object").headers())
+                .doesNotContainKeys("content-encoding", "cache-control", "x-amz-meta-note");
+        assertThat(store.properties("object").tags()).isEmpty();
+    }
+
+    @Test
+    void complete_withProperties_hasThem() throws Exception {
+        MultipartUpload upload = store.createUpload("object", properties("upload"));
+        store.complete(upload, List.of(store.uploadPart(upload, 1, BytesBody.random(10, 23))), WriteCondition.ALWAYS);
+
+        assertHas("object", properties("upload"));
+    }
+
+    @Test
+    void copy_object_hasItsProperties() throws Exception {
+        store.put("source", BytesBody.random(10, 24), properties("source"), WriteCondition.ALWAYS);
+
+        store.copy(store.head("source").version(), "copy", WriteCondition.ALWAYS);
+
+        assertHas("copy", properties("source"));
+    }
+
+    @Test
+    void copy_withProperties_hasTheseInstead() throws Exception {
+        store.put("source", BytesBody.random(10, 24), properties("source"), WriteCondition.ALWAYS);
+
+        store.copy(store.head("source").version(), "copy", properties("copy"), WriteCondition.ALWAYS);
+
+        assertHas("copy", properties("copy"));
+    }
+
+    @Test
+    void properties_noObject_isNotFound() {
+        assertThatThrownBy(() -> store.properties("nothing")).isInstanceOf(NotFound.class);
+    }
+
+    private ObjectProperties properties(String note) {
+        SortedMap<String, String> headers = new TreeMap<>(Map.of(
+                "content-type", "text/x-" + note,
+                "content-encoding", "gzip",
+                "content-language", "de",
+                "content-disposition", "attachment; filename=\"a b.txt\"",
+                "cache-control", "max-age=60, public",
+                "x-amz-meta-note", note,
+                "x-amz-meta-two-words", "a  b"));
+        if (!lacks().contains(Ability.EXPIRES)) {
+            headers.put("expires", "Thu, 01 Dec 2044 16:00:00 GMT");
+        }
+        boolean tagged = !lacks().contains(Ability.TAGS);
+        return new ObjectProperties(headers, tagged ? Map.of("a key/+", "a value=" + note, "other", "") : Map.of());
+    }
+
+    private void assertHas(String key, ObjectProperties expected) throws Exception {
+        ObjectProperties found = store.properties(key);
+        assertThat(found.headers()).containsAllEntriesOf(expected.headers());
+        assertThat(found.tags()).isEqualTo(expected.tags());
     }
 
     @Test

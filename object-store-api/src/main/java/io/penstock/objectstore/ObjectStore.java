@@ -35,12 +35,21 @@ public interface ObjectStore extends AutoCloseable {
      */
     StoredObject head(String key) throws ObjectStoreException, InterruptedException;
 
+    /**
+     * What the object with exactly this key is beside its bytes: a HEAD, and a request for its tags if it has any. Tags
+     * that may not be read are left out, which is logged once.
+     *
+     * @throws ObjectStoreException.NotFound if there is none
+     */
+    ObjectProperties properties(String key) throws ObjectStoreException, InterruptedException;
+
     /** One page of a listing (ListObjectsV2). An empty page with a next token is possible and must be followed. */
     ListPage list(ListRequest request) throws ObjectStoreException, InterruptedException;
 
     /**
      * Stores a whole object: what small files are written with.
      *
+     * @param properties that it has from now on, in place of all that one of this key had
      * @return the version that is there now. Its time is that of the answer, which the store's own may differ from by
      *     the duration of the call
      * @throws ObjectStoreException.PreconditionFailed if the condition does not hold, by the store or because an earlier
@@ -48,11 +57,27 @@ public interface ObjectStore extends AutoCloseable {
      * @throws ObjectStoreException.Corrupt if what arrived is not what was sent, by its checksum
      * @throws IOException if the body cannot be read: what it threw, and no failure of the store
      */
-    ObjectVersion put(String key, UploadBody body, WriteCondition condition)
+    ObjectVersion put(String key, UploadBody body, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, IOException, InterruptedException;
 
-    /** Starts a multipart upload; whoever does must complete or abort it, or it costs its bytes for ever. */
-    MultipartUpload createUpload(String key) throws ObjectStoreException, InterruptedException;
+    /** The same with the properties of a new object of this name. */
+    default ObjectVersion put(String key, UploadBody body, WriteCondition condition)
+            throws ObjectStoreException, IOException, InterruptedException {
+        return put(key, body, ObjectProperties.ofNew(key), condition);
+    }
+
+    /**
+     * Starts a multipart upload; whoever does must complete or abort it, or it costs its bytes for ever.
+     *
+     * @param properties that the object has once it is completed
+     */
+    MultipartUpload createUpload(String key, ObjectProperties properties)
+            throws ObjectStoreException, InterruptedException;
+
+    /** The same with the properties of a new object of this name. */
+    default MultipartUpload createUpload(String key) throws ObjectStoreException, InterruptedException {
+        return createUpload(key, ObjectProperties.ofNew(key));
+    }
 
     /**
      * Sends a part, in place of one that has this number already.
@@ -102,11 +127,25 @@ public interface ObjectStore extends AutoCloseable {
      * writes, leaves the gap between that and the copy. An attempt whose answer was lost is recognised as done where the
      * source's ETag is the MD5 of its content.
      *
+     * @param properties that the copy has
      * @throws ObjectStoreException.PreconditionFailed if the source is no longer this version or is gone, or the
      *     condition on the target does not hold
      */
-    ObjectVersion copy(ObjectVersion source, String key, WriteCondition condition)
+    ObjectVersion copy(ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, InterruptedException;
+
+    /** The same with the properties of the source. */
+    default ObjectVersion copy(ObjectVersion source, String key, WriteCondition condition)
+            throws ObjectStoreException, InterruptedException {
+        ObjectProperties properties;
+        try {
+            properties = properties(source.key());
+        } catch (ObjectStoreException.NotFound e) {
+            throw new ObjectStoreException.PreconditionFailed(
+                    "'" + source.key() + "' is to be copied and was deleted by somebody else meanwhile", e);
+        }
+        return copy(source, key, properties, condition);
+    }
 
     /** Removes the object; one that is gone already is no error. */
     void delete(String key) throws ObjectStoreException, InterruptedException;

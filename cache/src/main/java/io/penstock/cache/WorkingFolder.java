@@ -1,0 +1,201 @@
+package io.penstock.cache;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A folder that belongs to Penstock, held by this process alone from {@link #open} to {@link #close}. It carries a marker,
+ * the file {@value #MARKER}, which also tells people what the folder is. A folder becomes one if it does not exist, if it
+ * is empty, or if an earlier version has made it. Any other folder is refused, and nothing in it is touched.
+ */
+public final class WorkingFolder implements AutoCloseable {
+    /** Of the file by which a folder is known to be Penstock's. */
+    public static final String MARKER = "PENSTOCK.txt";
+
+    private static final Logger log = LoggerFactory.getLogger(WorkingFolder.class);
+
+    /** Of the marker until it is complete. */
+    private static final String MARKER_DRAFT = MARKER + ".new";
+
+    /** What a process that has locked the folder writes into the lock: its number. */
+    private static final int LONGEST_LOCK = 32;
+
+    private static final int LONGEST_FIRST_LINE = 80;
+
+    private final Path path;
+    private final FolderLock lock;
+
+    private WorkingFolder(Path path, FolderLock lock) {
+        this.path = path;
+        this.lock = lock;
+    }
+
+    /**
+     * What a folder is for.
+     *
+     * @param name in messages: {@code "staging folder"}
+     * @param setting that names it: {@code "write.staging"}
+     * @param option the same on the command line: {@code "--write-staging"}
+     * @param explanation for people who find the folder; it becomes part of the marker
+     * @param isOfEarlierVersion whether a version that knew no marker has put this file into such a folder, by its name,
+     *     type and where possible its first bytes. It must not follow symbolic links
+     */
+    public record Kind(
+            String name, String setting, String option, String explanation, Predicate<Path> isOfEarlierVersion) {
+        private String firstLine() {
+            return "Penstock " + name + ", format 1";
+        }
+
+        private String advice() {
+            return "; choose another " + name + " (setting " + setting + ", option " + option + ")";
+        }
+    }
+
+    /** The folder is not Penstock's, or not safe. Nothing in it was touched. The message is fit for the user. */
+    public static final class ForeignException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        ForeignException(String message) {
+            super(message);
+        }
+    }
+
+    /**
+     * Makes the folder if it does not exist, and locks it.
+     *
+     * @throws ForeignException if it holds something that is not Penstock's, or another kind of Penstock's folders, or if
+     *     this process is root's and the folder another user's
+     * @throws FolderLock.TakenException if another process, or something else in this one, has it
+     * @throws IOException if it cannot be made, read or written
+     */
+    public static WorkingFolder open(Path path, Kind kind) throws IOException {
+        Files.createDirectories(path, PosixFilePermissions.asFileAttribute(CacheFolder.PRIVATE_FOLDER));
+        checkOwner(path, kind);
+        check(path, kind);
+        FolderLock lock = FolderLock.take(path, kind.name(), kind.advice());
+        try {
+            if (!check(path, kind)) { // which another process may have made it meanwhile
+                mark(path, kind);
+            }
+            return new WorkingFolder(path, lock);
+        } catch (IOException | RuntimeException e) {
+            lock.close();
+            throw e;
+        }
+    }
+
+    public Path path() {
+        return path;
+    }
+
+    /** The folder stays Penstock's. */
+    @Override
+    public void close() throws IOException {
+        lock.close();
+    }
+
+    /** What root writes into another user's folder that user can replace by a link to any file. */
+    private static void checkOwner(Path path, Kind kind) throws IOException {
+        int user = userOf(Path.of("/proc/self"));
+        int owner = userOf(path);
+        if (user == 0 && owner != 0) {
+            throw new ForeignException("the " + kind.name() + " " + path + " belongs to user " + owner
+                    + ", who could mislead root there: chown it to root, or"
+                    + kind.advice().substring(1));
+        }
+    }
+
+    private static int userOf(Path path) throws IOException {
+        return (int) Files.getAttribute(path, "unix:uid");
+    }
+
+    /** @return whether it carries the marker already */
+    private static boolean check(Path path, Kind kind) throws IOException {
+        String first = firstLine(path.resolve(MARKER));
+        if (kind.firstLine().equals(first)) {
+            return true;
+        }
+        if (first != null && first.startsWith("Penstock ")) {
+            throw new ForeignException("the folder " + path + " is another one of Penstock's (its " + MARKER + " says: "
+                    + first + ")" + kind.advice());
+        }
+        try (Stream<Path> files = Files.list(path)) {
+            List<Path> foreign =
+                    files.filter(file -> !isOurs(file, kind)).sorted().toList();
+            if (!foreign.isEmpty()) {
+                throw new ForeignException("the folder " + path + " holds what is not Penstock's, such as '"
+                        + foreign.getFirst().getFileName() + "': nothing in it was changed; choose a "
+                        + kind.name() + " that is empty or does not exist (setting " + kind.setting() + ", option "
+                        + kind.option() + ")");
+            }
+        }
+        return false;
+    }
+
+    private static boolean isOurs(Path file, Kind kind) {
+        return switch (file.getFileName().toString()) {
+            case FolderLock.NAME -> isLock(file);
+            case MARKER_DRAFT -> isPlain(file); // of a crash
+            case "lost+found" -> Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS); // the file system's own
+            default -> kind.isOfEarlierVersion().test(file);
+        };
+    }
+
+    private static boolean isLock(Path file) {
+        String content = start(file, LONGEST_LOCK + 1);
+        return content != null && content.matches("[0-9]{0," + LONGEST_LOCK + "}\\n?");
+    }
+
+    private static boolean isPlain(Path file) {
+        return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    private static @Nullable String firstLine(Path marker) {
+        String start = start(marker, LONGEST_FIRST_LINE);
+        return start == null ? null : start.lines().findFirst().orElse("");
+    }
+
+    /** The first bytes of a plain file, one to a character; null if there is none that can be read. */
+    private static @Nullable String start(Path file, int bytes) {
+        if (!isPlain(file)) {
+            return null;
+        }
+        try (InputStream from = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
+            return new String(from.readNBytes(bytes), StandardCharsets.ISO_8859_1);
+        } catch (IOException e) {
+            log.trace("Not read: {}", file, e);
+            return null;
+        }
+    }
+
+    /** A crash leaves the marker, or a folder that can still become one. */
+    private static void mark(Path path, Kind kind) {
+        Path draft = path.resolve(MARKER_DRAFT);
+        try {
+            Files.deleteIfExists(draft);
+            Files.writeString(
+                    draft, kind.firstLine() + "\n\n" + kind.explanation() + "\n", StandardOpenOption.CREATE_NEW);
+            try (FileChannel written = FileChannel.open(draft, Set.of(StandardOpenOption.WRITE))) {
+                written.force(true);
+            }
+            Files.move(draft, path.resolve(MARKER), StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException e) { // a full disk: the next start knows the folder by what is in it
+            log.warn("The folder {} is not marked as Penstock's: {}", path, e.toString());
+        }
+    }
+}

@@ -1,0 +1,161 @@
+package io.penstock.cache;
+
+import static io.penstock.cache.PageCache.PAGE_SIZE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cache.PageCache.Environment;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * How much of a data set that is read again and again comes from the cache: recorded epochs against a store whose fetched
+ * pages are counted, and a disk without bytes.
+ */
+@Timeout(120)
+final class EpochsTest {
+    private static final long SEED = 20_260_102;
+
+    /** Pages in an extent, and in an object. */
+    private static final int EXTENT_PAGES = 8;
+
+    /** What the cache has room for. */
+    private static final int EXTENTS = 256;
+
+    /** What the kernel asks for at a time. */
+    private static final int READ_BYTES = 128 << 10;
+
+    @TempDir
+    Path directory;
+
+    private final ByteBuffer buffer = ByteBuffer.allocateDirect(READ_BYTES);
+
+    private PageCache open() throws IOException {
+        CacheConfig config =
+                new CacheConfig(directory, (long) EXTENTS * EXTENT_PAGES * PAGE_SIZE, 0, 2L * EXTENT_PAGES * PAGE_SIZE);
+        return PageCache.open(config, new Environment(none -> new NoFiles(), System::nanoTime, EXTENT_PAGES));
+    }
+
+    private static List<TestObject> dataSet(String name, double timesTheCache) {
+        return IntStream.range(0, (int) (timesTheCache * EXTENTS))
+                .mapToObj(i -> new TestObject(name + i, (long) EXTENT_PAGES * PAGE_SIZE))
+                .toList();
+    }
+
+    /** Reads each object from its start to its end. The share of the pages that were not fetched. */
+    private double readAll(PageCache cache, List<TestObject> objects) throws Exception {
+        int fetched = 0;
+        for (TestObject object : objects) {
+            try (CachedObject open = object.open(cache)) {
+                for (int page = 0; page < EXTENT_PAGES; page++) {
+                    fetched += readPage(open, page);
+                }
+            }
+            cache.awaitWritten(); // else it depended on the machine what waits in memory
+        }
+        return 1 - fetched / (double) (objects.size() * EXTENT_PAGES);
+    }
+
+    /** The number of pages fetched for it. */
+    private int readPage(CachedObject open, int page) throws Exception {
+        int fetched = 0;
+        for (int offset = 0; offset < PAGE_SIZE; offset += READ_BYTES) {
+            while (open.read((long) page * PAGE_SIZE + offset, buffer.clear()) == CachedObject.MISSING) {
+                TestObject.claimed(open, page, page + 1L).filled(PAGE_SIZE);
+                fetched++;
+            }
+        }
+        return fetched;
+    }
+
+    /** The hit rates of the epochs from the third on. */
+    private List<Double> laterEpochs(List<TestObject> objects, boolean shuffled) throws Exception {
+        List<TestObject> order = new ArrayList<>(objects);
+        Random random = new Random(SEED);
+        List<Double> rates = new ArrayList<>();
+        try (PageCache cache = open()) {
+            for (int epoch = 1; epoch <= 6; epoch++) {
+                if (shuffled) {
+                    Collections.shuffle(order, random);
+                }
+                double rate = readAll(cache, order);
+                if (epoch >= 3) {
+                    rates.add(rate);
+                }
+            }
+        }
+        return rates;
+    }
+
+    private static void assertEach(List<Double> rates, double least) {
+        assertThat(rates).allSatisfy(rate -> assertThat(rate).isGreaterThanOrEqualTo(least));
+    }
+
+    @Test
+    void epochs_ofAFifthMoreThanFitsInOrder_comeFromTheCacheFor65Percent() throws Exception {
+        assertEach(laterEpochs(dataSet("a", 1.2), false), 0.65); // 0.83 at most
+    }
+
+    @Test
+    void epochs_ofTwiceWhatFitsInOrder_comeFromTheCacheFor38Percent() throws Exception {
+        assertEach(laterEpochs(dataSet("a", 2), false), 0.38); // 0.50 at most
+    }
+
+    @Test
+    void epochs_ofAFifthMoreThanFitsShuffled_comeFromTheCacheFor65Percent() throws Exception {
+        assertEach(laterEpochs(dataSet("a", 1.2), true), 0.65);
+    }
+
+    @Test
+    void epochs_ofTwiceWhatFitsShuffled_comeFromTheCacheFor38Percent() throws Exception {
+        assertEach(laterEpochs(dataSet("a", 2), true), 0.38);
+    }
+
+    @Test
+    void scan_ofTwiceWhatFits_leavesTheHotSet() throws Exception {
+        List<TestObject> hot = dataSet("hot", 0.5);
+        try (PageCache cache = open()) {
+            for (int epoch = 1; epoch <= 3; epoch++) {
+                readAll(cache, hot);
+            }
+            readAll(cache, dataSet("scan", 2));
+            assertThat(readAll(cache, hot)).isGreaterThanOrEqualTo(0.35);
+        }
+    }
+
+    @Test
+    void epochs_ofAnotherDataSetThatFits_comeFromTheCacheFromTheFourthOn() throws Exception {
+        List<TestObject> next = dataSet("next", 0.8);
+        try (PageCache cache = open()) {
+            for (int epoch = 1; epoch <= 5; epoch++) {
+                readAll(cache, dataSet("old", 1));
+            }
+            for (int epoch = 1; epoch <= 3; epoch++) {
+                readAll(cache, next);
+            }
+            assertThat(readAll(cache, next)).isGreaterThanOrEqualTo(0.95);
+        }
+    }
+
+    @Test
+    void epochs_ofAnotherDataSetOfTwiceWhatFits_comeFromTheCacheFromTheSixthOn() throws Exception {
+        List<TestObject> next = dataSet("next", 2);
+        try (PageCache cache = open()) {
+            for (int epoch = 1; epoch <= 5; epoch++) {
+                readAll(cache, dataSet("old", 1));
+            }
+            for (int epoch = 1; epoch <= 5; epoch++) {
+                readAll(cache, next);
+            }
+            assertThat(readAll(cache, next)).isGreaterThanOrEqualTo(0.38);
+        }
+    }
+}

@@ -1,0 +1,185 @@
+package io.penstock.cache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Which folders Penstock works in, and that it touches no others. */
+final class WorkingFolderTest {
+    private static final WorkingFolder.Kind KIND = kind("staging folder");
+
+    @TempDir
+    Path directory;
+
+    private static WorkingFolder.Kind kind(String name) {
+        return new WorkingFolder.Kind(
+                name, "write.staging", "--write-staging", "Do not remove it.", WorkingFolderTest::isOfEarlierVersion);
+    }
+
+    private static boolean isOfEarlierVersion(Path file) {
+        return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)
+                && file.getFileName().toString().matches("[0-9a-f]{16}\\.data");
+    }
+
+    private Path folder() {
+        return directory.resolve("folder");
+    }
+
+    private Path makeFolder() throws IOException {
+        return Files.createDirectory(
+                folder(), PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
+    }
+
+    /** Opens it; there is a marker then. */
+    private void openAndClose() throws IOException {
+        WorkingFolder.open(folder(), KIND).close();
+        assertThat(folder().resolve(WorkingFolder.MARKER)).isRegularFile();
+    }
+
+    /** What there is, with content, mode, owner and time of the last change. */
+    private Map<String, String> everything() throws IOException {
+        Map<String, String> all = new TreeMap<>();
+        try (Stream<Path> below = Files.walk(directory)) {
+            for (Path path : below.toList()) {
+                Object mode = Files.getAttribute(path, "unix:mode", LinkOption.NOFOLLOW_LINKS);
+                FileTime time = Files.getLastModifiedTime(path, LinkOption.NOFOLLOW_LINKS);
+                String content =
+                        Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS) ? Files.readString(path) : "no file";
+                all.put(directory.relativize(path).toString(), mode + " " + time + " " + content);
+            }
+        }
+        return all;
+    }
+
+    @Test
+    void open_missing_isMadeForItsUserAloneAndMarked() throws Exception {
+        try (WorkingFolder folder = WorkingFolder.open(folder(), KIND)) {
+            assertThat(folder.path()).isEqualTo(folder());
+            assertThat(Files.getPosixFilePermissions(folder())).isEqualTo(CacheFolder.PRIVATE_FOLDER);
+            assertThat(folder().resolve(WorkingFolder.MARKER))
+                    .content()
+                    .isEqualTo("Penstock staging folder, format 1\n\nDo not remove it.\n");
+        }
+        openAndClose();
+    }
+
+    @Test
+    void open_empty_isMarkedAndKeepsItsMode() throws Exception {
+        Files.createDirectory(makeFolder().resolve("lost+found"));
+        openAndClose();
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(folder())))
+                .isEqualTo("rwxr-xr-x");
+    }
+
+    @Test
+    void open_markedWithFilesNobodyKnows_isOpened() throws Exception {
+        openAndClose();
+        Files.writeString(folder().resolve("notes"), "x");
+        openAndClose();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"weights.data", "run.journal", "part.new", "0123456789abcdef.DATA", "PENSTOCK.txt", ".x"})
+    void open_withAForeignFile_isRefusedAndNothingIsTouched(String name) throws Exception {
+        Path folder = makeFolder();
+        Files.writeString(folder.resolve(name), "theirs");
+        Files.writeString(folder.resolve("0123456789abcdef.data"), "as an earlier version's");
+        Map<String, String> before = everything();
+
+        assertThatThrownBy(() -> WorkingFolder.open(folder, KIND))
+                .isInstanceOf(WorkingFolder.ForeignException.class)
+                .hasMessageContaining(folder.toString())
+                .hasMessageContaining("'" + name + "'")
+                .hasMessageContaining("setting write.staging, option --write-staging");
+
+        assertThat(everything()).isEqualTo(before);
+    }
+
+    @Test
+    void open_withALockThatIsNoLock_isRefusedAndNothingIsTouched() throws Exception {
+        Files.writeString(makeFolder().resolve("lock"), "theirs");
+        Map<String, String> before = everything();
+        assertThatThrownBy(() -> WorkingFolder.open(folder(), KIND)).isInstanceOf(WorkingFolder.ForeignException.class);
+        assertThat(everything()).isEqualTo(before);
+    }
+
+    @Test
+    void open_ofAnEarlierVersion_isTakenOver() throws Exception {
+        Path folder = makeFolder();
+        Files.writeString(folder.resolve("lock"), "4711\n");
+        Files.writeString(folder.resolve("0123456789abcdef.data"), "ours");
+        openAndClose();
+        assertThat(folder.resolve("0123456789abcdef.data")).content().isEqualTo("ours");
+    }
+
+    @Test
+    void open_afterACrashWhileItWasMarked_isTakenOver() throws Exception {
+        Files.writeString(makeFolder().resolve(WorkingFolder.MARKER + ".new"), "Pensto");
+        openAndClose();
+        try (Stream<Path> files = Files.list(folder())) {
+            assertThat(files)
+                    .containsExactlyInAnyOrder(folder().resolve("lock"), folder().resolve(WorkingFolder.MARKER));
+        }
+    }
+
+    @Test
+    void open_ofAnotherKind_isRefused() throws Exception {
+        openAndClose();
+        assertThatThrownBy(() -> WorkingFolder.open(folder(), kind("cache folder")))
+                .isInstanceOf(WorkingFolder.ForeignException.class)
+                .hasMessageContaining("says: Penstock staging folder, format 1");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"lock", "0123456789abcdef.data"})
+    void open_linkInPlaceOfAFile_isNotFollowed(String name) throws Exception {
+        Path theirs = Files.writeString(directory.resolve("theirs"), "");
+        Files.createSymbolicLink(makeFolder().resolve(name), theirs);
+        Map<String, String> before = everything();
+        assertThatThrownBy(() -> WorkingFolder.open(folder(), KIND)).isInstanceOf(WorkingFolder.ForeignException.class);
+        assertThat(everything()).isEqualTo(before);
+    }
+
+    @Test
+    void open_markedAndLockReplacedByALink_writesNothingThroughIt() throws Exception {
+        openAndClose();
+        Path theirs = Files.writeString(directory.resolve("theirs"), "theirs");
+        Files.delete(folder().resolve("lock"));
+        Files.createSymbolicLink(folder().resolve("lock"), theirs);
+        assertThatThrownBy(() -> WorkingFolder.open(folder(), KIND)).isInstanceOf(IOException.class);
+        assertThat(theirs).content().isEqualTo("theirs");
+    }
+
+    @Test
+    void open_openAlready_isRefusedUntilItIsClosed() throws Exception {
+        try (WorkingFolder folder = WorkingFolder.open(folder(), KIND)) {
+            assertThatThrownBy(() -> WorkingFolder.open(folder.path(), KIND))
+                    .isInstanceOf(FolderLock.TakenException.class);
+        }
+        openAndClose();
+    }
+
+    @Test
+    void open_byRootInAnothersFolder_isRefused() throws Exception {
+        assumeThat((int) Files.getAttribute(Path.of("/proc/self"), "unix:uid")).isZero();
+        Files.setAttribute(makeFolder(), "unix:uid", 4711);
+        assertThatThrownBy(() -> WorkingFolder.open(folder(), KIND))
+                .isInstanceOf(WorkingFolder.ForeignException.class)
+                .hasMessageContaining("belongs to user 4711");
+        assertThat(folder()).isEmptyDirectory();
+    }
+}

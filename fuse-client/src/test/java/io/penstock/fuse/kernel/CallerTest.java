@@ -1,0 +1,75 @@
+package io.penstock.fuse.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is sent to a process that stands still stays pending, as it does where a call waits for an answer. */
+@Timeout(20)
+class CallerTest {
+    private Process program;
+
+    @BeforeEach
+    void startAndStop() throws Exception {
+        // A script may have started the tests with signals ignored: those never become pending.
+        program = new ProcessBuilder("env", "--default-signal", "sleep", "100").start();
+        kill("STOP");
+        while (!status().contains("State:\tT")) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @AfterEach
+    void end() {
+        program.destroyForcibly();
+    }
+
+    @Test
+    void isToEnd_nothingPending_false() {
+        assertThat(isToEnd()).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ALRM", "USR1", "PROF", "TSTP"})
+    void isToEnd_signalThatIsNoUsersWish_false(String signal) throws Exception {
+        kill(signal);
+        assertThat(isToEnd()).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"HUP", "INT", "QUIT", "TERM"})
+    void isToEnd_signalThatEndsOrInterrupts_true(String signal) throws Exception {
+        kill("ALRM");
+        kill(signal);
+        assertThat(isToEnd()).isTrue();
+    }
+
+    @Test
+    void isToEnd_unknownThread_true() {
+        assertThat(Caller.isToEnd(0)).isTrue();
+    }
+
+    private boolean isToEnd() {
+        return Caller.isToEnd(Math.toIntExact(program.pid()));
+    }
+
+    private void kill(String signal) throws Exception {
+        assertThat(new ProcessBuilder("kill", "-" + signal, Long.toString(program.pid()))
+                        .start()
+                        .waitFor())
+                .isZero();
+    }
+
+    private String status() throws IOException {
+        return Files.readString(Path.of("/proc", Long.toString(program.pid()), "status"), StandardCharsets.ISO_8859_1);
+    }
+}

@@ -1,0 +1,67 @@
+package io.penstock.objectstore;
+
+import java.net.URLConnection;
+import java.util.Collections;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * What an object is beside its bytes and its key, as far as a write has to say it again: a PUT that names none of it
+ * makes an object without. Immutable.
+ *
+ * @param headers as S3 names them in a PUT and in the answer to a HEAD, in lower case: type, encoding, language,
+ *     disposition, caching and user metadata ({@code x-amz-meta-…}), the storage class unless it is the store's default,
+ *     and the encryption
+ * @param tags by their keys
+ */
+public record ObjectProperties(SortedMap<String, String> headers, Map<String, String> tags) {
+    private static final String TYPE = "content-type";
+    private static final String ENCODING = "content-encoding";
+    private static final String STORAGE_CLASS = "x-amz-storage-class";
+
+    /** What S3 means where it names no class. */
+    private static final String DEFAULT_STORAGE_CLASS = "STANDARD";
+
+    private static final String DEFAULT_TYPE = "application/octet-stream";
+
+    public ObjectProperties {
+        headers = Collections.unmodifiableSortedMap(new TreeMap<>(headers));
+        tags = Map.copyOf(tags);
+    }
+
+    /** Of an object that there was not before: its content type follows from its name, by the JDK's table. */
+    public static ObjectProperties ofNew(String key) {
+        return new ObjectProperties(new TreeMap<>(Map.of(TYPE, typeOf(key))), Map.of());
+    }
+
+    private static String typeOf(String key) {
+        return Objects.requireNonNullElse(URLConnection.getFileNameMap().getContentTypeFor(key), DEFAULT_TYPE);
+    }
+
+    /**
+     * Those of the same object under another name. A type that nobody knew follows from the new name: many programs write
+     * a file under a name of their own first.
+     */
+    public ObjectProperties renamed(String key) {
+        if (!headers.getOrDefault(TYPE, DEFAULT_TYPE).equals(DEFAULT_TYPE)) {
+            return this;
+        }
+        SortedMap<String, String> others = new TreeMap<>(headers);
+        others.put(TYPE, typeOf(key));
+        return new ObjectProperties(others, tags);
+    }
+
+    /** The same for content that has nothing of the old: its encoding was the old content's. */
+    public ObjectProperties withoutEncoding() {
+        SortedMap<String, String> others = new TreeMap<>(headers);
+        others.remove(ENCODING);
+        return new ObjectProperties(others, tags);
+    }
+
+    /** S3's name of the class, such as {@code STANDARD} or {@code GLACIER}. */
+    public String storageClass() {
+        return headers.getOrDefault(STORAGE_CLASS, DEFAULT_STORAGE_CLASS);
+    }
+}

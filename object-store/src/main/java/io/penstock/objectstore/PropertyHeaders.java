@@ -1,0 +1,102 @@
+package io.penstock.objectstore;
+
+import static java.util.stream.Collectors.joining;
+
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.services.s3.model.StorageClass;
+
+/** The properties of objects as headers of requests and answers. */
+final class PropertyHeaders {
+    private static final String ENCODING = "content-encoding";
+    private static final String STORAGE_CLASS = "x-amz-storage-class";
+    private static final String ENCRYPTION = "x-amz-server-side-encryption";
+    private static final String USER_METADATA = "x-amz-meta-";
+
+    /** Says how a body travels, and is no property of what arrives; some servers keep it all the same. */
+    private static final String TRAVELS_IN_CHUNKS = "aws-chunked";
+
+    private static final Set<String> KEPT = Set.of(
+            "content-type",
+            ENCODING,
+            "content-disposition",
+            "content-language",
+            "cache-control",
+            "expires",
+            "x-amz-website-redirect-location",
+            STORAGE_CLASS,
+            ENCRYPTION,
+            "x-amz-server-side-encryption-aws-kms-key-id",
+            "x-amz-server-side-encryption-bucket-key-enabled");
+
+    private PropertyHeaders() {}
+
+    /**
+     * Those headers of an answer to a HEAD that are the object's.
+     *
+     * @param isAws every object on S3 itself is encrypted with AES-256 at least: named in a request, that is refused where
+     *     the bucket demands better
+     */
+    static SortedMap<String, String> of(Map<String, List<String>> answer, boolean isAws) {
+        SortedMap<String, String> headers = new TreeMap<>();
+        answer.forEach((name, values) -> {
+            String key = name.toLowerCase(Locale.ROOT);
+            String value = kept(key, String.join(",", values));
+            if (value != null) {
+                headers.put(key, value);
+            }
+        });
+        if (isAws) {
+            headers.remove(ENCRYPTION, "AES256");
+        }
+        return headers;
+    }
+
+    private static @Nullable String kept(String header, String value) {
+        if (header.startsWith(USER_METADATA)) {
+            return value;
+        }
+        return switch (header) {
+            case ENCODING -> {
+                String encodings = Arrays.stream(value.split(","))
+                        .map(String::strip)
+                        .filter(encoding -> !encoding.isEmpty() && !encoding.equals(TRAVELS_IN_CHUNKS))
+                        .collect(joining(","));
+                yield encodings.isEmpty() ? null : encodings;
+            }
+            // A server that moves objects to other stores (MinIO) shows their names here, and refuses them in a PUT.
+            case STORAGE_CLASS -> StorageClass.fromValue(value) == StorageClass.UNKNOWN_TO_SDK_VERSION ? null : value;
+            default -> KEPT.contains(header) ? value : null;
+        };
+    }
+
+    /** The headers of a request that makes an object with these properties. */
+    static SortedMap<String, String> of(ObjectProperties properties) {
+        SortedMap<String, String> all = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+        all.putAll(properties.headers());
+        if (!properties.tags().isEmpty()) {
+            all.put("x-amz-tagging", encoded(properties.tags()));
+        }
+        return all;
+    }
+
+    /** As an address has a query (RFC 3986), which is how S3 wants tags in a header. */
+    private static String encoded(Map<String, String> tags) {
+        return new TreeMap<>(tags)
+                .entrySet().stream()
+                        .map(tag -> encoded(tag.getKey()) + "=" + encoded(tag.getValue()))
+                        .collect(joining("&"));
+    }
+
+    private static String encoded(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+}

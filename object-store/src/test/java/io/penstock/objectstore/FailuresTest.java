@@ -1,0 +1,41 @@
+package io.penstock.objectstore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.objectstore.ExplainedCredentials.NoCredentialsException;
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.core.exception.SdkClientException;
+
+/** What a failure without a response means: its kind decides, not its words. */
+final class FailuresTest {
+    private final Failures failures = new Failures(S3Config.builder("bucket").build());
+
+    @Test
+    void explain_credentialsNamedInAMessageOnly_isUnavailable() {
+        assertThat(failures.explain("it", SdkClientException.create("the credentials proxy reset the connection")))
+                .isInstanceOf(ObjectStoreException.Unavailable.class);
+    }
+
+    @Test
+    void explain_noCredentials_isAccessDenied() {
+        SdkClientException wrapped = SdkClientException.create(
+                "the request failed", new NoCredentialsException(new IllegalStateException("the role is gone")));
+        assertThat(failures.explain("it", wrapped))
+                .isInstanceOf(ObjectStoreException.AccessDenied.class)
+                .hasMessageContaining("the role is gone");
+    }
+
+    @Test
+    void explainBrokenBody_checksumNamedInAMessageOnly_isUnavailable() {
+        assertThat(failures.explainBrokenBody("key", new IOException("bad TCP checksum offload")))
+                .isInstanceOf(ObjectStoreException.Unavailable.class);
+    }
+
+    @Test
+    void explainBrokenBody_damaged_isCorrupt() {
+        assertThat(failures.explainBrokenBody("key", new DamagedBodyException(new IllegalStateException("CRC32"))))
+                .isInstanceOf(ObjectStoreException.Corrupt.class)
+                .hasMessageContaining("CRC32");
+    }
+}

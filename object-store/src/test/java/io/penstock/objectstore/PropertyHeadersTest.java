@@ -1,0 +1,110 @@
+package io.penstock.objectstore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+final class PropertyHeadersTest {
+    @ParameterizedTest
+    @CsvSource({
+        "page.html, text/html",
+        "a.b/page.HTML, text/html",
+        "style.css, text/css",
+        "data.json, application/json",
+        "picture.png, image/png",
+        "notes.txt, text/plain",
+        "model.safetensors, application/octet-stream",
+        "html, application/octet-stream",
+        "page.html/, application/octet-stream",
+        ".html.x, application/octet-stream"
+    })
+    void ofNew_name_givesItsType(String key, String type) {
+        assertThat(ObjectProperties.ofNew(key).headers()).containsOnly(Map.entry("content-type", type));
+    }
+
+    @Test
+    void of_answerToAHead_keepsWhatIsTheObjects() {
+        SortedMap<String, String> headers = PropertyHeaders.of(
+                Map.of(
+                        "Content-Type", List.of("text/html"),
+                        "Content-Length", List.of("12"),
+                        "ETag", List.of("\"x\""),
+                        "x-amz-request-id", List.of("1"),
+                        "X-Amz-Meta-Note", List.of("a", "b"),
+                        "x-amz-storage-class", List.of("STANDARD_IA")),
+                false);
+
+        assertThat(headers)
+                .containsOnly(
+                        Map.entry("content-type", "text/html"),
+                        Map.entry("x-amz-meta-note", "a,b"),
+                        Map.entry("x-amz-storage-class", "STANDARD_IA"));
+    }
+
+    @Test
+    void of_whatAPutWouldBeRefusedFor_isLeftOut() {
+        SortedMap<String, String> headers = PropertyHeaders.of(
+                Map.of(
+                        "x-amz-storage-class", List.of("WARM-TIER"),
+                        "x-amz-server-side-encryption", List.of("AES256"),
+                        "Content-Encoding", List.of("aws-chunked")),
+                true);
+
+        assertThat(headers).isEmpty();
+    }
+
+    @Test
+    void of_encryption_isKept() {
+        Map<String, List<String>> kms = Map.of(
+                "x-amz-server-side-encryption", List.of("aws:kms"),
+                "x-amz-server-side-encryption-aws-kms-key-id", List.of("arn:key"),
+                "x-amz-server-side-encryption-bucket-key-enabled", List.of("true"));
+        Map<String, List<String>> aes = Map.of("x-amz-server-side-encryption", List.of("AES256"));
+
+        assertThat(PropertyHeaders.of(kms, true)).hasSize(3);
+        assertThat(PropertyHeaders.of(aes, false)).hasSize(1);
+    }
+
+    @Test
+    void withoutEncoding_leavesTheRest() {
+        ObjectProperties properties = new ObjectProperties(
+                PropertyHeaders.of(
+                        Map.of(
+                                "Content-Encoding", List.of("aws-chunked, gzip"),
+                                "Content-Type", List.of("text/html"),
+                                "x-amz-storage-class", List.of("GLACIER")),
+                        false),
+                Map.of("a", "b"));
+
+        assertThat(properties.headers()).containsEntry("content-encoding", "gzip");
+        assertThat(properties.withoutEncoding().storageClass()).isEqualTo("GLACIER");
+        assertThat(properties.withoutEncoding().headers()).containsOnlyKeys("content-type", "x-amz-storage-class");
+        assertThat(properties.withoutEncoding().tags()).isEqualTo(properties.tags());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "application/octet-stream, page.html, text/html",
+        "application/octet-stream, page.part, application/octet-stream",
+        "text/x-own, page.html, text/x-own"
+    })
+    void renamed_typeOfTheNewName_onlyWhereNoneWasKnown(String before, String key, String after) {
+        ObjectProperties properties = new ObjectProperties(new TreeMap<>(Map.of("content-type", before)), Map.of());
+
+        assertThat(properties.renamed(key).headers()).containsEntry("content-type", after);
+    }
+
+    @Test
+    void of_tags_areEncodedAsAQuery() {
+        ObjectProperties properties = new ObjectProperties(new TreeMap<>(), Map.of("team name", "a&b=c", "x", "+/ü"));
+
+        assertThat(PropertyHeaders.of(properties))
+                .containsOnly(Map.entry("x-amz-tagging", "team%20name=a%26b%3Dc&x=%2B%2F%C3%BC"));
+    }
+}

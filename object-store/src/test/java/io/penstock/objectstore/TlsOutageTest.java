@@ -1,0 +1,133 @@
+package io.penstock.objectstore;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.embeddeds3.EmbeddedS3;
+import io.penstock.objectstore.FaultProxy.Break;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.cert.CertificateException;
+import java.time.Duration;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLHandshakeException;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import software.amazon.awssdk.core.exception.SdkClientException;
+
+/** TLS connections that end while a load balancer or a server restarts are made again. Refused certificates are not. */
+@Timeout(60)
+final class TlsOutageTest {
+    private static final byte[] CONTENT = "hello, world".getBytes(US_ASCII);
+
+    /** More than the SDK tries by itself. */
+    private static final int CUTS = 10;
+
+    @TempDir
+    private Path folder;
+
+    private EmbeddedS3 server;
+    private FaultProxy encrypting;
+
+    /** Sees encrypted bytes: it cuts handshakes. */
+    private FaultProxy cutting;
+
+    private Path certificate;
+
+    @BeforeEach
+    void start() throws Exception {
+        server = new EmbeddedS3(Files.createDirectory(folder.resolve("buckets")), "id", "secret");
+        server.createBucket("bucket");
+        server.put("bucket", "key", CONTENT);
+        TestCertificate made = new TestCertificate(folder, "ip:127.0.0.1");
+        certificate = made.pem();
+        encrypting = new FaultProxy(server.endpoint(), made);
+        cutting = new FaultProxy(encrypting.endpoint());
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        cutting.close();
+        encrypting.close();
+        server.close();
+    }
+
+    @Test
+    void get_handshakesCutForAWhile_arrives() throws Exception {
+        try (ObjectStore store = connect(Duration.ofSeconds(50))) {
+            ObjectVersion version = store.head("key").version();
+            CollectingSink sink = new CollectingSink(CONTENT.length);
+            cutting.breakAfter(0, CUTS, Break.END);
+
+            store.get(version, new ByteRange(0, CONTENT.length), sink);
+
+            assertThat(sink.bytes()).isEqualTo(CONTENT);
+        }
+    }
+
+    @Test
+    void put_handshakesCutForAWhile_arrives() throws Exception {
+        try (ObjectStore store = connect(Duration.ofSeconds(50))) {
+            cutting.breakAfter(0, CUTS, Break.END);
+
+            store.put("new", BytesBody.of(CONTENT), WriteCondition.ALWAYS);
+
+            assertThat(store.head("new").version().size()).isEqualTo(CONTENT.length);
+        }
+    }
+
+    @Test
+    void get_handshakesCutPastTheDeadline_saysSoAndNotOfCertificates() throws Exception {
+        try (ObjectStore store = connect(Duration.ZERO)) {
+            cutting.breakAfter(0, 1000, Break.END);
+
+            assertThatThrownBy(() -> store.head("key"))
+                    .isInstanceOf(ObjectStoreException.Unavailable.class)
+                    .hasMessageContaining("no secure connection")
+                    .hasMessageNotContaining("CA file");
+        }
+    }
+
+    @Test
+    void isPassing_certificateRefused_no() {
+        assertThat(Failures.isPassing(failure(
+                        new SSLHandshakeException("PKIX path building failed", new CertificateException("unknown")))))
+                .isFalse();
+        assertThat(Failures.isPassing(failure(new SSLPeerUnverifiedException("not its name"))))
+                .isFalse();
+    }
+
+    @Test
+    void isPassing_connectionBrokenUnderTls_yes() {
+        assertThat(Failures.isPassing(failure(new SSLHandshakeException("Remote host terminated the handshake"))))
+                .isTrue();
+        assertThat(Failures.isPassing(failure(new SSLException("bad_record_mac"))))
+                .isTrue();
+        assertThat(Failures.isPassing(failure(new ConnectException("refused")))).isTrue();
+    }
+
+    private static SdkClientException failure(IOException cause) {
+        return SdkClientException.create("cannot execute the request", cause);
+    }
+
+    private ObjectStore connect(Duration deadline) throws Exception {
+        return S3ObjectStore.connect(S3Config.builder("bucket")
+                .endpoint(URI.create("https://127.0.0.1:" + cutting.endpoint().getPort()))
+                .pathStyle(true)
+                .credentials(new S3Config.Credentials.Static("id", "secret"))
+                .caFile(certificate)
+                .retryDeadline(deadline)
+                .writeRetryDeadline(deadline)
+                .build());
+    }
+}

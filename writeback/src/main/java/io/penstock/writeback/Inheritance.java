@@ -1,0 +1,19 @@
+package io.penstock.writeback;
+
+import java.nio.file.Path;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is taken over beside what the staging folder has of the bucket itself.
+ *
+ * @param folder in which an earlier version staged; null if there is none
+ * @param namespaces that are other names of the bucket
+ */
+public record Inheritance(@Nullable Path folder, Set<String> namespaces) {
+    public static final Inheritance NONE = new Inheritance(null, Set.of());
+
+    public Inheritance {
+        namespaces = Set.copyOf(namespaces);
+    }
+}

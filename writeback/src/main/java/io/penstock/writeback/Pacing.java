@@ -1,0 +1,33 @@
+package io.penstock.writeback;
+
+import java.util.concurrent.TimeUnit;
+
+/**
+ * How long commits wait, and are waited for. Nanoseconds.
+ *
+ * @param firstPause after a first failure of a commit that nobody waits for; each later one is twice as long
+ * @param longestPause between two attempts
+ * @param patience of a caller that wants a file staged, with a request to the store that is under way: most end earlier
+ */
+record Pacing(long firstPause, long longestPause, long patience) {
+    static final Pacing DEFAULT =
+            new Pacing(TimeUnit.SECONDS.toNanos(1), TimeUnit.SECONDS.toNanos(60), TimeUnit.SECONDS.toNanos(1));
+
+    /** The first attempt is due now. */
+    Pace atOnce() {
+        return new Pace(System.nanoTime(), firstPause, longestPause);
+    }
+
+    /**
+     * When the next attempt is due that nobody waits for.
+     *
+     * @param notBefore by the clock of nanoseconds
+     * @param pause how long to wait after that if it fails
+     */
+    record Pace(long notBefore, long pause, long longestPause) {
+        Pace afterAFailure() {
+            long now = System.nanoTime();
+            return notBefore - now > 0 ? this : new Pace(now + pause, Math.min(2 * pause, longestPause), longestPause);
+        }
+    }
+}

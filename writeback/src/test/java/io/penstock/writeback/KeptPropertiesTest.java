@@ -1,0 +1,173 @@
+package io.penstock.writeback;
+
+import static io.penstock.writeback.Writeback.BLOCK_SIZE;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectProperties;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.testing.Call;
+import io.penstock.testing.Content;
+import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.testing.RecordingObjectStore;
+import io.penstock.testing.Seeded;
+import java.nio.ByteBuffer;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What an object has beside its bytes when it is written over. */
+@Timeout(60)
+final class KeptPropertiesTest {
+    private static final ObjectProperties PROPERTIES = new ObjectProperties(
+            new TreeMap<>(Map.of(
+                    "content-type", "text/html",
+                    "content-encoding", "gzip",
+                    "cache-control", "max-age=60",
+                    "x-amz-meta-owner", "web",
+                    "x-amz-storage-class", "STANDARD_IA",
+                    "x-amz-server-side-encryption", "aws:kms")),
+            Map.of("team", "a b"));
+
+    private final InMemoryObjectStore bucket = new InMemoryObjectStore();
+    private final RecordingObjectStore store = new RecordingObjectStore(bucket);
+    private final CrashingFiles files = new CrashingFiles();
+    private final TestMount mount;
+
+    KeptPropertiesTest() throws Exception {
+        mount = new TestMount(store, files, TestConfig.withMemory(16)).start();
+    }
+
+    @AfterEach
+    void leaksNothing() throws Exception {
+        mount.assertNothingLeaks();
+        mount.close();
+        assertThat(bucket.openUploads()).isEmpty();
+    }
+
+    private ObjectVersion stored(String key, int size) {
+        return bucket.put(key, Content.of(new byte[size]), PROPERTIES);
+    }
+
+    private static ByteBuffer text(String text) {
+        return ByteBuffer.wrap(text.getBytes(UTF_8));
+    }
+
+    @Test
+    void commit_appended_keepsAllAndAsksOnce() throws Exception {
+        WrittenFile file = mount.writeback.open(stored("a", 10));
+        file.append(text("one"));
+        file.commit();
+        file.append(text("two"));
+        file.commit();
+        file.release();
+
+        assertThat(bucket.properties("a")).isEqualTo(PROPERTIES);
+        assertThat(store.only(Call.Properties.class)).containsExactly(new Call.Properties("a"));
+    }
+
+    @Test
+    void commit_shortened_keepsAll() throws Exception {
+        WrittenFile file = mount.writeback.open(stored("a", 10));
+        file.truncate(5);
+        file.commit();
+        file.release();
+
+        assertThat(bucket.properties("a")).isEqualTo(PROPERTIES);
+    }
+
+    @Test
+    void commit_inParts_keepsAll() throws Exception {
+        WrittenFile file = mount.writeback.open(stored("a", 10 * BLOCK_SIZE));
+        file.write(BLOCK_SIZE, text("in place"));
+        file.commit();
+        file.release();
+
+        assertThat(store.only(Call.Complete.class)).hasSize(1);
+        assertThat(bucket.properties("a")).isEqualTo(PROPERTIES);
+        assertThat(store.only(Call.Properties.class)).hasSize(1);
+    }
+
+    @Test
+    void commit_contentReplaced_keepsAllButItsEncoding() throws Exception {
+        WrittenFile file = mount.writeback.create("a", stored("a", 10));
+        file.write(0, text("new"));
+        file.commit();
+        file.append(text("er"));
+        file.commit();
+        file.release();
+
+        assertThat(bucket.properties("a")).isEqualTo(PROPERTIES.withoutEncoding());
+    }
+
+    @Test
+    void commit_cutToNothingAndWrittenAnew_keepsAllButItsEncoding() throws Exception {
+        WrittenFile file = mount.writeback.open(stored("a", 10));
+        file.truncate(0);
+        file.write(0, text("new"));
+        file.commit();
+        file.release();
+
+        assertThat(bucket.properties("a")).isEqualTo(PROPERTIES.withoutEncoding());
+    }
+
+    @Test
+    void commit_newFile_hasTheTypeOfItsNameAndAsksNobody() throws Exception {
+        WrittenFile file = mount.writeback.create("a.html", null);
+        file.write(0, text("new"));
+        file.commit();
+        file.append(text("er"));
+        file.commit();
+        file.release();
+
+        assertThat(bucket.properties("a.html")).isEqualTo(ObjectProperties.ofNew("a.html"));
+        assertThat(bucket.properties("a.html").headers()).containsEntry("content-type", "text/html");
+        assertThat(store.only(Call.Properties.class)).isEmpty();
+    }
+
+    @Test
+    void commit_replacedObjectGoneMeanwhile_isAConflictAsEver() throws Exception {
+        WrittenFile file = mount.writeback.create("a", stored("a", 10));
+        bucket.delete("a");
+        file.write(0, text("new"));
+
+        assertThat(catchThrowable(file::commit)).isInstanceOf(ObjectStoreException.PreconditionFailed.class);
+        file.unlink();
+        file.release();
+    }
+
+    @Test
+    void commit_copyOfAWholeObject_hasTheSourcesProperties() throws Exception {
+        ObjectVersion source = stored("source", 10);
+        WrittenFile file = mount.writeback.create("copy.txt", null);
+        assertThat(file.copyFrom(source, 0, 0, 10, false)).isTrue();
+        assertThat(bucket.properties("copy.txt")).isEqualTo(PROPERTIES);
+        file.append(text("more"));
+        file.commit();
+        file.release();
+
+        assertThat(bucket.properties("copy.txt")).isEqualTo(PROPERTIES);
+    }
+
+    @Test
+    void resume_afterAKill_keepsAll() throws Exception {
+        ObjectVersion base = stored("a", 10);
+        byte[] content = new byte[5 * BLOCK_SIZE];
+        WrittenFile file = mount.writeback.open(base);
+        file.write(0, ByteBuffer.wrap(content));
+        file.fsync();
+        CrashingFiles left = files.crash(Seeded.random(1));
+        try (TestMount second = new TestMount(store, left, TestConfig.withMemory(16)).start()) {
+            second.assertNothingLeaks();
+        }
+        file.unlink(); // of the process that was killed nothing is left
+        file.release();
+
+        assertThat(bucket.head("a").version().size()).isEqualTo(content.length);
+        assertThat(bucket.properties("a")).isEqualTo(PROPERTIES);
+    }
+}

@@ -1,0 +1,75 @@
+package io.penstock.writeback;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.objectstore.ObjectStoreException.Unavailable;
+import io.penstock.testing.Call;
+import io.penstock.testing.Fault;
+import io.penstock.testing.FaultyObjectStore;
+import io.penstock.testing.InMemoryObjectStore;
+import java.nio.ByteBuffer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A process that is told to end while the store is away: what lies only in memory is left to the next. */
+@Timeout(60)
+final class LeavingTest {
+    private final InMemoryObjectStore store = new InMemoryObjectStore();
+    private final FaultyObjectStore away = new FaultyObjectStore(store);
+    private final CrashingFiles files = new CrashingFiles();
+
+    LeavingTest() {
+        away.always(Call.Put.class::isInstance, Fault.fail(Unavailable::new));
+    }
+
+    private static WrittenFile write(TestMount mount, String key) throws Exception {
+        WrittenFile file = mount.writeback.create(key, null);
+        file.write(0, ByteBuffer.wrap(("content of " + key).getBytes(UTF_8)));
+        return file;
+    }
+
+    /** Whose close fails and whose upload is tried again behind, whose upload goes on behind, and which is still open. */
+    private void writeThree(TestMount mount) throws Exception {
+        WrittenFile failed = write(mount, "failed");
+        assertThatThrownBy(failed::commit).isInstanceOf(Unavailable.class);
+        failed.release();
+        write(mount, "behind").release();
+        write(mount, "open");
+    }
+
+    @Test
+    void leave_ofWhatLiesOnlyInMemory_isUploadedByTheNextRun() throws Exception {
+        try (TestMount first = new TestMount(away, files, TestConfig.withMemory(4)).start()) {
+            writeThree(first);
+            assertThat(first.writeback.leave()).isEmpty();
+            assertThat(first.writeback.leave()).as("again").isEmpty();
+        }
+        try (TestMount second = new TestMount(store, files, TestConfig.withMemory(4)).start()) {
+            second.assertNothingLeaks();
+        }
+        for (String key : new String[] {"failed", "behind", "open"}) {
+            assertThat(store.head(key).version().size()).isEqualTo(("content of " + key).length());
+        }
+        assertThat(files.names()).isEmpty();
+    }
+
+    @Test
+    void leave_ofWhatTheDiskDoesNotTake_namesIt() throws Exception {
+        files.set(CrashingFiles.Fault.FULL);
+        try (TestMount mount = new TestMount(away, files, TestConfig.withMemory(4)).start()) {
+            writeThree(mount);
+            assertThat(mount.writeback.leave()).containsExactly("behind", "failed", "open");
+        }
+    }
+
+    @Test
+    void leave_ofARemovedFile_leavesNothing() throws Exception {
+        try (TestMount mount = new TestMount(away, files, TestConfig.withMemory(4)).start()) {
+            write(mount, "gone").unlink();
+            assertThat(mount.writeback.leave()).isEmpty();
+        }
+        assertThat(files.names()).isEmpty();
+    }
+}

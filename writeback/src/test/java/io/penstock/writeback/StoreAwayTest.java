@@ -1,0 +1,262 @@
+package io.penstock.writeback;
+
+import static io.penstock.writeback.Writeback.BLOCK_SIZE;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectStoreException.Unavailable;
+import io.penstock.testing.Call;
+import io.penstock.testing.DelayingObjectStore;
+import io.penstock.testing.Fault;
+import io.penstock.testing.FaultyObjectStore;
+import io.penstock.testing.Gate;
+import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.testing.Seeded;
+import java.nio.ByteBuffer;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Staging goes on while the store is silent or refuses, and what comes of its requests later is not lost. */
+@Timeout(60)
+final class StoreAwayTest {
+    private final InMemoryObjectStore bucket = new InMemoryObjectStore();
+    private final FaultyObjectStore faults = new FaultyObjectStore(bucket);
+    private final DelayingObjectStore store = new DelayingObjectStore(faults);
+    private final CrashingFiles files = new CrashingFiles();
+
+    private TestMount mount(StagingFiles on) throws Exception {
+        Pacing quick = new Pacing(
+                Duration.ofMillis(20).toNanos(),
+                Duration.ofMillis(200).toNanos(),
+                Duration.ofMillis(20).toNanos());
+        return new TestMount(store, on, TestConfig.withMemory(8), (version, content) -> {}, Clock.systemUTC(), quick)
+                .start();
+    }
+
+    private static void append(WrittenFile file, String text) throws Exception {
+        file.append(ByteBuffer.wrap(text.getBytes(UTF_8)));
+    }
+
+    private byte[] stored(String key) throws Exception {
+        ObjectVersion version = bucket.head(key).version();
+        ByteBuffer to = ByteBuffer.allocate(Math.toIntExact(version.size()));
+        try (BaseContent.Reader reader = new StoredBase(bucket).open(version)) {
+            reader.read(0, to);
+        }
+        return to.array();
+    }
+
+    private String text(String key) throws Exception {
+        return new String(stored(key), UTF_8);
+    }
+
+    /** As {@code echo a >>f; echo b >>f; echo c >>f} do. */
+    @Test
+    void closeStaged_whileAPutHangs_returnsAndAllIsCommittedLater() throws Exception {
+        try (TestMount mount = mount(files)) {
+            WrittenFile file = mount.writeback.create("f", null);
+            try (Gate silent = store.hold(Call.Put.class::isInstance)) {
+                append(file, "a");
+                file.closeStaged();
+                silent.awaitHeld(1);
+                append(file, "b");
+                file.closeStaged();
+                append(file, "c");
+                file.fsync();
+                file.write(0, ByteBuffer.wrap("A".getBytes(UTF_8)));
+                file.closeStaged();
+                assertThat(silent.held()).isEqualTo(1);
+            }
+            file.release();
+            mount.assertNothingLeaks();
+            assertThat(mount.writeback.kept()).isEmpty();
+        }
+        assertThat(text("f")).isEqualTo("Abc");
+        assertThat(files.names()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void crash_afterAnFsyncOverAPutThatHung_isNoConflictWhateverTheStoreMadeOfIt(boolean carriedOut) throws Exception {
+        CrashingFiles after;
+        TestMount mount = mount(files);
+        WrittenFile file = mount.writeback.create("f", null);
+        try (Gate silent = store.hold(Call.Put.class::isInstance)) {
+            append(file, "a");
+            file.closeStaged();
+            silent.awaitHeld(1);
+            append(file, "b");
+            file.fsync();
+            after = files.crash(Seeded.random(1));
+            mount.close();
+        }
+        bucket.delete("f");
+        if (carriedOut) {
+            bucket.put("f", "a");
+        }
+        try (TestMount next = mount(after)) {
+            next.assertNothingLeaks();
+            assertThat(next.told).endsWith("committed f 2");
+        }
+        assertThat(text("f")).isEqualTo("ab");
+        try (TestMount last = mount(after)) {
+            assertThat(last.writeback.kept()).isEmpty();
+        }
+    }
+
+    @Test
+    void closeStaged_whileAStoreRefuses_doesNotWaitForTheNextAttempt() throws Exception {
+        faults.always(Call.Put.class::isInstance, Fault.fail(Unavailable::new));
+        try (TestMount mount = mount(files)) {
+            WrittenFile file = mount.writeback.create("f", null);
+            StringBuilder all = new StringBuilder();
+            for (int i = 0; i < 20; i++) {
+                append(file, "line " + i);
+                all.append("line ").append(i);
+                file.closeStaged();
+                long before = faults.injected();
+                while (i == 0 && faults.injected() == before && before == 0) {
+                    Thread.onSpinWait();
+                }
+            }
+            faults.heal();
+            file.release();
+            mount.assertNothingLeaks();
+            assertThat(text("f")).isEqualTo(all.toString());
+        }
+    }
+
+    @Test
+    void commit_whoseAnswerWasLostBeforeMoreWasWritten_isNoConflict() throws Exception {
+        try (TestMount mount = mount(files)) {
+            WrittenFile file = mount.writeback.create("f", null);
+            append(file, "a");
+            faults.next(Call.Put.class::isInstance, Fault.failAfterwards(Unavailable::new));
+            assertThatThrownBy(file::commit).isInstanceOf(Unavailable.class);
+            append(file, "b");
+            file.commit();
+            assertThat(text("f")).isEqualTo("ab");
+            file.release();
+            mount.assertNothingLeaks();
+        }
+    }
+
+    @Test
+    void fsync_ofABlockRewrittenWhileItsPartIsOnItsWay_returns() throws Exception {
+        byte[] content = new byte[3 * BLOCK_SIZE];
+        Seeded.random(7).nextBytes(content);
+        try (TestMount mount = mount(files)) {
+            WrittenFile file = mount.writeback.create("f", null);
+            try (Gate silent = store.hold(Call.UploadPart.class::isInstance)) {
+                file.write(0, ByteBuffer.wrap(content));
+                silent.awaitHeld(1);
+                content[5] ^= 1;
+                file.write(5, ByteBuffer.wrap(content, 5, 1).slice());
+                file.fsync();
+                assertThat(silent.held()).isEqualTo(1);
+            }
+            file.commit();
+            assertThat(Arrays.mismatch(stored("f"), content)).isEqualTo(-1);
+            file.release();
+            mount.assertNothingLeaks();
+        }
+    }
+
+    /**
+     * Decisions that hang, under random changes: what is read, what is committed at last, and what is found and committed
+     * after a crash, whether the last decision was carried out or not, is what was written.
+     */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})
+    void changes_overDecisionsThatHang_areAllCommitted(int seed) throws Exception {
+        RandomGenerator random = Seeded.random(seed);
+        byte[] content = new byte[0];
+        CrashingFiles crashed;
+        TestMount mount = mount(files);
+        WrittenFile file = mount.writeback.create("f", null);
+        for (int round = 0; ; round++) {
+            content = write(file, content, random);
+            Gate silent = random.nextBoolean()
+                    ? store.hold(StoreAwayTest::isDecision)
+                    : store.holdAnswer(StoreAwayTest::isDecision);
+            file.closeStaged();
+            silent.awaitHeld(1);
+            for (int i = 0; i < 4; i++) {
+                content = change(file, content, random);
+                file.closeStaged();
+            }
+            if (round == 3) {
+                crashed = files.crash(random);
+                mount.close();
+                silent.open();
+                break;
+            }
+            silent.open();
+            assertContent(file, content);
+            // Else a commit of this round could take the next round's write along, past its gate.
+            file.commit();
+            assertThat(Arrays.mismatch(stored("f"), content)).isEqualTo(-1);
+            assertContent(file, content);
+        }
+        try (TestMount next = mount(crashed)) {
+            next.assertNothingLeaks();
+            assertThat(Arrays.mismatch(stored("f"), content)).isEqualTo(-1);
+        }
+        try (TestMount last = mount(crashed)) {
+            assertThat(last.writeback.kept()).isEmpty();
+        }
+    }
+
+    private static boolean isDecision(Call call) {
+        return call instanceof Call.Put || call instanceof Call.Complete;
+    }
+
+    private static void assertContent(WrittenFile file, byte[] content) throws Exception {
+        ByteBuffer to = ByteBuffer.allocate(content.length);
+        assertThat(file.size()).isEqualTo(content.length);
+        file.read(0, to);
+        assertThat(Arrays.mismatch(to.array(), content)).isEqualTo(-1);
+    }
+
+    private static byte[] change(WrittenFile file, byte[] before, RandomGenerator random) throws Exception {
+        return switch (random.nextInt(4)) {
+            case 0 -> truncate(file, before, random);
+            case 1 -> zero(file, before, random);
+            default -> write(file, before, random);
+        };
+    }
+
+    private static byte[] truncate(WrittenFile file, byte[] before, RandomGenerator random) throws Exception {
+        int size = random.nextInt(before.length + 1);
+        file.truncate(size);
+        return Arrays.copyOf(before, size);
+    }
+
+    private static byte[] zero(WrittenFile file, byte[] before, RandomGenerator random) throws Exception {
+        int at = random.nextInt(before.length + 1);
+        int length = Math.min(random.nextInt(100_000), before.length - at);
+        file.zero(at, length);
+        byte[] after = before.clone();
+        Arrays.fill(after, at, at + length, (byte) 0);
+        return after;
+    }
+
+    private static byte[] write(WrittenFile file, byte[] before, RandomGenerator random) throws Exception {
+        // So small that the store copies no part of it: a request of which it does is waited for.
+        int at = random.nextInt(Math.min(before.length, BLOCK_SIZE / 2) + 1);
+        byte[] bytes = new byte[1 + random.nextInt(random.nextBoolean() ? 1000 : BLOCK_SIZE / 2)];
+        random.nextBytes(bytes);
+        file.write(at, ByteBuffer.wrap(bytes));
+        byte[] after = Arrays.copyOf(before, Math.max(before.length, at + bytes.length));
+        System.arraycopy(bytes, 0, after, at, bytes.length);
+        return after;
+    }
+}

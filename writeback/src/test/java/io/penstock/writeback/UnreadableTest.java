@@ -1,0 +1,266 @@
+package io.penstock.writeback;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.cache.DataFile;
+import io.penstock.objectstore.ObjectStoreException.Unavailable;
+import io.penstock.testing.Call;
+import io.penstock.testing.Fault;
+import io.penstock.testing.FaultyObjectStore;
+import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.writeback.WatchedFiles.Operation;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What was fsynced is shown as it was, or kept and said: never removed, and never an older content in its place. */
+@Timeout(120)
+final class UnreadableTest {
+    private static final String NEWEST = "second, and longer";
+
+    private final InMemoryObjectStore store = new InMemoryObjectStore();
+    private final FaultyObjectStore away = new FaultyObjectStore(store);
+    private final CrashingFiles files = new CrashingFiles();
+
+    @TempDir
+    Path directory;
+
+    UnreadableTest() {
+        away.always(Call.Put.class::isInstance, Fault.fail(Unavailable::new));
+    }
+
+    /** Two fsyncs of one file; then the process is gone. */
+    private void writeTwice(StagingFiles in) throws Exception {
+        try (TestMount mount = new TestMount(away, in, TestConfig.withMemory(4)).start()) {
+            WrittenFile file = mount.writeback.create("a", null);
+            write(file, "first");
+            file.fsync();
+            write(file, NEWEST);
+            file.fsync();
+        }
+    }
+
+    private static void write(WrittenFile file, String text) throws Exception {
+        file.write(0, ByteBuffer.wrap(text.getBytes(UTF_8)));
+    }
+
+    private static Recovery recover(StagingFiles in) throws IOException {
+        return Recovery.of(new Staging(in, TestMount.NAMESPACE, () -> 1L << 30, System::nanoTime), Set.of());
+    }
+
+    private static String name(StagingFiles in, String end) throws IOException {
+        return in.names().stream().filter(name -> name.endsWith(end)).findAny().orElseThrow();
+    }
+
+    private static byte[] content(StagingFiles in, String name) throws IOException {
+        try (DataFile file = in.open(name)) {
+            ByteBuffer bytes = ByteBuffer.allocate(Math.toIntExact(file.length()));
+            file.read(0, bytes);
+            return bytes.array();
+        }
+    }
+
+    private static CrashingFiles copy(StagingFiles from) throws IOException {
+        CrashingFiles copy = new CrashingFiles();
+        for (String name : from.names()) {
+            try (DataFile file = copy.create(name)) {
+                file.write(0, ByteBuffer.wrap(content(from, name)));
+            }
+        }
+        return copy;
+    }
+
+    /** The files and what is in them; of those set aside as if they were not. */
+    private static Map<String, String> everything(StagingFiles in) throws IOException {
+        Map<String, String> all = new TreeMap<>();
+        for (String name : in.names()) {
+            all.put(name.replace(StagedFile.UNREADABLE, ""), new String(content(in, name), UTF_8));
+        }
+        return all;
+    }
+
+    private static void close(Recovery recovery) {
+        recovery.found().forEach(found -> found.staged().close());
+    }
+
+    @Test
+    void recover_anyBitOfTheJournalFlipped_showsTheNewestOrKeepsAll() throws Exception {
+        writeTwice(files);
+        String journal = name(files, StagedFile.JOURNAL);
+        byte[] bytes = content(files, journal);
+        int shown = 0;
+        for (int bit = 0; bit < 8 * bytes.length; bit++) {
+            CrashingFiles damaged = copy(files);
+            byte flipped = (byte) (bytes[bit / 8] ^ 1 << bit % 8);
+            try (DataFile file = damaged.open(journal)) {
+                file.write(bit / 8, ByteBuffer.wrap(new byte[] {flipped}));
+            }
+            Map<String, String> before = everything(damaged);
+
+            Recovery recovery = recover(damaged);
+
+            assertThat(everything(damaged)).as("bit %s", bit).isEqualTo(before);
+            assertThat(recovery.found().size() + recovery.unreadable().size())
+                    .as("bit %s", bit)
+                    .isEqualTo(1);
+            for (Recovery.Found found : recovery.found()) {
+                assertThat(found.written().size()).as("bit %s", bit).isEqualTo(NEWEST.length());
+                shown++;
+            }
+            close(recovery);
+            assertThat(damaged.opened()).isZero();
+        }
+        assertThat(shown).as("bits that say nothing new").isBetween(1, 20 * 8);
+    }
+
+    @Test
+    void recover_dataFileMissing_keepsTheJournalUntilItIsBack() throws Exception {
+        writeTwice(files);
+        String data = name(files, StagedFile.DATA);
+        files.rename(data, "elsewhere");
+        for (int start = 0; start < 3; start++) {
+            Recovery recovery = recover(files);
+            assertThat(recovery.found()).isEmpty();
+            assertThat(recovery.unreadable()).singleElement().satisfies(file -> {
+                assertThat(file.key()).isEqualTo("a");
+                assertThat(file.reason()).isEqualTo("its data file is missing");
+            });
+        }
+        files.rename("elsewhere", data + StagedFile.UNREADABLE);
+        Recovery recovery = recover(files);
+        assertThat(recovery.unreadable()).isEmpty();
+        assertThat(recovery.found()).hasSize(1);
+        close(recovery);
+    }
+
+    @Test
+    void recover_journalOfALaterVersion_isKeptUntilItIsKnown() throws Exception {
+        writeTwice(files);
+        String journal = name(files, StagedFile.JOURNAL);
+        byte[] ours = content(files, journal);
+        try (DataFile file = files.open(journal)) {
+            file.write(7, ByteBuffer.wrap(new byte[] {2}));
+        }
+        Recovery older = recover(files);
+        assertThat(older.unreadable()).singleElement().satisfies(file -> {
+            assertThat(file.key()).isNull();
+            assertThat(file.journal()).endsWith(journal + ".unreadable");
+            assertThat(file.data()).endsWith(".data.unreadable");
+        });
+        try (DataFile file = files.open(journal + StagedFile.UNREADABLE)) {
+            file.write(7, ByteBuffer.wrap(new byte[] {ours[7]}));
+        }
+        try (TestMount mount = new TestMount(store, files, TestConfig.withMemory(4)).start()) {
+            assertThat(mount.writeback.unreadable()).isEmpty();
+            mount.assertNothingLeaks();
+        }
+        assertThat(store.head("a").version().size()).isEqualTo(NEWEST.length());
+        assertThat(files.names()).isEmpty();
+    }
+
+    @Test
+    void recover_recordOfALaterVersion_keepsAll() throws Exception {
+        Journal journal = Journal.create(files.create("0123456789abcdef.journal"));
+        journal.append(new JournalRecord.Opened(TestMount.NAMESPACE, "a", null, null));
+        ByteBuffer unknown = ByteBuffer.wrap(new byte[] {0, 0, 0, 1, 77});
+        try (DataFile file = files.open("0123456789abcdef.journal")) {
+            java.util.zip.CRC32C checksum = new java.util.zip.CRC32C();
+            checksum.update(unknown.duplicate());
+            ByteBuffer frame = ByteBuffer.allocate(13).putInt(5).putInt((int) checksum.getValue());
+            file.write(journal.length(), frame.put(unknown).flip());
+        }
+        journal.close();
+        assertThat(recover(files).unreadable()).singleElement().satisfies(file -> {
+            assertThat(file.key()).isEqualTo("a");
+            assertThat(file.reason()).contains("no such record: 77");
+        });
+    }
+
+    @Test
+    void fsync_afterASyncOfTheJournalFailed_trustsThatJournalNoMore() throws Exception {
+        AtomicBoolean fails = new AtomicBoolean();
+        WatchedFiles watched = new WatchedFiles(files, (operation, name) -> {
+            if (operation == Operation.FORCE && name.endsWith(StagedFile.JOURNAL) && fails.getAndSet(false)) {
+                throw new IOException("Input/output error");
+            }
+        });
+        try (TestMount mount = new TestMount(away, watched, TestConfig.withMemory(4)).start()) {
+            WrittenFile file = mount.writeback.create("a", null);
+            write(file, "first");
+            file.fsync();
+            fails.set(true);
+            write(file, "second");
+            assertThatThrownBy(file::fsync).isInstanceOf(Unavailable.class);
+            write(file, "third");
+            assertThatThrownBy(file::fsync).as("a promise by that journal").isInstanceOf(Unavailable.class);
+        }
+    }
+
+    @Test
+    void fsync_afterTheFilesCouldNotBeMade_stagesAgain() throws Exception {
+        AtomicBoolean full = new AtomicBoolean(true);
+        WatchedFiles watched = new WatchedFiles(files, (operation, name) -> {
+            if (operation == Operation.WRITE && name.endsWith(StagedFile.JOURNAL) && full.get()) {
+                throw new IOException("No space left on device");
+            }
+        });
+        try (TestMount mount = new TestMount(away, watched, TestConfig.withMemory(4)).start()) {
+            WrittenFile file = mount.writeback.create("a", null);
+            write(file, "first");
+            assertThatThrownBy(file::fsync).isInstanceOf(Unavailable.class);
+            full.set(false);
+            file.fsync();
+            assertThat(mount.staging.isUsable()).isTrue();
+            assertThat(file.isDirty()).isTrue();
+        }
+    }
+
+    @Test
+    void open_aFolderOfTheUsers_isRefusedAndNothingIsTouched() throws Exception {
+        for (String name : List.of("weights.data", "run.journal", "part.new")) {
+            Files.writeString(directory.resolve(name), name);
+        }
+        assertThatThrownBy(() -> new LocalStagingFiles(directory))
+                .hasMessageContaining("'part.new'")
+                .hasMessageContaining("write.staging");
+        for (String name : List.of("weights.data", "run.journal", "part.new")) {
+            assertThat(directory.resolve(name)).content().isEqualTo(name);
+        }
+        assertThat(directory.resolve("lock")).doesNotExist();
+    }
+
+    @Test
+    void open_aFolderOfAnEarlierVersion_takesItOver() throws Exception {
+        Files.writeString(directory.resolve("lock"), "4711\n");
+        Files.writeString(directory.resolve("probe"), "");
+        Files.writeString(directory.resolve("0123456789abcdef.data"), "");
+        try (LocalStagingFiles local = new LocalStagingFiles(directory)) {
+            assertThat(local.names()).containsExactly("0123456789abcdef.data");
+        }
+    }
+
+    @Test
+    void names_ofLinksAndForeignFiles_areNone() throws Exception {
+        try (LocalStagingFiles local = new LocalStagingFiles(directory.resolve("staging"))) {
+            Path theirs = Files.writeString(directory.resolve("theirs"), "theirs");
+            Files.createSymbolicLink(directory.resolve("staging/0123456789abcdef.data"), theirs);
+            Files.writeString(directory.resolve("staging/weights.data"), "");
+            Files.writeString(directory.resolve("staging/part.new"), "");
+            assertThat(local.names()).isEmpty();
+            recover(local);
+        }
+        assertThat(directory.resolve("staging/weights.data")).exists();
+        assertThat(directory.resolve("staging/part.new")).exists();
+    }
+}
