@@ -139,6 +139,9 @@ final class Block {
         data.remove(from, to);
         inMemory.remove(from, to);
         unstaged.remove(from, to);
+        if (staging != null) {
+            staging.remove(from, to); // it arrives, but does not count
+        }
         stored.remove(from, to);
         changed(from, to);
     }
@@ -250,6 +253,11 @@ final class Block {
             original = null;
         }
         return mayBeStaged();
+    }
+
+    /** It has a place of its own in the staging file: there is no need to wait for what was there before. */
+    void standAlone() {
+        original = null;
     }
 
     private boolean leavesPlace() {

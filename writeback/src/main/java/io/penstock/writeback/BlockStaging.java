@@ -61,6 +61,7 @@ final class BlockStaging {
             if (!mayBeStaged(block) || !shared.staging().isUsable()) {
                 return false;
             }
+            live.startOver();
             to = live.ground().use();
             source = block.beginStaging();
             bytes = block.data().length();
@@ -70,7 +71,7 @@ final class BlockStaging {
         }
         boolean staged = false;
         try {
-            staged = to.staged().take(block.index(), bytes) && write(block, source, runs, to.staged());
+            staged = to.data().take(block.index(), bytes) && write(block, source, runs, to.data());
             return staged;
         } finally {
             lock.lock();
@@ -84,7 +85,7 @@ final class BlockStaging {
         }
     }
 
-    private boolean write(Block block, Piece source, List<ByteRange> runs, StagedFile to) throws IOException {
+    private boolean write(Block block, Piece source, List<ByteRange> runs, StagedData to) throws IOException {
         for (int page = 0; page < BLOCK_SIZE / PAGE_SIZE; page++) {
             live.sums().seal(block, page);
         }

@@ -26,8 +26,8 @@ record CachedPages(PageCache cache, String namespace) implements CommittedPages 
             if (whole.isEmpty()) {
                 return;
             }
-            StagedFile file = content.ground().staged();
-            boolean staged = file.hasData() && !file.isSuspect() && content.stageAll();
+            Ground under = content.ground();
+            boolean staged = under.data().isThere() && !under.staged().isSuspect() && content.stageAll();
             if (!staged || !adopt(version, content, whole)) {
                 fill(version, content, whole);
             }
@@ -48,10 +48,10 @@ record CachedPages(PageCache cache, String namespace) implements CommittedPages 
             checksums[page] = content.checksum(page);
         }
         content.retire();
-        StagedFile staged = content.ground().staged();
-        staged.forgetJournal(); // first: it speaks of all that is about to be freed, and of a file that is about to go
-        staged.freeAllBut(whole);
-        return staged.giveTo(cache, version, whole, checksums);
+        content.ground().staged().forgetJournal(); // first: it speaks of what is about to be freed or to go
+        StagedData data = content.ground().data();
+        data.freeAllBut(whole);
+        return data.giveTo(cache, version, whole, checksums);
     }
 
     private void fill(ObjectVersion version, StillContent content, BitSet whole)

@@ -173,11 +173,16 @@ final class Content {
     private void forget(long from, long to) {
         for (Block block : List.copyOf(blocksIn(from, to))) {
             boolean whole = from <= block.start() && Math.min(block.end(), size) <= to;
-            if (whole && block.mayBeStaged()) { // else its successor would not wait for what is still written there
+            // Else its successor would not wait for what is still written, or read, in its place.
+            if (whole && block.mayBeStaged() && !block.isHeld()) {
                 blocks.remove(block.index());
                 block.drop();
             } else {
-                blockForWriting(block.start()).forget(Math.max(from, block.start()), Math.min(to, block.end()));
+                Block rest = blockForWriting(block.start());
+                rest.forget(Math.max(from, block.start()), Math.min(to, block.end()));
+                if (whole) {
+                    rest.evict();
+                }
             }
         }
     }
@@ -302,6 +307,12 @@ final class Content {
     void commitBegins() {
         sinceCommit = new Removals();
         copiedSinceCommit = new Copies();
+    }
+
+    /** Whether nothing is left of what there was when the journal was written, and nothing is staged of what there is. */
+    boolean isReplaced() {
+        return sinceJournal.cut == 0
+                && blocks.values().stream().allMatch(block -> block.stored().isEmpty());
     }
 
     Removals takeSinceJournal() {

@@ -138,7 +138,7 @@ final class ContentReads {
             throws ObjectStoreException, IOException, InterruptedException {
         int wanted = to.remaining();
         int read = switch (segment.source()) {
-            case STAGED -> under.staged().read(position, to);
+            case STAGED -> under.data().read(position, to);
             case BASE -> under.reader().read(position, to);
             case COPIED -> readCopied(segment.copied(), under, position, to);
             case HOLE, MEMORY -> putZeros(to);

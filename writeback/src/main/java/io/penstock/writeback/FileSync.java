@@ -204,6 +204,7 @@ final class FileSync {
                 renamed = false;
             }
             removed = content.takeSinceJournal();
+            records.addAll(ground.staged().speakOf(ground.data()));
             records.addAll(file.unheard().doubts());
             records.add(written(removed));
         } finally {
@@ -221,6 +222,7 @@ final class FileSync {
         if (!madeDurable(ground, wanted)) {
             return false;
         }
+        ground.staged().spoken(ground.data());
         journal.shorten();
         return true;
     }
@@ -229,7 +231,7 @@ final class FileSync {
     private void putBack(Ground ground, Content.Removals removed, boolean named) {
         bytes.lock().lock();
         try {
-            if (bytes.ground() == ground) {
+            if (bytes.ground().staged() == ground.staged()) {
                 renamed |= named;
                 bytes.content().putBack(removed);
                 bytes.content().blocks().forEach(block -> block.setJournalled(false)); // forks of those it was of, too

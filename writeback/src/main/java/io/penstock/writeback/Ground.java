@@ -7,12 +7,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the bytes of a file are that are not in memory: its staging file and the committed version below. Both are
- * replaced by a commit, and stay open until the last read of them has ended.
+ * Where the bytes of a file are that are not in memory: its data file in staging and the committed version below. Both
+ * are replaced by a commit, the data file also when all of the content is replaced; they stay open until the last read of
+ * them has ended.
  */
 final class Ground {
     private final BaseContent base;
     private final StagedFile staged;
+    private final StagedData data;
 
     /** Changed with the file's lock held; reads of what is below find it without. */
     private volatile @Nullable ObjectVersion version;
@@ -30,6 +32,13 @@ final class Ground {
         this.version = version;
         this.base = base;
         this.staged = staged;
+        this.data = staged.data();
+    }
+
+    /** The same version below another data file. */
+    Ground startOver() {
+        StagedData _ = staged.startOver();
+        return new Ground(version, base, staged);
     }
 
     @Nullable
@@ -39,6 +48,10 @@ final class Ground {
 
     StagedFile staged() {
         return staged;
+    }
+
+    StagedData data() {
+        return data;
     }
 
     /** The same bytes are found as another version from now on. */
@@ -86,6 +99,6 @@ final class Ground {
 
     private synchronized void close() {
         readers.values().forEach(BaseContent.Reader::close);
-        staged.close();
+        staged.close(data);
     }
 }

@@ -36,6 +36,9 @@ sealed interface JournalRecord {
     record Written(long size, long baseEnd, long cut, Instant modified, List<ByteRange> zeroed, List<ByteRange> data)
             implements JournalRecord {}
 
+    /** What {@link Written} speaks of from the next on lies in the data file of this generation; before, in that of 0. */
+    record InData(int generation) implements JournalRecord {}
+
     /** A multipart upload of it has begun, maybe under a name that it had before. */
     record UploadCreated(MultipartUpload upload, PartLayout layout) implements JournalRecord {}
 
@@ -133,6 +136,10 @@ sealed interface JournalRecord {
                 to.writeLong(size);
                 to.writeInt(crc32c);
             }
+            case InData(int generation) -> {
+                to.writeByte(11);
+                to.writeInt(generation);
+            }
         }
     }
 
@@ -161,6 +168,7 @@ sealed interface JournalRecord {
             case 8 -> new Dropped();
             case 9 -> new Withdrawn();
             case 10 -> new Sent(from.readLong(), from.readInt());
+            case 11 -> new InData(from.readInt());
             default -> throw new IOException("no such record: " + type);
         };
     }

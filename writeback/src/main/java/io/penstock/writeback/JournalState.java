@@ -4,6 +4,7 @@ import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.writeback.JournalRecord.Dropped;
+import io.penstock.writeback.JournalRecord.InData;
 import io.penstock.writeback.JournalRecord.Kept;
 import io.penstock.writeback.JournalRecord.Opened;
 import io.penstock.writeback.JournalRecord.PartUploaded;
@@ -30,6 +31,11 @@ final class JournalState implements Consumer<JournalRecord> {
     private final Ranges data = new Ranges();
     private final Ranges zeros = new Ranges();
 
+    /** Of the data file that the last {@link Written} speaks of. */
+    private int generation;
+
+    private int nextGeneration;
+
     /** Those that have not ended, the last created first: more than one if an earlier one was still being aborted. */
     private final Deque<UploadCreated> uploads = new ArrayDeque<>();
 
@@ -50,6 +56,7 @@ final class JournalState implements Consumer<JournalRecord> {
                 sent.clear();
                 withdrawn = false;
             }
+            case InData(int next) -> nextGeneration = next;
             case Written entry -> replay(entry);
             case UploadCreated entry -> {
                 uploads.push(entry);
@@ -74,6 +81,9 @@ final class JournalState implements Consumer<JournalRecord> {
         }
         records.addAll(uploads.reversed());
         parts.values().forEach(part -> records.add(new PartUploaded(part.part(), part.crc32c())));
+        if (generation > 0) {
+            records.add(new InData(generation));
+        }
         if (written != null) {
             records.add(new Written(
                     written.size(),
@@ -113,6 +123,7 @@ final class JournalState implements Consumer<JournalRecord> {
             data.add(range.offset(), range.end());
         }
         written = entry;
+        generation = nextGeneration;
     }
 
     /** Null if the journal ends before it says what file it is. */
@@ -129,6 +140,11 @@ final class JournalState implements Consumer<JournalRecord> {
 
     Ranges data() {
         return data;
+    }
+
+    /** Of the data file that {@link #data} is in. */
+    int generation() {
+        return generation;
     }
 
     Ranges zeros() {

@@ -347,8 +347,23 @@ final class LiveContent implements BlockMemory.Writer {
         }
     }
 
+    /**
+     * Something is about to be staged: if the content has replaced all that the journal speaks of, it goes to a data file
+     * of its own, so that a crash finds the one or the other. With the lock held.
+     */
+    void startOver() {
+        if (frozen != null || !content.isReplaced() || !ground.staged().speaksOf(ground.data())) {
+            return;
+        }
+        Ground before = ground;
+        ground = before.startOver();
+        content.blocks().forEach(Block::standAlone);
+        before.release(); // its files are not removed yet: closing them is quick
+    }
+
     /** Holds everything, and has changes from now on go above it. With the lock held. */
     StillContent freeze() {
+        startOver();
         content.commitBegins();
         frozen = new StillContent(
                 this, content.hold(0, content.size()), ground.use(), new ByteRange(0, Math.max(1, content.size())));
@@ -434,7 +449,7 @@ final class LiveContent implements BlockMemory.Writer {
 
     /** {@link #relieve}, if that frees space on the staging disk, and space is what it lacks. */
     boolean relieveStaging() {
-        return !shared.staging().isBroken() && locked(() -> ground.staged().hasData() && owner.relieve());
+        return !shared.staging().isBroken() && locked(() -> ground.data().isThere() && owner.relieve());
     }
 
     @Override

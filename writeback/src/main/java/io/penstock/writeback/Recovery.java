@@ -8,6 +8,7 @@ import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.NavigableSet;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -98,7 +99,7 @@ final class Recovery {
     }
 
     private void run() throws IOException {
-        Set<String> names = new TreeSet<>(staging.files().names());
+        NavigableSet<String> names = new TreeSet<>(staging.files().names());
         for (String name : names) {
             try {
                 if (name.endsWith(StagedFile.JOURNAL)) {
@@ -121,15 +122,22 @@ final class Recovery {
         return name.substring(0, name.length() - end.length());
     }
 
-    private static boolean isWithoutJournal(String name, Set<String> names) {
-        if (!name.endsWith(StagedFile.DATA)) {
+    private static boolean isWithoutJournal(String file, NavigableSet<String> names) {
+        if (!file.endsWith(StagedFile.DATA)) {
             return false;
         }
-        String journal = withoutEnd(name, StagedFile.DATA) + StagedFile.JOURNAL;
+        String journal = StagedFile.nameOf(file) + StagedFile.JOURNAL;
         return !names.contains(journal) && !names.contains(journal + StagedFile.UNREADABLE);
     }
 
-    private void take(String name, Set<String> names) throws IOException {
+    /** The data files of a staged file; there may be one that its journal did not speak of yet, or not any more. */
+    private static List<String> dataOf(String name, String end, NavigableSet<String> names) {
+        return names.subSet(name + ".", name + "/").stream() // '/' follows '.'
+                .filter(file -> file.endsWith(end))
+                .toList();
+    }
+
+    private void take(String name, NavigableSet<String> names) throws IOException {
         JournalState state = new JournalState();
         Journal journal;
         try {
@@ -147,19 +155,23 @@ final class Recovery {
             }
             return;
         }
-        boolean hasData = names.contains(name + StagedFile.DATA);
+        String data = StagedFile.dataName(name, state.generation());
+        boolean hasData = names.contains(data);
         if (needsData(state) && !hasData) {
             journal.close();
             setAside(name, names, state, DATA_MISSING);
         } else if (opened == null || written == null) {
             journal.close();
-            remove(name + StagedFile.DATA);
+            dataOf(name, StagedFile.DATA, names).forEach(this::remove);
             if (state.uploads().isEmpty()) {
                 remove(name + StagedFile.JOURNAL);
             } else {
                 orphans.add(new Orphans(state.uploads(), () -> remove(name + StagedFile.JOURNAL)));
             }
         } else {
+            dataOf(name, StagedFile.DATA, names).stream()
+                    .filter(other -> !other.equals(data))
+                    .forEach(this::remove);
             add(name, opened, written, state, journal, hasData);
         }
     }
@@ -183,19 +195,19 @@ final class Recovery {
     }
 
     /** Nothing of it is used. The data file first: without its journal it would be removed. */
-    private void setAside(String name, Set<String> names, JournalState state, String reason) {
+    private void setAside(String name, NavigableSet<String> names, JournalState state, String reason) {
         try {
             StagingFiles files = staging.files();
-            if (names.contains(name + StagedFile.DATA)) {
-                files.rename(name + StagedFile.DATA, name + StagedFile.DATA + StagedFile.UNREADABLE);
-                files.force();
+            for (String data : dataOf(name, StagedFile.DATA, names)) {
+                files.rename(data, data + StagedFile.UNREADABLE);
             }
+            files.force();
             files.rename(name + StagedFile.JOURNAL, name + StagedFile.JOURNAL + StagedFile.UNREADABLE);
             files.force();
         } catch (IOException e) {
             log.warn("The journal {} cannot be set aside: {}", name, e.toString());
         }
-        boolean hasData = names.contains(name + StagedFile.DATA);
+        boolean hasData = names.contains(StagedFile.dataName(name, state.generation()));
         UnreadableFile file = unreadable(name, hasData, state, reason);
         log.error(
                 "What was written to {} is not uploaded, because its journal {} cannot be read: {}. It is kept:"
@@ -212,7 +224,7 @@ final class Recovery {
                 opened == null ? null : opened.key(),
                 reason,
                 path(name + StagedFile.JOURNAL),
-                hasData ? path(name + StagedFile.DATA) : null);
+                hasData ? path(StagedFile.dataName(name, state.generation())) : null);
     }
 
     private String path(String name) {
@@ -224,27 +236,30 @@ final class Recovery {
     }
 
     /** It was set aside: by an earlier version, maybe, that knew less. */
-    private void tryAgain(String name, Set<String> names) throws IOException {
-        String data = name + StagedFile.DATA + StagedFile.UNREADABLE;
-        boolean hasData = names.contains(data);
+    private void tryAgain(String name, NavigableSet<String> names) throws IOException {
         JournalState state = new JournalState();
         try {
             replay(name + StagedFile.JOURNAL + StagedFile.UNREADABLE, state).close();
         } catch (Journal.UnreadableException e) {
-            unreadable.add(unreadable(name, hasData, state, reason(e)));
+            unreadable.add(unreadable(name, isSetAside(name, state, names), state, reason(e)));
             return;
         }
+        boolean hasData = isSetAside(name, state, names);
         if (needsData(state) && !hasData) {
             unreadable.add(unreadable(name, false, state, DATA_MISSING));
             return;
         }
         StagingFiles files = staging.files();
         files.rename(name + StagedFile.JOURNAL + StagedFile.UNREADABLE, name + StagedFile.JOURNAL);
-        if (hasData) {
-            files.rename(data, name + StagedFile.DATA);
+        for (String data : dataOf(name, StagedFile.DATA + StagedFile.UNREADABLE, names)) {
+            files.rename(data, withoutEnd(data, StagedFile.UNREADABLE));
         }
         files.force();
-        take(name, Set.copyOf(files.names()));
+        take(name, new TreeSet<>(files.names()));
+    }
+
+    private static boolean isSetAside(String name, JournalState state, NavigableSet<String> names) {
+        return names.contains(StagedFile.dataName(name, state.generation()) + StagedFile.UNREADABLE);
     }
 
     private void add(
@@ -256,7 +271,8 @@ final class Recovery {
             boolean hasData)
             throws IOException {
         JournalledUpload upload = state.upload();
-        StagedFile staged = StagedFile.found(staging, name, journal, hasData, state.data(), state.uploads());
+        StagedFile staged =
+                StagedFile.found(staging, name, journal, state.generation(), hasData, state.data(), state.uploads());
         List<MultipartUpload> others = state.uploads().stream()
                 .filter(other -> upload == null || !other.equals(upload.upload()))
                 .toList();

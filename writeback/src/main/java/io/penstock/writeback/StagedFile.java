@@ -1,18 +1,12 @@
 package io.penstock.writeback;
 
 import io.penstock.cache.DataFile;
-import io.penstock.cache.PageCache;
-import io.penstock.core.ByteRange;
-import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.MultipartUpload;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.util.BitSet;
+import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -20,10 +14,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One file's content on the staging disk: a sparse data file with each byte at its place, and a journal. Each is made
- * when it is first needed. Safe for use by any number of threads.
+ * One file's content on the staging disk: its {@linkplain StagedData data file}, and a journal, made when it is first
+ * needed. Safe for use by any number of threads.
+ *
+ * <p>What a program replaces as a whole is staged in a data file of its own, beside the one that the journal speaks of:
+ * until the journal speaks of the new one, a crash finds what the last fsync or close has promised, and nothing of what
+ * was to take its place.
  */
-final class StagedFile implements AutoCloseable {
+final class StagedFile {
     static final String DATA = ".data";
     static final String JOURNAL = ".journal";
 
@@ -31,7 +29,10 @@ final class StagedFile implements AutoCloseable {
     static final String UNREADABLE = ".unreadable";
 
     private static final Pattern NAME =
-            Pattern.compile("[0-9a-f]{16}(\\.data|\\.journal|\\.journal\\.new)(\\.unreadable)?");
+            Pattern.compile("[0-9a-f]{16}((\\.[0-9]+)?\\.data|\\.journal|\\.journal\\.new)(\\.unreadable)?");
+
+    /** The journal speaks of no data file. */
+    private static final int NONE = -1;
 
     private static final Logger log = LoggerFactory.getLogger(StagedFile.class);
 
@@ -39,9 +40,15 @@ final class StagedFile implements AutoCloseable {
     private final String name;
 
     // Guarded by this, which is held while the files are made.
-    private volatile @Nullable DataFile data; // whether there is one is asked with the file's lock held, too
+    private volatile StagedData data; // read with the file's lock held, too
     private @Nullable Journal journal;
     private boolean gone;
+
+    /** Those that {@link #data} takes the place of; no more than one of them is spoken of. */
+    private final List<StagedData> earlier = new ArrayList<>();
+
+    /** The generation of data files that the journal may speak of, in what is durable or has yet to be. */
+    private int spokenOf = NONE;
 
     /** Uploads that the journal names and that have neither been completed nor aborted. */
     private final Set<MultipartUpload> uploads = new HashSet<>();
@@ -61,14 +68,18 @@ final class StagedFile implements AutoCloseable {
     /** Whether the journal's would: then its removal has to, as well. */
     private boolean journalDurable;
 
-    /** Bytes taken of the disk for each block that has been written to, whether its bytes still count or not. */
-    private final Map<Long, Long> taken = new HashMap<>();
-
-    private long takenBytes;
-
     StagedFile(Staging staging, String name) {
+        this(staging, name, 0);
+    }
+
+    private StagedFile(Staging staging, String name, int generation) {
         this.staging = staging;
         this.name = name;
+        this.data = newData(generation);
+    }
+
+    private StagedData newData(int generation) {
+        return new StagedData(staging, dataName(name, generation), generation, this::madeOne);
     }
 
     /** Whether it is the name of a file of a staged file's. */
@@ -76,113 +87,82 @@ final class StagedFile implements AutoCloseable {
         return NAME.matcher(name).matches();
     }
 
+    /** Of the staged file whose file has this name: what the names of all its files begin with. */
+    static String nameOf(String file) {
+        return file.substring(0, file.indexOf('.'));
+    }
+
+    /** Of the data file of a staged file of this name. */
+    static String dataName(String name, int generation) {
+        return generation == 0 ? name + DATA : name + "." + generation + DATA;
+    }
+
     /**
      * What an earlier run left.
      *
-     * @param isThere whether there is a data file, of which only what the journal speaks of is kept
+     * @param generation of the data file that the journal speaks of
+     * @param isThere whether there is one, of which only what the journal speaks of is kept
      * @param uploads that the journal names
      */
     static StagedFile found(
             Staging staging,
             String name,
             Journal journal,
+            int generation,
             boolean isThere,
             Ranges data,
             Collection<MultipartUpload> uploads)
             throws IOException {
-        StagedFile file = new StagedFile(staging, name);
+        StagedFile file = new StagedFile(staging, name, generation);
         file.journal = journal;
         file.namesDurable = true;
         file.journalDurable = true;
+        file.spokenOf = generation;
         file.uploads.addAll(uploads);
         if (isThere) {
-            file.data = staging.files().open(name + DATA);
-            cut(file.data, data.end());
-        }
-        for (ByteRange range : data.toList()) {
-            for (long block = Content.indexOf(range.offset()); block <= Content.indexOf(range.end() - 1); block++) {
-                long from = Math.max(range.offset(), block * Writeback.BLOCK_SIZE);
-                long to = Math.min(range.end(), (block + 1) * Writeback.BLOCK_SIZE);
-                file.taken.merge(block, to - from, Long::sum);
-            }
-        }
-        file.takenBytes = data.length();
-        staging.found(file.takenBytes);
-        return file;
-    }
-
-    private static void cut(DataFile data, long length) {
-        try {
-            data.setLength(length);
-        } catch (IOException e) {
-            log.debug("What is behind the journalled part of a data file stays", e);
-        }
-    }
-
-    /** Takes space for so many bytes of the block in all. False if there is none, or if this was removed meanwhile. */
-    synchronized boolean take(long block, long bytes) {
-        if (gone) {
-            return false; // nobody would give it back
-        }
-        long more = Math.max(0, bytes - taken.getOrDefault(block, 0L));
-        if (!staging.take(more)) {
-            return false;
-        }
-        taken.merge(block, bytes, Math::max);
-        takenBytes += more;
-        return true;
-    }
-
-    /** False if this was removed meanwhile, which says nothing of the disk. */
-    boolean write(long position, ByteBuffer from) throws IOException {
-        try {
-            DataFile file = dataUnlessGone();
-            if (file == null) {
-                return false;
-            }
-            file.write(position, from);
-            staging.succeeded();
-            return true;
-        } catch (IOException e) {
-            staging.failed("write", e);
-            throw e;
-        }
-    }
-
-    int read(long position, ByteBuffer to) throws IOException {
-        DataFile file;
-        synchronized (this) {
-            file = data;
-        }
-        if (file == null) {
-            throw new IOException("nothing is staged in " + name);
-        }
-        return file.read(position, to);
-    }
-
-    private DataFile dataForWriting() throws IOException {
-        DataFile file = dataUnlessGone();
-        if (file == null) {
-            throw new IOException("used after it was removed: " + name);
+            file.data.found(data);
         }
         return file;
     }
 
-    private synchronized @Nullable DataFile dataUnlessGone() throws IOException {
-        if (gone) {
-            return null;
-        }
-        if (data == null) {
-            data = staging.files().create(name + DATA);
-            made++;
-            namesDurable = false;
-        }
+    /** The one that is written to. */
+    StagedData data() {
         return data;
     }
 
-    /** Never waits. */
-    boolean hasData() {
-        return data != null;
+    private synchronized void madeOne() {
+        made++;
+        namesDurable = false;
+    }
+
+    /** Whether a crash may find what is in this data file. */
+    synchronized boolean speaksOf(StagedData of) {
+        return spokenOf == of.generation();
+    }
+
+    /** Goes on in another data file; the one that the journal speaks of stays until it speaks of that. */
+    synchronized StagedData startOver() {
+        earlier.add(data);
+        data = newData(data.generation() + 1);
+        return data;
+    }
+
+    /** The journal is about to speak of this data file. @return what it has to say first */
+    synchronized List<JournalRecord> speakOf(StagedData of) {
+        spokenOf = of.generation();
+        return of.generation() == 0 ? List.of() : List.of(new JournalRecord.InData(of.generation()));
+    }
+
+    /** What the journal says of this data file is durable: those before it are not needed any more. */
+    void spoken(StagedData of) {
+        List<StagedData> over;
+        synchronized (this) {
+            over = earlier.stream()
+                    .filter(data -> data.generation() < of.generation())
+                    .toList();
+            earlier.removeAll(over);
+        }
+        over.forEach(StagedData::remove);
     }
 
     /** The journal; it begins with this record if it is new, and its name and the data file's are durable then. */
@@ -192,9 +172,8 @@ final class StagedFile implements AutoCloseable {
         }
         if (journal == null) {
             journal = newJournal(opened);
-            namesDurable = false;
             journalDurable = false;
-            made++;
+            madeOne();
         }
         return journal;
     }
@@ -221,10 +200,7 @@ final class StagedFile implements AutoCloseable {
         try {
             current.shorten(staging.files(), name + JOURNAL);
         } finally {
-            synchronized (this) {
-                made++;
-                namesDurable = false;
-            }
+            madeOne();
         }
         force();
     }
@@ -236,14 +212,8 @@ final class StagedFile implements AutoCloseable {
 
     /** Makes durable what is written: the data and the names. */
     void force() throws IOException {
-        DataFile file;
-        synchronized (this) {
-            file = data;
-        }
         try {
-            if (file != null) {
-                file.force();
-            }
+            data.force();
             int names = namesToSync();
             if (names >= 0) {
                 staging.files().force();
@@ -293,40 +263,9 @@ final class StagedFile implements AutoCloseable {
     /** Where what is staged lies, for messages. */
     String where() {
         try {
-            return staging.files().path(name + DATA).toString();
+            return staging.files().path(data.name()).toString();
         } catch (IOException e) {
             return "memory";
-        }
-    }
-
-    /**
-     * Gives the data file to the cache as that of the committed version. False if it does not take it. No journal may
-     * speak of the file any more.
-     */
-    boolean giveTo(PageCache cache, ObjectVersion version, BitSet pages, int[] checksums) {
-        try {
-            DataFile file = dataForWriting();
-            file.setLength(version.size());
-            return cache.adopt(staging.namespace(), version, staging.files().path(name + DATA), pages, checksums);
-        } catch (IOException e) {
-            log.debug("What was written of {} is not cached", version, e);
-            return false;
-        }
-    }
-
-    /** Gives the space of all other pages back. */
-    void freeAllBut(BitSet pages) throws IOException {
-        List<Long> blocks;
-        synchronized (this) {
-            blocks = List.copyOf(taken.keySet());
-        }
-        int pagesPerBlock = Writeback.BLOCK_SIZE / PageCache.PAGE_SIZE;
-        for (long block : blocks) {
-            for (long page = block * pagesPerBlock; page < (block + 1) * pagesPerBlock; page++) {
-                if (!pages.get(Math.toIntExact(page))) {
-                    dataForWriting().punch(page * PageCache.PAGE_SIZE, PageCache.PAGE_SIZE);
-                }
-            }
         }
     }
 
@@ -386,41 +325,39 @@ final class StagedFile implements AutoCloseable {
 
     /** It waits for people, maybe for long: it takes nothing of what staging may use. */
     void uncount() {
-        long bytes;
-        synchronized (this) {
-            bytes = takenBytes;
-            takenBytes = 0;
-        }
-        staging.free(bytes);
+        allData().forEach(StagedData::uncount);
     }
 
-    /** Removes what is still there. Whoever reads the data file may go on until it is closed. */
+    private synchronized List<StagedData> allData() {
+        List<StagedData> all = new ArrayList<>(earlier);
+        all.add(data);
+        return all;
+    }
+
+    /** Removes what is still there. Whoever reads a data file may go on until it is closed. */
     void remove() {
         forgetJournal();
-        long bytes;
         synchronized (this) {
             gone = true;
-            bytes = takenBytes;
-            takenBytes = 0;
         }
-        try {
-            if (hasData()) {
-                staging.files().remove(name + DATA);
-            }
-        } catch (IOException e) {
-            staging.failed("remove a file", e);
-        }
-        staging.free(bytes);
+        allData().forEach(StagedData::remove);
     }
 
-    /** Closes the files; those that were not removed stay for another run. */
-    @Override
-    public synchronized void close() {
-        try (DataFile first = data;
-                Journal second = journal) {
-            log.trace("{} {} are closed", first, second);
+    /** Closes the data file, and with the last one the journal; what was not removed stays for another run. */
+    void close(StagedData of) {
+        try {
+            of.close();
+            if (of == data) {
+                closeJournal();
+            }
         } catch (IOException e) {
             log.debug("A staging file could not be closed", e);
+        }
+    }
+
+    private synchronized void closeJournal() throws IOException {
+        if (journal != null) {
+            journal.close();
         }
     }
 }

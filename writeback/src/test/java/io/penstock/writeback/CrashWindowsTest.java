@@ -190,6 +190,66 @@ final class CrashWindowsTest {
         }
     }
 
+    private static byte[] bytes(int seed, int length) {
+        byte[] bytes = new byte[length];
+        Seeded.random(seed).nextBytes(bytes);
+        return bytes;
+    }
+
+    private static byte[] content(WrittenFile file) throws Exception {
+        ByteBuffer to = ByteBuffer.allocate(Math.toIntExact(file.size()));
+        file.read(0, to);
+        return to.array();
+    }
+
+    /** As {@code cp new old; sync old} does, and does again. */
+    @Test
+    void crash_whileAllOfAFileIsReplaced_findsTheOneOrTheOther() throws Exception {
+        byte[] one = bytes(1, 2 * BLOCK_SIZE + 100);
+        byte[] other = bytes(2, BLOCK_SIZE + 100);
+        byte[] last = bytes(3, 3 * BLOCK_SIZE);
+        AtomicInteger operations = new AtomicInteger();
+        for (int point = 0; operations.get() >= point; point++) {
+            CrashingFiles disk = new CrashingFiles();
+            AtomicReference<CrashingFiles> left = new AtomicReference<>();
+            AtomicReference<List<byte[]>> right = new AtomicReference<>(List.of());
+            operations.set(-1);
+            int crashing = point;
+            StagingFiles watched = new WatchedFiles(disk, (_, _) -> {
+                if (!right.get().isEmpty() && operations.incrementAndGet() == crashing) {
+                    left.set(disk.crash(Seeded.random(crashing)));
+                }
+            });
+            try (TestMount first = mount(watched)) {
+                WrittenFile file = first.writeback.create("a", null);
+                file.write(0, ByteBuffer.wrap(one));
+                file.fsync();
+                right.set(List.of(one, other));
+                file.truncate(0);
+                file.write(0, ByteBuffer.wrap(other));
+                file.fsync();
+                if (left.get() == null) {
+                    right.set(List.of(other, last));
+                }
+                file.truncate(0);
+                file.write(0, ByteBuffer.wrap(last));
+                file.fsync();
+                if (left.get() == null) {
+                    left.set(disk.crash(Seeded.random(1)));
+                    right.set(List.of(last));
+                }
+            }
+            try (TestMount second = new TestMount(store, left.get(), TestConfig.withMemory(8))) {
+                byte[] found = content(second.writeback.recovered().getFirst());
+                assertThat(right.get()).as("crash at operation " + point).anyMatch(may -> Arrays.equals(may, found));
+                long dataFiles = left.get().names().stream()
+                        .filter(name -> name.endsWith(StagedFile.DATA))
+                        .count();
+                assertThat(dataFiles).isEqualTo(1);
+            }
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({"1, 'synced '", "2, 'synced appended'"})
     void fsync_ofAFileThatGrowsMeanwhile_promisesNoZerosForWhatItHasNotStaged(int syncs, String promised)

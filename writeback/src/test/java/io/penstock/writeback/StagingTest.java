@@ -249,7 +249,7 @@ final class StagingTest {
                 recovery("127.0.0.1/bucket", "https://localhost:443/bucket"))) {
             assertThat(found.stranded()).isEmpty();
             assertThat(found.found()).hasSize(1);
-            found.found().forEach(file -> file.staged().close());
+            found.found().forEach(file -> file.staged().close(file.staged().data()));
         }
     }
 
@@ -550,7 +550,7 @@ final class StagingTest {
         Staging staging = new Staging(files, "", () -> 1L << 30, nanoTime::get);
         assertThat(staging.isBusy()).isFalse();
         StagedFile file = staging.newFile();
-        assertThat(file.write(0, ByteBuffer.wrap(bytes(1)))).isTrue();
+        assertThat(file.data().write(0, ByteBuffer.wrap(bytes(1)))).isTrue();
         assertThat(staging.isBusy()).isTrue();
         nanoTime.addAndGet(Duration.ofMillis(99).toNanos());
         assertThat(staging.isBusy()).isTrue();
@@ -585,10 +585,10 @@ final class StagingTest {
     void take_ofAFileThatWasRemoved_takesNothingAndBlamesNoDisk() throws Exception {
         Staging staging = new Staging(files, "test", () -> 1L << 30, System::nanoTime);
         StagedFile file = staging.newFile();
-        assertThat(file.take(0, 100)).isTrue();
+        assertThat(file.data().take(0, 100)).isTrue();
         file.remove();
-        assertThat(file.take(1, 100)).isFalse();
-        assertThat(file.write(0, ByteBuffer.allocate(100))).isFalse();
+        assertThat(file.data().take(1, 100)).isFalse();
+        assertThat(file.data().write(0, ByteBuffer.allocate(100))).isFalse();
         assertThat(staging.usedBytes()).isZero();
         assertThat(staging.isUsable()).isTrue();
         assertThat(files.names()).isEmpty();

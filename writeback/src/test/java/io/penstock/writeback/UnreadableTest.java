@@ -91,7 +91,7 @@ final class UnreadableTest {
     }
 
     private static void close(Recovery recovery) {
-        recovery.found().forEach(found -> found.staged().close());
+        recovery.found().forEach(found -> found.staged().close(found.staged().data()));
     }
 
     @Test
