@@ -46,9 +46,6 @@ final class Commit implements Runnable {
 
     private Pace pace; // guarded by this
 
-    /** Whether its object can be told from another's should its answer be lost. Guarded by this. */
-    private boolean recognisable;
-
     /** @param changes how many changes the content has */
     Commit(
             FileCommits file,
@@ -236,10 +233,9 @@ final class Commit implements Runnable {
     }
 
     private void decide(OptionalInt crc32c) throws InterruptedException {
-        file.unheard().deciding(changes, content.size(), crc32c);
+        file.deciding(this, content.size(), crc32c);
         synchronized (this) {
             begin();
-            recognisable = crc32c.isPresent();
             enter(Step.DECIDING);
         }
     }
@@ -284,17 +280,22 @@ final class Commit implements Runnable {
         return !left;
     }
 
-    /** How long whoever wants the file staged should wait for this: 0 once it is to be {@linkplain #leave left}. */
+    /**
+     * How long whoever wants the file staged should wait for this: 0 once it is to be {@linkplain #leave left}. With the
+     * file's lock held.
+     */
     synchronized long nanosToWait(long patience) {
         if (left) {
             return Long.MAX_VALUE; // it ends at once
+        }
+        if (!file.unheard().areRecognisable()) {
+            return Long.MAX_VALUE; // what is staged now might stand on a version that is gone
         }
         long passed = System.nanoTime() - stepBegan;
         return switch (step) {
             case PREPARING -> Math.max(0, patience - passed);
             case PAUSING -> 0;
-            // If nobody could tell what has become of it, what is staged over it might stand on a version that is gone.
-            case DECIDING -> recognisable ? Math.max(0, file.shared().pacing().patience() - passed) : Long.MAX_VALUE;
+            case DECIDING -> Math.max(0, file.shared().pacing().patience() - passed);
             case ENDED -> Long.MAX_VALUE; // what is left is done here
         };
     }

@@ -9,6 +9,8 @@ import io.penstock.objectstore.WriteCondition;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
+import java.util.OptionalInt;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Condition;
@@ -238,9 +240,8 @@ final class FileCommits implements LiveContent.Owner {
     private Upload upload() {
         Upload current = upload;
         if (current == null) {
-            FileJournal journal = new FileJournal(bytes.ground().staged(), this::lockedIdentity);
             current = shared.uploads()
-                    .begin(bytes.ground().version(), new UploadedContent(bytes), targetProperties(), journal);
+                    .begin(bytes.ground().version(), new UploadedContent(bytes), targetProperties(), journal());
             upload = current;
         }
         return current;
@@ -404,6 +405,28 @@ final class FileCommits implements LiveContent.Owner {
             return WriteCondition.ALWAYS;
         }
         return expected == null ? WriteCondition.ABSENT : new WriteCondition.Unchanged(expected.etag());
+    }
+
+    /** The request is about to be sent that makes the content visible; a crash from now on finds that. */
+    void deciding(Commit commit, long size, OptionalInt crc32c) {
+        JournalRecord.Sent sent = unheard.deciding(commit.changes(), size, crc32c);
+        if (sent != null) {
+            lockedJournal().amend(List.of(sent));
+        }
+    }
+
+    FileJournal lockedJournal() {
+        lock.lock();
+        try {
+            return journal();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Of what goes on between two commits. With the lock held. */
+    FileJournal journal() {
+        return new FileJournal(bytes.ground().staged(), this::lockedIdentity);
     }
 
     /** The object is this version now. */

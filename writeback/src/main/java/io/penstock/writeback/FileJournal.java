@@ -58,17 +58,19 @@ final class FileJournal implements UploadJournal {
         file.force(journal);
     }
 
-    /** Adds it to what a crash would find, if it would find something. */
-    void amend(JournalRecord entry) {
+    /** Adds them to what a crash would find, if it would find something. */
+    void amend(List<? extends JournalRecord> entries) {
         Journal journal = file.journal();
         if (journal == null) {
             return;
         }
         try {
-            journal.append(entry);
+            for (JournalRecord entry : entries) {
+                journal.append(entry);
+            }
             file.force(journal);
         } catch (IOException e) {
-            log.debug("A journal does not tell what becomes of a name", e);
+            log.debug("A journal does not tell what becomes of an object", e);
         }
     }
 

@@ -31,20 +31,6 @@ final class FileSync {
         this.bytes = file.bytes();
     }
 
-    /** A journal for what goes on between two commits. With the file's lock held. */
-    FileJournal journal() {
-        return new FileJournal(bytes.ground().staged(), file::lockedIdentity);
-    }
-
-    private FileJournal lockedJournal() {
-        bytes.lock().lock();
-        try {
-            return journal();
-        } finally {
-            bytes.lock().unlock();
-        }
-    }
-
     /** With the file's lock held, as the next. */
     void committed(long changes) {
         durableChanges = Math.max(durableChanges, changes);
@@ -186,6 +172,7 @@ final class FileSync {
     private boolean write(Ground ground, long wanted) throws IOException {
         FileJournal journal = new FileJournal(ground.staged(), file::lockedIdentity);
         List<JournalRecord> records = new ArrayList<>();
+        List<JournalRecord.Sent> sent;
         Content content;
         Content.Removals removed;
         boolean named;
@@ -205,7 +192,8 @@ final class FileSync {
             }
             removed = content.takeSinceJournal();
             records.addAll(ground.staged().speakOf(ground.data()));
-            records.addAll(file.unheard().doubts());
+            sent = file.unheard().doubts();
+            records.addAll(sent);
             records.add(written(removed));
         } finally {
             bytes.lock().unlock();
@@ -219,7 +207,7 @@ final class FileSync {
                 putBack(ground, removed, named);
             }
         }
-        if (!madeDurable(ground, wanted)) {
+        if (!madeDurable(ground, wanted, sent)) {
             return false;
         }
         ground.staged().spoken(ground.data());
@@ -241,10 +229,12 @@ final class FileSync {
         }
     }
 
-    private boolean madeDurable(Ground ground, long wanted) {
+    private boolean madeDurable(Ground ground, long wanted, List<JournalRecord.Sent> sent) {
         bytes.lock().lock();
         try {
-            if (bytes.ground() != ground || renamed) {
+            if (bytes.ground() != ground
+                    || renamed
+                    || !sent.containsAll(file.unheard().doubts())) {
                 return false;
             }
             durableChanges = Math.max(durableChanges, wanted);
@@ -278,18 +268,26 @@ final class FileSync {
 
     /** A crash from now on must not take for a conflict what becomes of its name. */
     void withdrawn() {
-        amend(new JournalRecord.Withdrawn());
+        amend(List.of(new JournalRecord.Withdrawn()));
     }
 
     /** What is durable is found under the name that it has now, which is its own. */
     void sayName() {
-        amend(file.lockedIdentity());
+        List<JournalRecord> records = new ArrayList<>();
+        bytes.lock().lock();
+        try {
+            records.add(file.identity());
+            records.addAll(file.unheard().doubts());
+        } finally {
+            bytes.lock().unlock();
+        }
+        amend(records);
     }
 
-    private void amend(JournalRecord entry) {
+    private void amend(List<? extends JournalRecord> entries) {
         syncs.lock();
         try {
-            lockedJournal().amend(entry);
+            file.lockedJournal().amend(entries);
         } finally {
             syncs.unlock();
         }
@@ -343,7 +341,7 @@ final class FileSync {
             if (!staged(false)) {
                 return false;
             }
-            lockedJournal().write(List.of(new JournalRecord.Kept(reason)));
+            file.lockedJournal().write(List.of(new JournalRecord.Kept(reason)));
             return true;
         } finally {
             syncs.unlock();

@@ -186,7 +186,7 @@ final class Journal implements AutoCloseable {
         }
     }
 
-    /** To be called by one who has appended, while nobody {@linkplain #shorten shortens} it. */
+    /** To be called by one who has appended. */
     void force() throws IOException {
         DataFile current;
         int records;
@@ -197,16 +197,17 @@ final class Journal implements AutoCloseable {
         try {
             current.force();
         } catch (IOException e) {
-            if (isClosed()) {
-                return; // as with what is appended
+            if (isOver(current)) {
+                return; // as with what is appended; or another says the same, and is durable
             }
             throw e;
         }
         noteDurable(current, records);
     }
 
-    private synchronized boolean isClosed() {
-        return closed;
+    @SuppressWarnings("ReferenceEquality") // Whether it is still that very file.
+    private synchronized boolean isOver(DataFile forced) {
+        return closed || file != forced;
     }
 
     /** Without waiting for the disk: it counts as long as it is there. */

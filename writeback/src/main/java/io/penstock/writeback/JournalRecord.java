@@ -69,10 +69,12 @@ sealed interface JournalRecord {
     }
 
     /**
-     * A request is on its way, or its answer was lost, that makes an object of this size and CRC32C: not a content of
-     * somebody else's if a commit finds that.
+     * A request is about to be sent that makes an object of this size and CRC32C: not a content of somebody else's if a
+     * commit finds that.
+     *
+     * @param recognisable whether the CRC32C is known; 0 stands for it if not
      */
-    record Sent(long size, int crc32c) implements JournalRecord {}
+    record Sent(long size, boolean recognisable, int crc32c) implements JournalRecord {}
 
     /** It cannot be committed by itself. */
     record Kept(String reason) implements JournalRecord {}
@@ -131,9 +133,10 @@ sealed interface JournalRecord {
             }
             case Dropped() -> to.writeByte(8);
             case Withdrawn() -> to.writeByte(9);
-            case Sent(long size, int crc32c) -> {
+            case Sent(long size, boolean recognisable, int crc32c) -> {
                 to.writeByte(10);
                 to.writeLong(size);
+                to.writeBoolean(recognisable);
                 to.writeInt(crc32c);
             }
             case InData(int generation) -> {
@@ -167,7 +170,7 @@ sealed interface JournalRecord {
             case 7 -> new Kept(from.readUTF());
             case 8 -> new Dropped();
             case 9 -> new Withdrawn();
-            case 10 -> new Sent(from.readLong(), from.readInt());
+            case 10 -> new Sent(from.readLong(), from.readBoolean(), from.readInt());
             case 11 -> new InData(from.readInt());
             default -> throw new IOException("no such record: " + type);
         };

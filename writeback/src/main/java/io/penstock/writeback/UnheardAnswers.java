@@ -65,20 +65,33 @@ final class UnheardAnswers {
         wasWithdrawn = withdrawn;
     }
 
-    /** The request is about to be sent that makes it visible. */
-    void deciding(long changes, long size, OptionalInt crc32c) {
+    /**
+     * The request is about to be sent that makes it visible.
+     *
+     * @return what a crash from now on must not take for somebody else's; null if that is known, because the request is
+     *     sent again and again as long as the store is away
+     */
+    JournalRecord.@Nullable Sent deciding(long changes, long size, OptionalInt crc32c) {
+        Doubt doubt = new Doubt(changes, new JournalRecord.Sent(size, crc32c.isPresent(), crc32c.orElse(0)));
         lock.lock();
         try {
             perhapsVisible = true;
-            if (crc32c.isPresent()) {
-                Doubt doubt = new Doubt(changes, new JournalRecord.Sent(size, crc32c.getAsInt()));
-                if (!doubts.contains(doubt)) { // it is sent again and again as long as the store is away
-                    doubts.add(doubt);
-                }
+            if (doubts.contains(doubt)) {
+                return null;
             }
+            doubts.add(doubt);
+            return doubt.sent();
         } finally {
             lock.unlock();
         }
+    }
+
+    /**
+     * Whether all that requests may have made of the object can be told from another's: else it has to be known what has
+     * become of them before anything is staged over the version that they replace. With the lock held.
+     */
+    boolean areRecognisable() {
+        return doubts.stream().allMatch(doubt -> doubt.sent().recognisable());
     }
 
     /** What a crash from now on must not take for somebody else's. With the lock held. */
@@ -103,12 +116,15 @@ final class UnheardAnswers {
             log.debug("What became of a commit of '{}' must not be read", key, e);
             return null; // who may only write loses nothing: the condition is still compared
         }
-        if (there == null || all.stream().noneMatch(doubt -> doubt.sent().size() == there.size())) {
+        if (there == null
+                || all.stream()
+                        .noneMatch(doubt ->
+                                doubt.sent().recognisable() && doubt.sent().size() == there.size())) {
             return null;
         }
         int crc32c = shared.crc32c(there);
         for (Doubt doubt : all) {
-            if (doubt.sent().equals(new JournalRecord.Sent(there.size(), crc32c))) {
+            if (doubt.sent().equals(new JournalRecord.Sent(there.size(), true, crc32c))) {
                 log.info("'{}' was committed by a request whose answer was lost", key);
                 return new Landed(there, doubt.changes());
             }

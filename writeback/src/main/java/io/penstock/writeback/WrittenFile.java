@@ -73,7 +73,7 @@ public final class WrittenFile {
         Ground ground = new Ground(opened.base(), shared.base(), found.staged());
         WrittenFile file = new WrittenFile(
                 shared, opened.key(), found.content(), ground, found.written().modified());
-        file.commits.found(found, file.sync.journal());
+        file.commits.found(found, file.commits.journal());
         file.sync.found();
         file.handles = 0;
         return file;

@@ -112,6 +112,42 @@ final class StoreAwayTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void crash_twice_beforeItIsKnownWhatBecameOfAPut_isNoConflict(boolean carriedOut) throws Exception {
+        CrashingFiles after;
+        TestMount first = mount(files);
+        try (Gate silent = store.hold(Call.Put.class::isInstance)) {
+            WrittenFile file = first.writeback.create("f", null);
+            append(file, "old");
+            file.closeStaged();
+            silent.awaitHeld(1);
+            after = files.crash(Seeded.random(1));
+            first.close();
+        }
+        bucket.delete("f");
+        if (carriedOut) {
+            bucket.put("f", "old");
+        }
+        CrashingFiles afterAll;
+        try (Gate silent = store.hold(Call.Head.class::isInstance)) {
+            TestMount second = mount(after);
+            silent.awaitHeld(1);
+            WrittenFile file = second.writeback.recovered().getFirst();
+            assertThat(file.retain()).isTrue();
+            file.truncate(0);
+            append(file, "new content");
+            file.closeStaged();
+            afterAll = after.crash(Seeded.random(2));
+            second.close();
+        }
+        try (TestMount third = mount(afterAll)) {
+            third.assertNothingLeaks();
+            assertThat(third.writeback.statistics().failedFiles()).isZero();
+        }
+        assertThat(text("f")).isEqualTo("new content");
+    }
+
     @Test
     void closeStaged_whileAStoreRefuses_doesNotWaitForTheNextAttempt() throws Exception {
         faults.always(Call.Put.class::isInstance, Fault.fail(Unavailable::new));
