@@ -115,7 +115,7 @@ final class PageReads {
                 return loadAndMore(extent, frame, offset, to, loans);
             }
         }
-        int count = shared.store().read(extent, page, offset, to);
+        int count = shared.store().readTurns().run(() -> shared.store().read(extent, page, offset, to));
         if (count > 0) {
             shared.counters().diskHits.increment();
         }
@@ -139,7 +139,8 @@ final class PageReads {
     }
 
     /** With what comes after it, which is asked for first. */
-    private int loadAndMore(Extent extent, PageFrame frame, int offset, ByteBuffer to, @Nullable LentBytes loans) {
+    private int loadAndMore(Extent extent, PageFrame frame, int offset, ByteBuffer to, @Nullable LentBytes loans)
+            throws InterruptedException {
         boolean asked = false;
         try {
             loadAhead(frame.page());
@@ -166,16 +167,26 @@ final class PageReads {
         }
     }
 
-    private int load(Extent extent, PageFrame frame, int offset, ByteBuffer to, @Nullable LentBytes loans) {
+    private int load(Extent extent, PageFrame frame, int offset, ByteBuffer to, @Nullable LentBytes loans)
+            throws InterruptedException {
         frame.retain();
         try {
-            if (!load(extent, frame)) {
+            if (!loadInTurn(extent, frame)) {
                 return 0;
             }
             shared.counters().diskHits.increment();
             return take(frame, offset, to, loans);
         } finally {
             frame.release();
+        }
+    }
+
+    private boolean loadInTurn(Extent extent, PageFrame frame) throws InterruptedException {
+        try {
+            return shared.store().readTurns().run(() -> load(extent, frame));
+        } catch (InterruptedException e) {
+            pages.abandon(frame); // it was not its turn yet
+            throw e;
         }
     }
 

@@ -44,6 +44,7 @@ final class PageStore {
     private final Counters counters;
     private final int pagesPerExtent;
     private final PageWrites writes;
+    private final ReadTurns readTurns = new ReadTurns();
 
     private final ExecutorService readers = DiskTasks.threads(READERS, "penstock-load-");
 
@@ -80,6 +81,10 @@ final class PageStore {
 
     StoreFiles files() {
         return files;
+    }
+
+    ReadTurns readTurns() {
+        return readTurns;
     }
 
     PageWrites writes() {

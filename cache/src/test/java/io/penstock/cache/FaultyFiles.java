@@ -35,6 +35,7 @@ final class FaultyFiles implements StoreFiles {
     private volatile Fault fault = Fault.NONE;
     private volatile CountDownLatch writesMayGoOn = new CountDownLatch(0);
     private volatile Runnable onMissing = () -> {};
+    private volatile Runnable onRead = () -> {};
 
     StoreFiles on(Path directory) throws IOException {
         files = new LocalFiles(directory);
@@ -52,6 +53,11 @@ final class FaultyFiles implements StoreFiles {
     /** Done by whoever finds that a file is not there, before that is answered. */
     void whenMissing(Runnable action) {
         onMissing = action;
+    }
+
+    /** Done by whoever reads a page, before. */
+    void whenRead(Runnable action) {
+        onRead = action;
     }
 
     /** Writes from now on hang until {@link #resume}, or until this is counted down. */
@@ -153,12 +159,14 @@ final class FaultyFiles implements StoreFiles {
         @Override
         public int read(long position, ByteBuffer to) throws IOException {
             reading("read");
+            onRead.run();
             return file.read(position, to);
         }
 
         @Override
         public int readPage(long position, ByteBuffer to) throws IOException {
             reading("read");
+            onRead.run();
             return file.readPage(position, to);
         }
 

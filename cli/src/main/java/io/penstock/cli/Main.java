@@ -45,12 +45,25 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] args) {
+        leaveCarriersToOthers();
         CommandLine line = commandLine();
         if (args.length == 0) {
             line.usage(line.getErr());
             System.exit(ExitCode.USAGE);
         }
         System.exit(line.execute(args));
+    }
+
+    /**
+     * Half of the threads that carry virtual threads may wait for the cache's disk: as many as there are processors, and 4
+     * at least, for both halves. Before the first virtual thread, which has the JVM read it.
+     */
+    private static void leaveCarriersToOthers() {
+        String carriers = "jdk.virtualThreadScheduler.parallelism";
+        if (System.getProperty(carriers) == null) {
+            int half = Math.max(4, Runtime.getRuntime().availableProcessors());
+            System.setProperty(carriers, Integer.toString(2 * half));
+        }
     }
 
     static CommandLine commandLine() {

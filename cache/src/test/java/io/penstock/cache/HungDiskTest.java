@@ -1,0 +1,91 @@
+package io.penstock.cache;
+
+import static io.penstock.cache.PageCache.PAGE_SIZE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import io.penstock.cache.PageCache.Environment;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A disk whose reads do not end. */
+@Timeout(60)
+final class HungDiskTest {
+    private static final TestObject OBJECT = new TestObject("object", 64L * PAGE_SIZE);
+
+    @TempDir
+    Path directory;
+
+    private final FaultyFiles files = new FaultyFiles();
+
+    /** Of as many readers as there are pages, more than there are processors. */
+    @Test
+    void read_whileReadsOfTheDiskHang_leavesCarriersToOtherVirtualThreads() throws Exception {
+        assumeThat(Runtime.getRuntime().availableProcessors()).isBetween(2, OBJECT.pages());
+        CacheConfig config = new CacheConfig(directory.resolve("cache"), 128L * PAGE_SIZE, 0, 4L * PAGE_SIZE);
+        Environment environment = new Environment(files::on, System::nanoTime, 4);
+        try (PageCache cache = PageCache.open(config, environment);
+                CachedObject open = OBJECT.open(cache);
+                FileChannel pipe = open(makePipe())) {
+            OBJECT.store(cache);
+            CountDownLatch hangs = new CountDownLatch(1);
+            files.whenRead(() -> {
+                hangs.countDown();
+                waitForByte();
+            });
+            List<Thread> readers = new ArrayList<>();
+            for (int page = 0; page < OBJECT.pages() - 4; page++) { // the last ones are in memory
+                long position = (long) page * PAGE_SIZE;
+                readers.add(Thread.startVirtualThread(() -> read(open, position)));
+            }
+            hangs.await();
+
+            CountDownLatch other = new CountDownLatch(1);
+            Thread.startVirtualThread(other::countDown);
+            assertThat(other.await(20, TimeUnit.SECONDS)).isTrue();
+
+            pipe.write(ByteBuffer.allocate(readers.size()));
+            for (Thread reader : readers) {
+                reader.join();
+            }
+        }
+    }
+
+    private Path makePipe() throws IOException, InterruptedException {
+        Path pipe = directory.resolve("pipe");
+        assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
+                .isZero();
+        return pipe;
+    }
+
+    private static FileChannel open(Path pipe) throws IOException {
+        return FileChannel.open(pipe, StandardOpenOption.READ, StandardOpenOption.WRITE);
+    }
+
+    /** Holds the carrier, as a read of a disk does. */
+    private void waitForByte() {
+        try (FileChannel pipe = open(directory.resolve("pipe"))) {
+            pipe.read(ByteBuffer.allocateDirect(1));
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static void read(CachedObject open, long position) {
+        try {
+            assertThat(OBJECT.readAndCheck(open, position, 4096)).isEqualTo(4096);
+        } catch (FillFailedException | InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
