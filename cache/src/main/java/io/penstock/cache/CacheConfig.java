@@ -11,8 +11,36 @@ import java.nio.file.Path;
  * @param memoryBytes most bytes of pages in memory (in flight, being written to disk, or kept because there is room);
  *     at least two pages: one that arrives while another is on its way to disk. Whole pages of it are used. It is
  *     direct memory, so the JVM's {@code -XX:MaxDirectMemorySize} must allow it
+ * @param audience who may read what the folder holds
  */
-public record CacheConfig(Path directory, long sizeBytes, long minFreeBytes, long memoryBytes) {
+public record CacheConfig(Path directory, long sizeBytes, long minFreeBytes, long memoryBytes, Audience audience) {
+    /** Whose cached pages a mount may read. */
+    public sealed interface Audience {
+        /** All who may use the folder read what any of them has cached. */
+        record Anyone() implements Audience {}
+
+        /**
+         * What was cached under another identity, or for anyone, is removed when the cache is opened.
+         *
+         * @param identity as the store knows its user; only a hash of it is kept
+         */
+        record Only(String identity) implements Audience {
+            @Override
+            public String toString() {
+                return "Only[...]";
+            }
+        }
+    }
+
+    /** For {@link Audience.Anyone}. */
+    public CacheConfig(Path directory, long sizeBytes, long minFreeBytes, long memoryBytes) {
+        this(directory, sizeBytes, minFreeBytes, memoryBytes, new Audience.Anyone());
+    }
+
+    public CacheConfig withAudience(Audience other) {
+        return new CacheConfig(directory, sizeBytes, minFreeBytes, memoryBytes, other);
+    }
+
     public CacheConfig {
         if (sizeBytes < PageCache.PAGE_SIZE) {
             throw new IllegalArgumentException("the cache's size must be at least 1 MiB (one page), not " + sizeBytes);

@@ -1,6 +1,9 @@
 package io.penstock.cache;
 
+import io.penstock.cache.CacheConfig.Audience;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
@@ -10,6 +13,10 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.Set;
 
 /** The folder of a cache, held by this process alone from {@link #open} to {@link #close}. */
@@ -22,6 +29,11 @@ public final class CacheFolder implements AutoCloseable {
     private static final String ADVICE = "; choose another cache folder (setting cache.dir, option --cache)";
 
     private static final String INDEX = "index.log";
+
+    /** Of the file with a hash of the identity that alone has read what is cached; there is none if several may have. */
+    private static final String IDENTITY = "identity";
+
+    private static final int HASH_LENGTH = 64;
 
     private static final WorkingFolder.Kind KIND = new WorkingFolder.Kind(
             "cache folder",
@@ -61,16 +73,64 @@ public final class CacheFolder implements AutoCloseable {
         };
     }
 
+    /** Removes the index of what this audience may not read, and so the pages: files that no index names are removed. */
+    void admit(Audience audience) throws IOException {
+        Path identity = path().resolve(IDENTITY);
+        switch (audience) {
+            case Audience.Anyone() -> Files.deleteIfExists(identity);
+            case Audience.Only(String name) -> {
+                byte[] hash = hash(name);
+                if (!isPlain(identity) || !Arrays.equals(Files.readAllBytes(identity), hash)) {
+                    Files.deleteIfExists(index());
+                    Files.deleteIfExists(identity);
+                    sync(path()); // a power cut must not bring the index back beside the new identity
+                    Files.createFile(identity, PosixFilePermissions.asFileAttribute(PRIVATE_FILE));
+                    Files.write(identity, hash);
+                }
+            }
+        }
+    }
+
+    private static byte[] hash(String identity) {
+        try {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            return HexFormat.of()
+                    .formatHex(digest.digest(identity.getBytes(StandardCharsets.UTF_8)))
+                    .getBytes(StandardCharsets.US_ASCII);
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError("every Java platform has SHA-256", e);
+        }
+    }
+
+    private static void sync(Path folder) throws IOException {
+        try (FileChannel channel = FileChannel.open(folder)) {
+            channel.force(true);
+        }
+    }
+
     /** By name and type, and where there is content that tells, by that. */
     private static boolean isOfEarlierVersion(Path file) {
         String name = file.getFileName().toString();
         return switch (name) {
             case INDEX, INDEX + ".new" -> IndexLog.isOne(file);
+            case IDENTITY -> isPlain(file) && isHash(file); // where there was no space for the marker
             case LocalFiles.ROOT -> LocalFiles.isRoot(file);
             case "staging" -> isFolder(file) && IndexLog.isOne(file.resolveSibling(INDEX));
             case DirectIo.PROBE -> isEmpty(file);
             default -> name.matches("passthrough[0-9]+\\.probe") && isEmpty(file);
         };
+    }
+
+    private static boolean isPlain(Path file) {
+        return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    private static boolean isHash(Path file) {
+        try {
+            return Files.size(file) <= HASH_LENGTH && Files.readString(file).matches("[0-9a-f]{0," + HASH_LENGTH + "}");
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     private static boolean isFolder(Path file) {
@@ -79,7 +139,7 @@ public final class CacheFolder implements AutoCloseable {
 
     private static boolean isEmpty(Path file) {
         try {
-            return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) && Files.size(file) == 0;
+            return isPlain(file) && Files.size(file) == 0;
         } catch (IOException e) {
             return false;
         }

@@ -67,6 +67,7 @@ public final class PageCache implements AutoCloseable {
     static PageCache open(CacheConfig config, Environment environment) throws IOException {
         CacheFolder folder = CacheFolder.open(config.directory());
         try {
+            folder.admit(config.audience());
             StoreFiles files = environment.files().open(folder.path());
             IndexLog index = IndexLog.open(folder.index());
             Shared shared = share(config, environment, files, index);

@@ -4,6 +4,7 @@ import static io.penstock.cache.PageCache.PAGE_SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.cache.CacheConfig.Audience;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -37,7 +38,11 @@ final class CacheFolderTest {
     }
 
     private PageCache open() throws IOException {
-        return PageCache.open(new CacheConfig(folder, 64L * PAGE_SIZE, 0, 8L * PAGE_SIZE));
+        return open(new Audience.Anyone());
+    }
+
+    private PageCache open(Audience audience) throws IOException {
+        return PageCache.open(new CacheConfig(folder, 64L * PAGE_SIZE, 0, 8L * PAGE_SIZE, audience));
     }
 
     /** What there is, with mode and content. */
@@ -125,6 +130,37 @@ final class CacheFolderTest {
         assertThat(throughLink).exists();
         assertThat(model).exists();
         assertThat(unknown).doesNotExist();
+    }
+
+    @Test
+    void open_forOneIdentity_hasOnlyWhatItCachedItself() throws Exception {
+        Audience ann = new Audience.Only("AKIAANN");
+        Audience bob = new Audience.Only("AKIABOB");
+        store(new Audience.Anyone());
+        assertThat(pagesFor(ann)).as("cached for anyone").isZero();
+        store(ann);
+        assertThat(pagesFor(ann)).isEqualTo(3);
+        assertThat(pagesFor(bob)).as("cached by another").isZero();
+        try (Stream<Path> files = Files.walk(folder.resolve("objects"))) {
+            assertThat(files.filter(Files::isRegularFile)).isEmpty();
+        }
+        store(bob);
+        assertThat(pagesFor(new Audience.Anyone())).isEqualTo(3);
+        assertThat(pagesFor(bob)).as("may be another's since").isZero();
+        assertThat(folder.resolve("identity")).content().doesNotContain("BOB");
+    }
+
+    private void store(Audience audience) throws Exception {
+        try (PageCache cache = open(audience)) {
+            OBJECT.store(cache);
+        }
+    }
+
+    private int pagesFor(Audience audience) throws Exception {
+        try (PageCache cache = open(audience)) {
+            cache.awaitWritten();
+            return OBJECT.readablePages(cache).size();
+        }
     }
 
     @Test

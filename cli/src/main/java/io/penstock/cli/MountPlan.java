@@ -25,6 +25,7 @@ record MountPlan(
         Target target,
         S3Config s3,
         CacheConfig cache,
+        boolean cacheIsPrivate,
         ReadaheadConfig readahead,
         MetadataConfig metadata,
         WritebackConfig writeback,
@@ -51,6 +52,7 @@ record MountPlan(
                         configuration.get(Settings.CACHE_SIZE),
                         configuration.get(Settings.CACHE_MIN_FREE),
                         configuration.get(Settings.MEMORY)),
+                configuration.get(Settings.CACHE_PRIVATE),
                 new ReadaheadConfig(
                         configuration.get(Settings.MAX_WINDOW),
                         configuration.get(Settings.RANGE_SIZE),

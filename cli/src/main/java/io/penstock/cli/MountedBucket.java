@@ -1,5 +1,6 @@
 package io.penstock.cli;
 
+import io.penstock.cache.CacheConfig;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cache.PageCache;
 import io.penstock.filesystem.FetchedContent;
@@ -72,7 +73,7 @@ final class MountedBucket implements AutoCloseable {
             ObjectStore store = S3ObjectStore.connect(plan.s3(), plan.target().prefix());
             closers.push(store::close);
             times.done("bucket");
-            PageCache cache = PageCache.open(plan.cache());
+            PageCache cache = PageCache.open(cacheConfig(plan));
             closers.push(cache::close);
             times.done("cache");
             PageFetcher fetcher = new PageFetcher(store, cache, plan.namespace(), plan.readahead());
@@ -100,6 +101,13 @@ final class MountedBucket implements AutoCloseable {
             close(closers);
             throw e;
         }
+    }
+
+    /** With the identity that the store knows the user by, if the cache is for that one alone. */
+    static CacheConfig cacheConfig(MountPlan plan) throws ObjectStoreException {
+        return plan.cacheIsPrivate()
+                ? plan.cache().withAudience(new CacheConfig.Audience.Only(S3ObjectStore.identity(plan.s3())))
+                : plan.cache();
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.penstock.cli;
 
+import io.penstock.cache.CacheConfig;
 import io.penstock.cache.PageCache;
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.ConfigurationException;
@@ -132,9 +133,18 @@ final class RecoverCommand implements Callable<Integer> {
         }
     }
 
+    /** Who has no credentials any more may rescue what was written, and the cache is emptied by the next who has some. */
+    private static CacheConfig cacheConfig(MountPlan plan) {
+        try {
+            return MountedBucket.cacheConfig(plan);
+        } catch (ObjectStoreException e) {
+            return plan.cache();
+        }
+    }
+
     private static PageCache openCache(MountPlan plan) throws RefusedException {
         try {
-            return PageCache.open(plan.cache());
+            return PageCache.open(cacheConfig(plan));
         } catch (IOException e) {
             throw new RefusedException(Reason.of(e) + " (what was written lies there; a mount has to be ended first)");
         }

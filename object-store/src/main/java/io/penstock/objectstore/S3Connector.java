@@ -64,6 +64,15 @@ final class S3Connector {
         }
     }
 
+    /** The access key's id; empty if requests are not signed. */
+    String identity() throws ObjectStoreException {
+        if (config.credentials() instanceof Credentials.Anonymous) {
+            return "";
+        }
+        requireCredentials();
+        return credentials.resolveCredentials().accessKeyId();
+    }
+
     /** The bucket's region, which is the configured one if there is one. */
     private String region(SdkHttpClient http) throws ObjectStoreException {
         String configured = config.region();

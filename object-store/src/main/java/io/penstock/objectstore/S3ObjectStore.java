@@ -48,6 +48,16 @@ public final class S3ObjectStore implements ObjectStore {
         return new S3Connector(config).connect(prefix);
     }
 
+    /**
+     * Tells users of the store apart: the id of the access key, which temporary credentials have another of each time;
+     * empty for anonymous access.
+     *
+     * @throws ObjectStoreException.AccessDenied if there are no credentials
+     */
+    public static String identity(S3Config config) throws ObjectStoreException {
+        return new S3Connector(config).identity();
+    }
+
     @Override
     public String bucket() {
         return requests.bucket();

@@ -147,6 +147,13 @@ public final class Settings {
                     "Bytes that the cache leaves free on its disk, whatever cache.size allows.")
             .withDefault("2GiB");
 
+    public static final Setting<Boolean> CACHE_PRIVATE = Setting.of(
+                    "cache.private",
+                    flag(),
+                    "Remove at start what was cached with another access key, or without this setting. Temporary"
+                            + " credentials have another key each time: with them the cache starts empty.")
+            .withDefault("false");
+
     public static final Setting<Long> MEMORY = Setting.of(
                     "memory",
                     size(64 * MIB, Long.MAX_VALUE),
@@ -273,7 +280,7 @@ public final class Settings {
     public static final List<Group> GROUPS = List.of(
             new Group("The server", List.of(ENDPOINT, REGION, PATH_STYLE, CHECKSUMS, PROXY, CA_FILE)),
             new Group("Credentials", List.of(PROFILE, ANONYMOUS, REQUESTER_PAYS)),
-            new Group("Cache and memory", List.of(CACHE_DIR, CACHE_SIZE, CACHE_MIN_FREE, MEMORY)),
+            new Group("Cache and memory", List.of(CACHE_DIR, CACHE_SIZE, CACHE_MIN_FREE, CACHE_PRIVATE, MEMORY)),
             new Group("Names and attributes", List.of(METADATA_TTL, NEGATIVE_TTL)),
             new Group("Permissions", List.of(READ_ONLY, ALLOW_OTHER, UID, GID, FILE_MODE, DIR_MODE)),
             new Group("Readahead", List.of(MAX_WINDOW, RANGE_SIZE, READ_CONCURRENCY, SMALL_FILE, KERNEL_READAHEAD)),
