@@ -56,9 +56,25 @@ class KernelMountIT extends MountContract {
         }
 
         run("find", mountPoint.toString(), "-size", "+5k"); // asks for the attributes of each
-        assertThat(bucket.fileSystem().inodesInUse()).isGreaterThan(files / 2); // some may be forgotten already
+        assertThat(bucket.fileSystem().inodesInUse())
+                .isGreaterThan(Math.min(files, MountedBucket.MOST_NAMES) / 2); // some may be forgotten already
 
         awaitAllForgotten();
+    }
+
+    @Test
+    @Timeout(300)
+    void inodes_ofMoreNamesThanTheKernelIsToKnow_areForgottenWithoutBeingShortOfMemory() throws Exception {
+        int files = 2 * MountedBucket.MOST_NAMES;
+        for (int i = 0; i < files; i++) {
+            bucket.put("dir" + i % 7 + "/file" + i, 1, 0);
+        }
+
+        run("find", mountPoint.toString(), "-size", "+5k");
+
+        // Each step over the bound has two steps forgotten.
+        awaitTrue(() -> bucket.fileSystem().inodesInUse() < MountedBucket.MOST_NAMES + 4_000);
+        assertThat(run("find", mountPoint.toString(), "-type", "f").lines()).hasSize(files);
     }
 
     private void awaitAllForgotten() throws Exception {

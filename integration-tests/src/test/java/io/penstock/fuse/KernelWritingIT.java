@@ -18,6 +18,21 @@ class KernelWritingIT extends WritingContract {
         return KernelBinding.mount(fileSystem, options);
     }
 
+    @Test
+    void list_again_afterAnUnlinkTwoLevelsDown_comesFromTheKernel() throws Exception {
+        for (int i = 0; i < 2_000; i++) {
+            mounted().bucket.put("dir/" + i, "");
+        }
+        mounted().bucket.put("dir/e/a", "");
+        mounted().bucket.put("dir/e/b", "");
+        mounted().sh("ls dir > /dev/null && rm dir/e/a");
+        long before = mounted().requests();
+
+        mounted().sh("test $(ls dir | wc -l) = 2001");
+
+        assertThat(mounted().requests() - before).isLessThan(20);
+    }
+
     /** Files.copy and, since version 9, cp ask for copy_file_range(2), which libfuse 2 does not know. */
     @Test
     void copy_ofALargeFile_uploadsNoByte() throws Exception {

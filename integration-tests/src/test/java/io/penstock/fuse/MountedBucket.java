@@ -33,6 +33,9 @@ import org.jspecify.annotations.Nullable;
 
 /** A real mount of a bucket in memory, in this process. Whatever a test leaves mounted is detached at the end. */
 final class MountedBucket implements AutoCloseable {
+    /** Names that the kernel is to know at most. */
+    static final int MOST_NAMES = 30_000;
+
     static final String SOURCE = "s3://bucket/a, b";
     static final int THREADS = 4;
 
@@ -67,7 +70,7 @@ final class MountedBucket implements AutoCloseable {
         fetcher = new PageFetcher(store, cache, "test", new ReadaheadConfig(8 * MIB, 2 * MIB, 8, MIB));
         Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL), clock::nanoTime);
         FileSystemConfig config =
-                new FileSystemConfig(0, 0, 0644, 0755, AllowedUsers.ALL, Long.MAX_VALUE, passthrough, 0, false);
+                new FileSystemConfig(0, 0, 0644, 0755, AllowedUsers.ALL, MOST_NAMES, passthrough, 0, false);
         fileSystem = new FileSystem(tree, fetcher, config, Instant.EPOCH, null);
         Path mountPoint = Files.createDirectories(folder.resolve("mount"));
         boolean mounted = false;

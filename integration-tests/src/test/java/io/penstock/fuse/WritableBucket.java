@@ -125,6 +125,11 @@ final class WritableBucket implements AutoCloseable {
         }
     }
 
+    /** Requests of the kernel so far. */
+    long requests() {
+        return mount.requests();
+    }
+
     /** Bytes that were sent to the store, and those that it has copied by itself. */
     WritebackStatistics statistics() {
         return writeback.statistics();

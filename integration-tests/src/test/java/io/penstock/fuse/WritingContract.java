@@ -286,6 +286,15 @@ abstract class WritingContract {
         assertThat(log).endsWith("c3\nc2\nc1\n");
     }
 
+    @Test
+    void chmod_thatGivesOthersLess_isRefusedAndProgramsThatAskForNoLessSucceed() throws Exception {
+        b.sh("echo 1 > file && chmod 644 file && chmod +x file && chmod 444 file && install -m 755 file installed");
+        b.sh("cp -p file copy && tar cf - file | (mkdir tarred && tar xf - -C tarred) && cmp file tarred/file");
+        b.sh("! chmod 600 file 2> chmod.err && grep -q 'Operation not permitted' chmod.err");
+        b.sh("! chmod 700 tarred 2> /dev/null && mktemp -p . > /dev/null && mktemp -d -p . > /dev/null");
+        b.sh("! mkdir -m 700 made 2> /dev/null && test -d made"); // it compares the mode that it finds
+    }
+
     private static boolean installed(String program) {
         return Stream.of(System.getenv("PATH").split(":"))
                 .anyMatch(folder -> Files.isExecutable(Path.of(folder, program)));
