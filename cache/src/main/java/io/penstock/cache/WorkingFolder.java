@@ -86,10 +86,11 @@ public final class WorkingFolder implements AutoCloseable {
     public static WorkingFolder open(Path path, Kind kind) throws IOException {
         Files.createDirectories(path, PosixFilePermissions.asFileAttribute(CacheFolder.PRIVATE_FOLDER));
         checkOwner(path, kind);
-        check(path, kind);
+        check(path, kind, WorkingFolder::isLock);
         FolderLock lock = FolderLock.take(path, kind.name(), kind.advice());
         try {
-            if (!check(path, kind)) { // which another process may have made it meanwhile
+            // Another process may have made it meanwhile. The lock is not opened any more: closing it would give it up.
+            if (!check(path, kind, _ -> true)) {
                 mark(path, kind);
             }
             return new WorkingFolder(path, lock);
@@ -124,8 +125,11 @@ public final class WorkingFolder implements AutoCloseable {
         return (int) Files.getAttribute(path, "unix:uid");
     }
 
-    /** @return whether it carries the marker already */
-    private static boolean check(Path path, Kind kind) throws IOException {
+    /**
+     * @param isLock whether the file of a lock's name is one
+     * @return whether it carries the marker already
+     */
+    private static boolean check(Path path, Kind kind, Predicate<Path> isLock) throws IOException {
         String first = firstLine(path.resolve(MARKER));
         if (kind.firstLine().equals(first)) {
             return true;
@@ -136,7 +140,7 @@ public final class WorkingFolder implements AutoCloseable {
         }
         try (Stream<Path> files = Files.list(path)) {
             List<Path> foreign =
-                    files.filter(file -> !isOurs(file, kind)).sorted().toList();
+                    files.filter(file -> !isOurs(file, kind, isLock)).sorted().toList();
             if (!foreign.isEmpty()) {
                 throw new ForeignException("the folder " + path + " holds what is not Penstock's, such as '"
                         + foreign.getFirst().getFileName() + "': nothing in it was changed; choose a "
@@ -147,9 +151,9 @@ public final class WorkingFolder implements AutoCloseable {
         return false;
     }
 
-    private static boolean isOurs(Path file, Kind kind) {
+    private static boolean isOurs(Path file, Kind kind, Predicate<Path> isLock) {
         return switch (file.getFileName().toString()) {
-            case FolderLock.NAME -> isLock(file);
+            case FolderLock.NAME -> isLock.test(file);
             case MARKER_DRAFT -> isPlain(file); // of a crash
             case "lost+found" -> Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS); // the file system's own
             default -> kind.isOfEarlierVersion().test(file);

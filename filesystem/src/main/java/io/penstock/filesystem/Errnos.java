@@ -68,6 +68,12 @@ final class Errnos {
         };
     }
 
+    /** Whether the store was out of reach, or in trouble, which passes. */
+    static boolean isOutage(ErrnoException failure) {
+        return failure.getCause() instanceof ObjectStoreException.Unavailable
+                || failure.getCause() instanceof ObjectStoreException.Throttled;
+    }
+
     /** Of staging; or of the store, when it was asked for what a body to send is made of. */
     private static ErrnoException of(IOException failure) {
         if (failure.getCause() instanceof ObjectStoreException cause) {

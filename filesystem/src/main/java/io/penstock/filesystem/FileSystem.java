@@ -59,7 +59,7 @@ public final class FileSystem implements AutoCloseable {
         this.news = new KernelNews(inodes, kernelPages, config.kernelKeepsSizes());
         this.shared = new SharedFiles(tree, inodes, fetcher, kernelPages, news);
         AttributeView view = new AttributeView(config, mountTime, shared.times(), writing == null);
-        Places places = new Places(tree, inodes, shared);
+        Places places = new Places(tree, inodes, shared, writing != null && writing.goesOnAlone());
         this.files = new OpenFiles(places, shared, inodes, handles, news, config);
         this.lookups = new Lookups(places, inodes, files, view);
         KernelPages kernelListings = new KernelPages();

@@ -10,18 +10,29 @@ import io.penstock.metadata.Names;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
 import io.penstock.metadata.Tree.Believed;
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** Says what inodes and names stand for at this moment, or throws the errno of why not. Thread-safe. */
 final class Places {
+    /** For which the store is waited for, where it need not be: it answers within some ten milliseconds, or is in trouble. */
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
+
     private final Tree tree;
     private final InodeTable inodes;
     private final SharedFiles files;
+    private final boolean goesOnAlone;
 
-    Places(Tree tree, InodeTable inodes, SharedFiles files) {
+    /** @param goesOnAlone whether programs go on with what is known while the store cannot be reached */
+    Places(Tree tree, InodeTable inodes, SharedFiles files, boolean goesOnAlone) {
         this.tree = tree;
         this.inodes = inodes;
         this.files = files;
+        this.goesOnAlone = goesOnAlone;
     }
 
     Inode inode(long number) throws ErrnoException {
@@ -77,8 +88,36 @@ final class Places {
         return standing(number).node();
     }
 
-    /** {@link #node}, but as the store has it now: for who is going to replace that. */
+    /**
+     * {@link #node}, but as the store has it now: for who is going to replace that. Where programs go on while the store is
+     * away, what is known is believed if it does not answer soon: the commit is compared with that.
+     */
     Node revalidated(long number) throws ErrnoException {
+        Standing known = goesOnAlone ? standingNow(number) : null;
+        if (known == null) {
+            return asked(number);
+        }
+        FutureTask<Node> asking = new FutureTask<>(() -> asked(number));
+        Thread.ofVirtual().name("revalidate").start(asking);
+        try {
+            return asking.get(PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            return known.node();
+        } catch (ExecutionException e) {
+            if (!(e.getCause() instanceof ErrnoException failure)) {
+                throw new IllegalStateException(e);
+            } else if (!Errnos.isOutage(failure)) {
+                throw failure;
+            }
+            return known.node();
+        } catch (InterruptedException e) {
+            throw Errnos.interrupted(e);
+        } finally {
+            asking.cancel(true);
+        }
+    }
+
+    private Node asked(long number) throws ErrnoException {
         Inode inode = inode(number);
         Place place = inode.place();
         if (place == null) {

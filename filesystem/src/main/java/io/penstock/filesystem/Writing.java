@@ -2,6 +2,7 @@ package io.penstock.filesystem;
 
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.writeback.Writeback;
+import io.penstock.writeback.WritebackConfig;
 import java.time.InstantSource;
 
 /**
@@ -12,4 +13,9 @@ import java.time.InstantSource;
  * @param exclusive when an open with O_EXCL is decided
  * @param clock gives files their time
  */
-public record Writing(ObjectStore store, Writeback writeback, Exclusive exclusive, InstantSource clock) {}
+public record Writing(ObjectStore store, Writeback writeback, Exclusive exclusive, InstantSource clock) {
+    /** Whether programs go on with what is known while the store cannot be reached. */
+    boolean goesOnAlone() {
+        return writeback.config().close() == WritebackConfig.Close.STAGED;
+    }
+}

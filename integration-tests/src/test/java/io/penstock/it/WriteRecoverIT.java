@@ -187,7 +187,10 @@ final class WriteRecoverIT {
             assertThat(recover.run().orThrow()).contains("'waits' (4B)", "waits for the next mount");
             assertThat(recover.run("--discard").orThrow()).contains("only if it is named");
             assertThat(recover().orThrow())
-                    .contains("'waits' of " + front.fronted().endpoint());
+                    .contains(
+                            "'waits' (4B) was written to "
+                                    + front.fronted().endpoint().getAuthority() + "/",
+                            "--from " + front.fronted().endpoint().getAuthority() + "/");
 
             Path folder = scratch.resolve("rescued");
             assertThat(recover.run("--export", folder.toString()).orThrow()).contains("rescued/waits");
