@@ -12,6 +12,7 @@ import io.penstock.filesystem.Passthrough;
 import io.penstock.fuse.Binding;
 import io.penstock.fuse.MountOptions;
 import io.penstock.metadata.MetadataConfig;
+import io.penstock.objectstore.RetryPolicy;
 import io.penstock.objectstore.S3Config;
 import io.penstock.objectstore.S3Config.Credentials;
 import io.penstock.prefetch.ReadaheadConfig;
@@ -127,8 +128,8 @@ record MountPlan(
                 configuration.get(Settings.CONNECTIONS),
                 configuration.get(Settings.CONNECT_TIMEOUT),
                 configuration.get(Settings.READ_TIMEOUT),
-                configuration.get(Settings.RETRY_DEADLINE),
-                configuration.get(WriteSettings.RETRY_DEADLINE),
+                new RetryPolicy(
+                        configuration.get(Settings.RETRY_DEADLINE), configuration.get(WriteSettings.RETRY_DEADLINE)),
                 configuration.find(Settings.PROXY).orElse(null),
                 configuration.find(Settings.CA_FILE).orElse(null),
                 "penstock/" + Version.NUMBER);

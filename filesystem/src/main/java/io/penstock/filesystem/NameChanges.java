@@ -12,6 +12,7 @@ import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.LiveFile;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
+import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
@@ -90,7 +91,19 @@ final class NameChanges {
         });
     }
 
+    /** All that the call asks of the store has one deadline. */
+    private void withinOneDeadline(Deadline.Work<@Nullable Void, ErrnoException> call) throws ErrnoException {
+        Errnos.run(() -> store.retries().forWriting().call(call));
+    }
+
     void rmdir(long parent, String name) throws ErrnoException {
+        withinOneDeadline(() -> {
+            removeDirectory(parent, name);
+            return null;
+        });
+    }
+
+    private void removeDirectory(long parent, String name) throws ErrnoException {
         Directory directory = places.directory(parent);
         if (!(places.existing(directory, name) instanceof Directory child)) {
             throw new ErrnoException(Errno.ENOTDIR, "'" + directory.key(name) + "' is not a directory");
@@ -141,7 +154,10 @@ final class NameChanges {
         }
         checkIsAt(directory, name, node);
         tree.keep(directory);
-        removals.remove(directory, name, () -> unlink(directory, name, node));
+        withinOneDeadline(() -> {
+            removals.remove(directory, name, () -> unlink(directory, name, node));
+            return null;
+        });
     }
 
     /** Removes what nobody can open any more. @return what whoever closes it last has to delete: null if nothing */
@@ -255,12 +271,27 @@ final class NameChanges {
         } else if (target instanceof Directory) {
             throw new ErrnoException(Errno.EISDIR, "'" + to.key(newName) + "' is a directory");
         }
+        withinOneDeadline(() -> {
+            rename(from, name, source, to, newName, target, flags == RENAME_NOREPLACE);
+            return null;
+        });
+    }
+
+    private void rename(
+            Directory from,
+            String name,
+            Node source,
+            Directory to,
+            String newName,
+            @Nullable Node target,
+            boolean mustBeNew)
+            throws ErrnoException {
         checkIsAt(from, name, source);
         vacate(to, newName);
         Errnos.run(() -> hold(source));
         Moved moved;
         try {
-            moved = move(from, name, source, to, newName, target, flags == RENAME_NOREPLACE);
+            moved = move(from, name, source, to, newName, target, mustBeNew);
         } finally {
             letGo(source);
         }
@@ -361,6 +392,10 @@ final class NameChanges {
         WrittenFile content = written(node);
         if (content != null) {
             content.commitAndHold();
+            Deadline deadline = Deadline.current();
+            if (deadline != null) {
+                deadline.restart();
+            }
         }
     }
 

@@ -542,6 +542,19 @@ class NameChangesTest extends OverWritableMount {
     }
 
     @Test
+    void rename_allRequests_haveOneDeadline() throws Exception {
+        m.bucket.put("a", "1");
+        m.lookup("a");
+        assertErrno(Errno.ENOENT, () -> m.lookup("b"));
+        m.store.drain();
+
+        m.rename("a", "b", 0);
+
+        assertThat(m.store.calls()).hasSizeGreaterThan(2);
+        assertThat(m.store.deadlines()).hasSize(1);
+    }
+
+    @Test
     void rename_object_keepsWhatItHasBesideItsBytes() throws Exception {
         ObjectProperties properties = new ObjectProperties(
                 new TreeMap<>(Map.of("content-type", "text/x-own", "x-amz-storage-class", "STANDARD_IA")),

@@ -1,5 +1,6 @@
 package io.penstock.metadata;
 
+import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
@@ -26,9 +27,16 @@ final class NameProbe {
     }
 
     Answer ask(Directory parent, String name) throws ObjectStoreException, InterruptedException {
+        Deadline deadline = store.retries().forReading();
+        return deadline.call(() -> ask(parent, name, deadline));
+    }
+
+    private Answer ask(Directory parent, String name, Deadline deadline)
+            throws ObjectStoreException, InterruptedException {
         String key = parent.key(name);
         Directory directory = parent.child(name);
-        CompletableFuture<Boolean> below = Calls.start(executor, () -> first(directory.prefix()) != null);
+        CompletableFuture<Boolean> below =
+                Calls.start(executor, () -> deadline.call(() -> first(directory.prefix()) != null));
         StoredObject file = file(key);
         if (!Calls.await(below)) {
             return file == null ? Absent.ABSENT : new FileEntry(file);

@@ -54,6 +54,13 @@ class TreeTest {
     }
 
     @Test
+    void lookup_coldFile_hasOneDeadlineForBoth() throws Exception {
+        tree.lookup(root, "a");
+        assertThat(store.calls()).hasSize(2);
+        assertThat(store.deadlines()).hasSize(1);
+    }
+
+    @Test
     void lookup_coldDirectory_costsOneHeadAndOneList() throws Exception {
         bucket.put("a/b/c", "");
 

@@ -9,13 +9,18 @@ import java.util.List;
  * One bucket of an object store.
  *
  * <p>Every call blocks until its answer is there and is meant to be made on a virtual thread: a thousand waiting calls
- * are cheap. Implementations are safe for use by any number of threads, retry what is worth retrying within their
- * configured deadline, and hold no lock while they wait. An interrupt ends a call early with {@link
- * InterruptedException}.
+ * are cheap. Implementations are safe for use by any number of threads, repeat what is worth repeating within the
+ * thread's {@link Deadline}, else within one that {@link #retries} makes for this call, and hold no lock while they wait.
+ * An interrupt ends a call early with {@link InterruptedException}.
  */
 public interface ObjectStore extends AutoCloseable {
     /** The bucket's name, for messages and cache keys. */
     String bucket();
+
+    /** What makes the deadline of a call that comes to several requests. */
+    default RetryPolicy retries() {
+        return RetryPolicy.DEFAULT;
+    }
 
     /**
      * Reads a range of exactly this version (If-Match on its ETag) into the sink, in order, as the bytes arrive. A

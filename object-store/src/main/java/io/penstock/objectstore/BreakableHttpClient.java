@@ -4,6 +4,8 @@ import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -14,13 +16,16 @@ import software.amazon.awssdk.http.HttpExecuteResponse;
 import software.amazon.awssdk.http.SdkHttpClient;
 
 /**
- * An HTTP client whose requests end: when it is closed, all that wait for an answer; and those whose body is not taken
- * any more, after the time that an answer may be silent. The client beneath has a timeout for reading only, and would
+ * An HTTP client whose requests end: when it is closed, all that wait for an answer; those whose body is not taken any
+ * more, after the time that an answer may be silent; and those whose call's {@link Deadline} is over. The client beneath has a timeout for reading only, and would
  * write into a connection that nobody empties for ever. Safe for use by any number of threads.
  */
 final class BreakableHttpClient implements SdkHttpClient {
     /** So many looks a timeout: a body that stalls is found out a quarter of it late at most. */
     private static final int LOOKS = 4;
+
+    /** How late the end of a deadline is seen at most. */
+    private static final Duration LOOK = Duration.ofSeconds(1);
 
     private final SdkHttpClient client;
     private final long timeoutNanos;
@@ -31,7 +36,9 @@ final class BreakableHttpClient implements SdkHttpClient {
     BreakableHttpClient(SdkHttpClient client, Duration timeout) {
         this.client = client;
         this.timeoutNanos = timeout.toNanos();
-        this.watch = Thread.ofVirtual().name("stalled uploads").start(() -> watch(timeout.dividedBy(LOOKS)));
+        this.watch = Thread.ofVirtual()
+                .name("stalled uploads")
+                .start(() -> watch(Collections.min(List.of(timeout.dividedBy(LOOKS), LOOK))));
     }
 
     @Override
@@ -48,6 +55,7 @@ final class BreakableHttpClient implements SdkHttpClient {
         return new ExecutableHttpRequest() {
             @Override
             public HttpExecuteResponse call() throws IOException {
+                sent.begin();
                 inFlight.add(sent);
                 try {
                     return sent.request().call();
@@ -93,7 +101,9 @@ final class BreakableHttpClient implements SdkHttpClient {
     private final class Sent {
         private @Nullable ExecutableHttpRequest request;
 
-        /** When the body's stream was last read; no concern of anybody's before the first and after the last. */
+        private @Nullable Deadline deadline;
+
+        /** When the body's stream was last read, or the request began. */
         private volatile long lastRead;
 
         private volatile boolean sending;
@@ -105,8 +115,14 @@ final class BreakableHttpClient implements SdkHttpClient {
             return request;
         }
 
+        void begin() {
+            deadline = Deadline.current();
+            lastRead = System.nanoTime();
+        }
+
         boolean isStalled(long now) {
-            return sending && now - lastRead > timeoutNanos;
+            long silent = now - lastRead;
+            return (sending && silent > timeoutNanos) || (deadline != null && deadline.endsSilence(silent));
         }
 
         InputStream watched(InputStream body) {

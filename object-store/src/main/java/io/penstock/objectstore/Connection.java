@@ -46,6 +46,9 @@ final class Connection implements AutoCloseable {
     /** {@link System#nanoTime} after which who waits for bytes has waited too long. Written by the user, read by any. */
     private volatile long deadline;
 
+    /** Of the call whose request it carries; null if there is none. */
+    private volatile @Nullable Deadline call;
+
     private volatile boolean timedOut;
 
     /**
@@ -80,6 +83,7 @@ final class Connection implements AutoCloseable {
      * @param length of the body in bytes
      */
     ResponseHead send(byte[] request, BodyReader body, long length) throws IOException {
+        call = Deadline.current();
         touch();
         try {
             IOException broken = write(ByteBuffer.wrap(request));
@@ -219,9 +223,15 @@ final class Connection implements AutoCloseable {
         }
     }
 
+    /** It is nobody's until the next request. */
+    void rest() {
+        call = null;
+    }
+
     /** Closes it if its user has waited too long. */
     void closeIfLate(long now) {
-        if (now - deadline > 0) {
+        Deadline ofCall = call;
+        if (now - deadline > 0 || (ofCall != null && ofCall.endsSilence(idle(now)))) {
             timedOut = true;
             close();
         }
@@ -247,7 +257,7 @@ final class Connection implements AutoCloseable {
 
     private IOException explain(AsynchronousCloseException e) {
         return timedOut && !(e instanceof ClosedByInterruptException)
-                ? new SocketTimeoutException("no byte came for " + readTimeout.toMillis() + " ms")
+                ? new SocketTimeoutException("no byte came in time")
                 : e;
     }
 }

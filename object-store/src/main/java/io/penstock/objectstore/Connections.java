@@ -21,6 +21,9 @@ final class Connections implements AutoCloseable {
     /** Servers close idle connections after some time, S3 after 20 s or less; a request that meets that has to be repeated. */
     private static final Duration LONGEST_IDLE = Duration.ofSeconds(5);
 
+    /** How late the end of a call's deadline, or of a connection's idleness, is seen at most. */
+    private static final Duration LOOK = Duration.ofSeconds(1);
+
     private final ServerAddresses addresses;
     private final int port;
     private final @Nullable Tls tls;
@@ -70,13 +73,14 @@ final class Connections implements AutoCloseable {
 
     private Connection connect() throws IOException {
         IOException failure = new IOException("the connections were closed");
+        Deadline call = Deadline.current();
         for (InetAddress address : addresses.next()) {
             if (closed) {
                 break;
             }
             try {
-                Connection connection =
-                        new Connection(new InetSocketAddress(address, port), tls, connectTimeout, readTimeout);
+                Duration timeout = call == null ? connectTimeout : call.atMost(connectTimeout);
+                Connection connection = new Connection(new InetSocketAddress(address, port), tls, timeout, readTimeout);
                 addresses.succeeded(address);
                 return connection;
             } catch (IOException e) {
@@ -85,6 +89,9 @@ final class Connections implements AutoCloseable {
                     break; // which closed it, and says nothing of the address
                 }
                 addresses.failed(address);
+                if (call != null && call.isCut()) {
+                    break;
+                }
             }
         }
         throw failure;
@@ -93,6 +100,7 @@ final class Connections implements AutoCloseable {
     /** Its response has been read to the end. */
     void giveBack(Connection connection) {
         if (used.remove(connection)) {
+            connection.rest();
             idle.push(connection);
             permits.release();
         }
@@ -152,7 +160,7 @@ final class Connections implements AutoCloseable {
     }
 
     private void watch() {
-        Duration interval = Collections.min(List.of(readTimeout.dividedBy(4), LONGEST_IDLE));
+        Duration interval = Collections.min(List.of(readTimeout.dividedBy(4), LOOK));
         try {
             while (!closed) {
                 Thread.sleep(interval);

@@ -67,9 +67,9 @@ final class Copies {
                 .requestPayer(requests.payer)
                 .overrideConfiguration(headers -> PropertyHeaders.of(properties).forEach(headers::putHeader))
                 .build();
-        Persistence persistence = requests.ofChange();
+        Persistence persistence = new Persistence();
         try {
-            CopyObjectResponse response = requests.make(
+            CopyObjectResponse response = requests.change(
                     requests.failures.object(source.key()), persistence, () -> requests.client.copyObject(request));
             return new ObjectVersion(key, response.copyObjectResult().eTag(), source.size(), Requests.timeOf(response));
         } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
@@ -118,11 +118,12 @@ final class Copies {
     private List<UploadedPart> copyParts(MultipartUpload upload, ObjectVersion source)
             throws ObjectStoreException, InterruptedException {
         long partSize = Math.max(MOST_AT_ONCE, Math.ceilDiv(source.size(), UploadedPart.MAX_NUMBER));
+        Deadline deadline = Requests.deadline();
         List<Callable<UploadedPart>> copies = new ArrayList<>();
         for (long offset = 0; offset < source.size(); offset += partSize) {
             int number = copies.size() + 1;
             ByteRange range = new ByteRange(offset, Math.min(partSize, source.size() - offset));
-            copies.add(() -> uploads.copy(upload, number, source, range));
+            copies.add(() -> deadline.call(() -> uploads.copy(upload, number, source, range)));
         }
         try (ExecutorService threads =
                 Executors.newFixedThreadPool(PARTS_AT_ONCE, Thread.ofVirtual().factory())) {

@@ -61,6 +61,17 @@ final class Failures {
                         object(key) + ": its bytes stopped coming: " + message + "; check the network", failure);
     }
 
+    /** The same failure, which the deadline has made the last. */
+    static ObjectStoreException givenUp(ObjectStoreException failure, Deadline deadline) {
+        String message = failure.getMessage() + deadline.explanation();
+        return switch (failure) {
+            case ObjectStoreException.Throttled _ -> new ObjectStoreException.Throttled(message, failure.getCause());
+            case ObjectStoreException.Unavailable _ ->
+                new ObjectStoreException.Unavailable(message, failure.getCause());
+            default -> failure;
+        };
+    }
+
     /** Whether the same call may succeed later. */
     static boolean isPassing(SdkException failure) {
         return failure instanceof AwsServiceException answer

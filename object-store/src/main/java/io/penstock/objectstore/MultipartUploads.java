@@ -58,7 +58,7 @@ final class MultipartUploads {
     UploadedPart send(MultipartUpload upload, int number, UploadBody body)
             throws ObjectStoreException, IOException, InterruptedException {
         SentBody sent = new SentBody(body, requests.config.uploadChecksums());
-        Persistence persistence = requests.ofChange();
+        Persistence persistence = new Persistence();
         ResponseHead answer = sent.sendDirectly(
                 requests.direct,
                 persistence,
@@ -66,6 +66,7 @@ final class MultipartUploads {
                 Map.of("uploadId", upload.id(), "partNumber", Integer.toString(number)),
                 Map.of());
         if (answer != null) {
+            requests.progressed();
             checkArrived(upload, number, sent, answer.header("x-amz-checksum-crc32c"));
             return new UploadedPart(number, requireNonNull(answer.header("ETag")), body.length(), sent.crc32c());
         }

@@ -1,11 +1,8 @@
 package io.penstock.objectstore;
 
-import java.time.Duration;
-import java.util.concurrent.ThreadLocalRandom;
-
 /**
- * How long one call is tried again, at what pace, and what is known of its attempts. Nothing below tries again: so each
- * attempt's end is seen here. Confined to one thread.
+ * What is known of the attempts of one request, and when the next is due. Nothing below tries again: so each attempt's
+ * end is seen here. Confined to one thread.
  *
  * <pre>
  *   sending ──▶ refused: it was not carried out, and will not be
@@ -14,15 +11,6 @@ import java.util.concurrent.ThreadLocalRandom;
  * </pre>
  */
 final class Persistence {
-    private static final long FIRST_PAUSE_MILLIS = 50;
-
-    /** A store that asks for fewer requests means it. */
-    private static final long FIRST_THROTTLED_PAUSE_MILLIS = 200;
-
-    private static final long LONGEST_PAUSE_MILLIS = 10_000;
-
-    private final Duration deadline;
-    private long since = System.nanoTime();
     private int failures;
     private boolean damaged;
     private boolean skewed;
@@ -32,19 +20,8 @@ final class Persistence {
 
     private boolean inDoubt;
 
-    /** @param deadline without progress */
-    Persistence(Duration deadline) {
-        this.deadline = deadline;
-    }
-
-    /** Never again. */
-    static Persistence none() {
-        return new Persistence(Duration.ZERO);
-    }
-
-    /** The call got somewhere: the deadline and the pace begin anew. */
+    /** The request got somewhere: the pace begins anew. */
     void progressed() {
-        since = System.nanoTime();
         failures = 0;
     }
 
@@ -78,16 +55,12 @@ final class Persistence {
         return inDoubt;
     }
 
-    /** Whether to try again; pauses before it says yes. The first pause is short, each may be up to twice the last. */
-    boolean again(boolean throttled) throws InterruptedException {
-        long left = deadline.toNanos() - (System.nanoTime() - since);
-        if (left <= 0) {
+    /** Whether to try again within the deadline; pauses before it says yes. */
+    boolean again(Deadline deadline, boolean throttled) throws InterruptedException {
+        if (deadline.isOver()) {
             return false;
         }
-        long first = throttled ? FIRST_THROTTLED_PAUSE_MILLIS : FIRST_PAUSE_MILLIS;
-        long longest = Math.min(LONGEST_PAUSE_MILLIS, first << Math.min(failures++, 20));
-        // Full jitter: clients that were throttled together do not come back together.
-        Thread.sleep(Duration.ofNanos(Math.min(left, ThreadLocalRandom.current().nextLong(1 + longest * 1_000_000))));
+        Thread.sleep(deadline.atMost(RetryPolicy.pause(failures++, throttled)));
         return true;
     }
 }

@@ -26,10 +26,11 @@ final class Puts {
             throws ObjectStoreException, IOException, InterruptedException {
         conditions.check(key, condition);
         SentBody sent = new SentBody(body, requests.config.uploadChecksums());
-        Persistence persistence = requests.ofChange();
+        Persistence persistence = new Persistence();
         ResponseHead answer =
                 sent.sendDirectly(requests.direct, persistence, key, Map.of(), headers(properties, condition));
         if (answer != null) {
+            requests.progressed();
             return new ObjectVersion(
                     key, requireNonNull(answer.header("ETag")), body.length(), Requests.time(answer.header("Date")));
         }

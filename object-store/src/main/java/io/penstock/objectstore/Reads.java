@@ -47,7 +47,7 @@ final class Reads {
     void get(ObjectVersion version, ByteRange range, BodySink sink) throws ObjectStoreException, InterruptedException {
         Failures failures = requests.failures;
         RangeGet get = new RangeGet(version, range, sink, failures);
-        Persistence persistence = new Persistence(requests.config.retryDeadline());
+        Persistence persistence = new Persistence();
         while (!get.isComplete()) {
             long missing = get.rest().length();
             ObjectBody body =
@@ -60,6 +60,7 @@ final class Reads {
                 ObjectStoreException failure = failures.explainBrokenBody(version.key(), e);
                 if (get.rest().length() < missing) {
                     persistence.progressed();
+                    requests.progressed();
                     if (failure instanceof ObjectStoreException.Corrupt) {
                         throw failure; // what is wrong may be what the sink has already
                     }
@@ -164,7 +165,7 @@ final class Reads {
         }
     }
 
-    ListPage list(ListRequest request, Persistence persistence) throws ObjectStoreException, InterruptedException {
+    ListPage list(ListRequest request) throws ObjectStoreException, InterruptedException {
         ListObjectsV2Request list = ListObjectsV2Request.builder()
                 .bucket(requests.bucket())
                 .prefix(emptyToNull(request.prefix()))
@@ -177,7 +178,8 @@ final class Reads {
                 .requestPayer(requests.payer)
                 .build();
         ListObjectsV2Response page =
-                requests.make(requests.failures.bucket(), persistence, () -> requests.client.listObjectsV2(list));
+                requests.ask(requests.failures.bucket(), () -> requests.client.listObjectsV2(list));
+        requests.progressed();
         List<StoredObject> objects = page.contents().stream()
                 .map(o -> stored(o.key(), o.eTag(), o.size(), o.lastModified(), o.storageClassAsString()))
                 .toList();

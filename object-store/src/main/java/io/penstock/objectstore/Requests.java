@@ -1,5 +1,7 @@
 package io.penstock.objectstore;
 
+import static java.util.Objects.requireNonNull;
+
 import java.time.Instant;
 import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeParseException;
@@ -15,8 +17,8 @@ import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.model.RequestPayer;
 
 /**
- * What all requests to one bucket share: the client, how long they are tried again, how they are cancelled, and what
- * their failures mean. Safe for use by any number of threads.
+ * What all requests to one bucket share: the client, the loop that repeats them within the caller's {@link Deadline}, how
+ * they are cancelled, and what their failures mean. Safe for use by any number of threads.
  */
 final class Requests implements AutoCloseable {
     final S3Config config;
@@ -40,6 +42,9 @@ final class Requests implements AutoCloseable {
 
     private volatile boolean closed;
 
+    /** {@link System#nanoTime} of the last answer of success to anybody. */
+    private volatile long heard = System.nanoTime();
+
     /** Closes all three: an SDK client leaves the HTTP client that it was given open. */
     Requests(S3Config config, S3Client client, SdkHttpClient http, @Nullable DirectRequests direct) {
         this.direct = direct;
@@ -57,17 +62,36 @@ final class Requests implements AutoCloseable {
 
     /** A question. */
     <T> T ask(String subject, Call<T> call) throws ObjectStoreException, InterruptedException {
-        return make(subject, new Persistence(config.retryDeadline()), call);
+        return make(subject, new Persistence(), call);
     }
 
     /** A change. */
     <T> T change(String subject, Call<T> call) throws ObjectStoreException, InterruptedException {
-        return make(subject, ofChange(), call);
+        return change(subject, new Persistence(), call);
     }
 
-    /** How long a change is tried again. */
-    Persistence ofChange() {
-        return new Persistence(config.writeRetryDeadline());
+    /** The same, for who is to know afterwards what became of its attempts. */
+    <T> T change(String subject, Persistence persistence, Call<T> call)
+            throws ObjectStoreException, InterruptedException {
+        T made = make(subject, persistence, call);
+        progressed();
+        return made;
+    }
+
+    /** A call begins. */
+    void begin() {
+        deadline().storeWasHeard(heard);
+    }
+
+    /** The store got on with the call. */
+    void progressed() {
+        heard = System.nanoTime();
+        deadline().restart();
+    }
+
+    /** That of the call which the thread is in. */
+    static Deadline deadline() {
+        return requireNonNull(Deadline.current(), "no deadline");
     }
 
     /**
@@ -84,7 +108,9 @@ final class Requests implements AutoCloseable {
             checkOpen();
             persistence.sending();
             try {
-                return call.make();
+                T answer = call.make();
+                heard = System.nanoTime();
+                return answer;
             } catch (SdkException e) {
                 checkInterrupt(e);
                 if (Failures.isUndone(e)) {
@@ -109,8 +135,11 @@ final class Requests implements AutoCloseable {
     void retryOrThrow(Persistence persistence, ObjectStoreException failure)
             throws ObjectStoreException, InterruptedException {
         boolean hopeless = failure instanceof ObjectStoreException.Corrupt && !persistence.forgivesDamage();
-        if (hopeless || closed || !persistence.again(failure instanceof ObjectStoreException.Throttled)) {
+        if (hopeless || closed) {
             throw failure;
+        }
+        if (!persistence.again(deadline(), failure instanceof ObjectStoreException.Throttled)) {
+            throw Failures.givenUp(failure, deadline());
         }
     }
 

@@ -23,8 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param connections most connections at once; 2 or more, because bodies that are sent never hold the last one
  * @param connectTimeout for a connection to one address of the server
  * @param readTimeout without a byte arriving, after which a connection counts as broken and the request is retried
- * @param retryDeadline how long a call that makes no progress is retried, with jittered back-off, before it fails
- * @param writeRetryDeadline the same of calls that change something
+ * @param retries how long calls that make no progress are repeated before they fail
  * @param proxy HTTP proxy to go through, {@code http://host:port}; null for the one that the environment names, if any
  * @param caFile PEM certificates to trust beside the JDK's own; null for none
  * @param userAgent what the requests say of their sender
@@ -43,8 +42,7 @@ public record S3Config(
         int connections,
         Duration connectTimeout,
         Duration readTimeout,
-        Duration retryDeadline,
-        Duration writeRetryDeadline,
+        RetryPolicy retries,
         @Nullable URI proxy,
         @Nullable Path caFile,
         String userAgent) {
@@ -67,8 +65,6 @@ public record S3Config(
         require(connections >= 2, "connections", connections, "2 or more");
         require(connectTimeout.isPositive(), "connect timeout", connectTimeout, "more than 0");
         require(readTimeout.isPositive(), "read timeout", readTimeout, "more than 0");
-        require(!retryDeadline.isNegative(), "retry deadline", retryDeadline, "0 or more");
-        require(!writeRetryDeadline.isNegative(), "write retry deadline", writeRetryDeadline, "0 or more");
     }
 
     /** The defaults for a bucket on AWS. */
@@ -147,8 +143,7 @@ public record S3Config(
         private int connections = 128;
         private Duration connectTimeout = Duration.ofSeconds(5);
         private Duration readTimeout = Duration.ofSeconds(15);
-        private Duration retryDeadline = Duration.ofMinutes(2);
-        private Duration writeRetryDeadline = Duration.ofMinutes(15);
+        private RetryPolicy retries = RetryPolicy.DEFAULT;
         private @Nullable URI proxy;
         private @Nullable Path caFile;
         private String userAgent = "penstock";
@@ -229,15 +224,9 @@ public record S3Config(
             return this;
         }
 
-        /** Default: 2 minutes. */
-        public Builder retryDeadline(Duration retryDeadline) {
-            this.retryDeadline = retryDeadline;
-            return this;
-        }
-
-        /** Default: 15 minutes. */
-        public Builder writeRetryDeadline(Duration writeRetryDeadline) {
-            this.writeRetryDeadline = writeRetryDeadline;
+        /** Default: {@link RetryPolicy#DEFAULT}. */
+        public Builder retries(RetryPolicy retries) {
+            this.retries = retries;
             return this;
         }
 
@@ -275,8 +264,7 @@ public record S3Config(
                     connections,
                     connectTimeout,
                     readTimeout,
-                    retryDeadline,
-                    writeRetryDeadline,
+                    retries,
                     proxy,
                     caFile,
                     userAgent);

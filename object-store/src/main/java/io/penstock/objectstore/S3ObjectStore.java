@@ -64,85 +64,118 @@ public final class S3ObjectStore implements ObjectStore {
     }
 
     @Override
+    public RetryPolicy retries() {
+        return requests.config.retries();
+    }
+
+    @Override
     public void get(ObjectVersion version, ByteRange range, BodySink sink)
             throws ObjectStoreException, InterruptedException {
-        reads.get(version, range, sink);
+        reading(() -> {
+            reads.get(version, range, sink);
+            return null;
+        });
     }
 
     @Override
     public StoredObject head(String key) throws ObjectStoreException, InterruptedException {
-        return reads.head(key);
+        return reading(() -> reads.head(key));
     }
 
     @Override
     public ObjectProperties properties(String key) throws ObjectStoreException, InterruptedException {
-        return reads.properties(key);
+        return reading(() -> reads.properties(key));
     }
 
     @Override
     public ListPage list(ListRequest request) throws ObjectStoreException, InterruptedException {
-        return reads.list(request, new Persistence(requests.config.retryDeadline()));
+        return reading(() -> reads.list(request));
     }
 
     /** A listing that is not tried again, to see whether there may be any. */
     void tryList(ListRequest request) throws ObjectStoreException, InterruptedException {
-        reads.list(request, Persistence.none());
+        RetryPolicy.ONE_ATTEMPT.forReading().call(() -> reads.list(request));
     }
 
     @Override
     public ObjectVersion put(String key, UploadBody body, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, IOException, InterruptedException {
-        return puts.put(key, body, properties, condition);
+        return writing(() -> puts.put(key, body, properties, condition));
     }
 
     @Override
     public MultipartUpload createUpload(String key, ObjectProperties properties)
             throws ObjectStoreException, InterruptedException {
-        return uploads.create(key, properties);
+        return writing(() -> uploads.create(key, properties));
     }
 
     @Override
     public UploadedPart uploadPart(MultipartUpload upload, int number, UploadBody body)
             throws ObjectStoreException, IOException, InterruptedException {
-        return uploads.send(upload, number, body);
+        return writing(() -> uploads.send(upload, number, body));
     }
 
     @Override
     public UploadedPart copyPart(MultipartUpload upload, int number, ObjectVersion source, ByteRange range)
             throws ObjectStoreException, InterruptedException {
-        return uploads.copy(upload, number, source, range);
+        return writing(() -> uploads.copy(upload, number, source, range));
     }
 
     @Override
     public ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, WriteCondition condition)
             throws ObjectStoreException, InterruptedException {
-        return uploads.complete(upload, parts, condition);
+        return writing(() -> uploads.complete(upload, parts, condition));
     }
 
     @Override
     public void abort(MultipartUpload upload) throws ObjectStoreException, InterruptedException {
-        uploads.abort(upload);
+        writing(() -> {
+            uploads.abort(upload);
+            return null;
+        });
     }
 
     @Override
     public List<UploadedPart> parts(MultipartUpload upload) throws ObjectStoreException, InterruptedException {
-        return uploads.parts(upload);
+        return reading(() -> uploads.parts(upload));
     }
 
     @Override
     public ObjectVersion copy(ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, InterruptedException {
-        return copies.copy(source, key, properties, condition);
+        return writing(() -> copies.copy(source, key, properties, condition));
     }
 
     @Override
     public void delete(String key) throws ObjectStoreException, InterruptedException {
-        puts.delete(key);
+        writing(() -> {
+            puts.delete(key);
+            return null;
+        });
     }
 
     @Override
     public boolean honoursConditions(String prefix) throws ObjectStoreException, InterruptedException {
-        return conditions.honoured(prefix);
+        return writing(() -> conditions.honoured(prefix));
+    }
+
+    private <T extends @Nullable Object, E extends Exception> T reading(Deadline.Work<T, E> call)
+            throws ObjectStoreException, InterruptedException, E {
+        return within(retries().forReading(), call);
+    }
+
+    private <T extends @Nullable Object, E extends Exception> T writing(Deadline.Work<T, E> call)
+            throws ObjectStoreException, InterruptedException, E {
+        return within(retries().forWriting(), call);
+    }
+
+    /** Makes the call within the caller's deadline, or else its own. */
+    private <T extends @Nullable Object, E extends Exception> T within(Deadline own, Deadline.Work<T, E> call)
+            throws ObjectStoreException, InterruptedException, E {
+        return own.callUnlessWithin(() -> {
+            requests.begin();
+            return call.run();
+        });
     }
 
     @Override

@@ -64,7 +64,7 @@ final class SentBody {
         RequestBody request = RequestBody.fromContentProvider(Bytes::new, body.length(), CONTENT_TYPE);
         requests.sendPermits.acquire();
         try {
-            return requests.make(subject, persistence, () -> attempt.send(request));
+            return requests.change(subject, persistence, () -> attempt.send(request));
         } catch (RuntimeException | ObjectStoreException e) {
             throwIfUnreadable();
             throw e;

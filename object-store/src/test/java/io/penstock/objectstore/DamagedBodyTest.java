@@ -41,7 +41,7 @@ final class DamagedBodyTest {
                 .endpoint(server.uri(""))
                 .pathStyle(true)
                 .credentials(new S3Config.Credentials.Static("id", "secret"))
-                .retryDeadline(Duration.ofSeconds(20))
+                .retries(new RetryPolicy(Duration.ofSeconds(20), Duration.ZERO))
                 .build());
     }
 

@@ -29,7 +29,7 @@ final class DirectPutsTest {
     private ScriptedServer server;
     private DirectRequests direct;
 
-    private final Persistence attempts = Persistence.none();
+    private final Persistence attempts = new Persistence();
 
     @BeforeEach
     void start() throws Exception {
@@ -167,7 +167,7 @@ final class DirectPutsTest {
     void put_signedPayloads_isLeftToTheSdk() throws Exception {
         try (DirectRequests signing = direct(true)) {
             SentBody sent = new SentBody(body("hello"), UploadChecksums.CRC32C);
-            assertThat(sent.sendDirectly(signing, Persistence.none(), "a key", Map.of(), Map.of()))
+            assertThat(sent.sendDirectly(signing, new Persistence(), "a key", Map.of(), Map.of()))
                     .isNull();
         }
         assertThat(server.connections()).isZero();

@@ -239,7 +239,7 @@ final class S3ObjectStoreFaultTest {
                 .httpClient(httpClient)
                 .caFile(encrypted ? certificate.pem() : null)
                 .readTimeout(readTimeout)
-                .retryDeadline(retryDeadline)
+                .retries(new RetryPolicy(retryDeadline, Duration.ZERO))
                 .build());
     }
 

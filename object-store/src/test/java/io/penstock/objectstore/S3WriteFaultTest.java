@@ -317,7 +317,7 @@ final class S3WriteFaultTest {
     private S3ObjectStore connect(Duration readTimeout, Duration deadline) throws Exception {
         return S3ObjectStore.connect(config(BUCKET)
                 .readTimeout(readTimeout)
-                .writeRetryDeadline(deadline)
+                .retries(new RetryPolicy(RetryPolicy.DEFAULT.reading(), deadline))
                 .build());
     }
 }

@@ -126,8 +126,7 @@ final class TlsOutageTest {
                 .pathStyle(true)
                 .credentials(new S3Config.Credentials.Static("id", "secret"))
                 .caFile(certificate)
-                .retryDeadline(deadline)
-                .writeRetryDeadline(deadline)
+                .retries(new RetryPolicy(deadline, deadline))
                 .build());
     }
 }

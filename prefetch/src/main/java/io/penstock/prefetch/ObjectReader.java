@@ -8,6 +8,7 @@ import io.penstock.cache.FillFailedException;
 import io.penstock.cache.Urgency;
 import io.penstock.cache.WholeFile;
 import io.penstock.core.LentBytes;
+import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStoreException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -65,9 +66,11 @@ public final class ObjectReader implements AutoCloseable {
         }
         Stream movedOn = object.streams.observe(position, end);
         List<RangeFetch> mine = List.of();
+        Deadline deadline = null;
         try {
             if (object.anyMissing(position / PAGE_SIZE, OpenObject.pages(end))) {
-                mine = fetchMissing(position, end);
+                deadline = fetcher.deadline();
+                mine = fetchMissing(position, end, deadline);
             }
         } finally { // after the demand, so that the range it begins may be longer
             if (movedOn != null) {
@@ -95,7 +98,8 @@ public final class ObjectReader implements AutoCloseable {
             if (loans != null) {
                 loans.settle(to); // before memory is waited for
             }
-            mine = fetchMissing(at, end);
+            deadline = deadline == null ? fetcher.deadline() : deadline;
+            mine = fetchMissing(at, end, deadline);
         }
         return (int) (end - position);
     }
@@ -144,7 +148,7 @@ public final class ObjectReader implements AutoCloseable {
      * Claims what is Missing of {@code [from, to)} and starts its GETs. The first may run on: through the whole of a
      * small object, or as far as the stream wants to read ahead.
      */
-    private List<RangeFetch> fetchMissing(long from, long to) throws InterruptedException {
+    private List<RangeFetch> fetchMissing(long from, long to, Deadline deadline) throws InterruptedException {
         boolean small = size <= config.smallFileBytes();
         long page = small ? 0 : from / PAGE_SIZE;
         long wanted = OpenObject.pages(small ? size : object.streams.issueOnDemand(from, to));
@@ -155,7 +159,7 @@ public final class ObjectReader implements AutoCloseable {
             long boundary = (page / most + 1) * most;
             Fill fill = cached.claim(page, Math.min(boundary, wanted), Urgency.DEMAND);
             if (fill != null) {
-                started.add(fetcher.fetch(object, fill));
+                started.add(fetcher.fetch(object, fill, deadline));
             }
             page = fill == null ? boundary : OpenObject.pages(fill.range().end());
         }

@@ -5,6 +5,7 @@ import io.penstock.cache.Fill;
 import io.penstock.cache.PageCache;
 import io.penstock.cache.Urgency;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStore;
 import java.util.HashMap;
 import java.util.Map;
@@ -100,9 +101,15 @@ public final class PageFetcher implements AutoCloseable {
         }
     }
 
-    /** Starts the GET of a claim that a reader, who has the object open, waits for. */
-    RangeFetch fetch(OpenObject object, Fill fill) {
-        RangeFetch fetch = new RangeFetch(store, object.cached.version(), fill, Urgency.DEMAND, counters);
+    /** Of a read that begins to wait for the store now; that of the call which it is a part of, if there is one. */
+    Deadline deadline() {
+        Deadline outer = Deadline.current();
+        return outer == null ? store.retries().forReading() : outer;
+    }
+
+    /** Starts the GET of a claim that a reader, who has the object open, waits for until the deadline. */
+    RangeFetch fetch(OpenObject object, Fill fill, Deadline deadline) {
+        RangeFetch fetch = new RangeFetch(store, object.cached.version(), fill, Urgency.DEMAND, deadline, counters);
         object.retain();
         if (!start(() -> runDemand(object, fetch))) {
             fetch.abandon();
@@ -139,7 +146,10 @@ public final class PageFetcher implements AutoCloseable {
                 counters.readaheadBytes.add(fill.range().length());
                 gate.enqueue(readahead); // for its next range, behind those of the others
                 admitReadahead();
-                object.run(new RangeFetch(store, object.cached.version(), fill, Urgency.READAHEAD, counters), gate);
+                Deadline deadline = store.retries().forReading();
+                object.run(
+                        new RangeFetch(store, object.cached.version(), fill, Urgency.READAHEAD, deadline, counters),
+                        gate);
             }
         } finally {
             object.release();

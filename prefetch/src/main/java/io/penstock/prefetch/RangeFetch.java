@@ -5,6 +5,7 @@ import io.penstock.cache.Urgency;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.BodySink;
+import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import java.nio.ByteBuffer;
@@ -28,6 +29,7 @@ final class RangeFetch implements BodySink {
     private final Fill fill;
     private final ByteRange range;
     private final Urgency urgency;
+    private final Deadline deadline;
     private final FetchCounters counters;
 
     /** Bytes of the range that have arrived. Only the running thread uses it. */
@@ -42,12 +44,19 @@ final class RangeFetch implements BodySink {
     /** Written once, by the running thread, before the fill fails. */
     private volatile @Nullable Exception failure;
 
-    RangeFetch(ObjectStore store, ObjectVersion version, Fill fill, Urgency urgency, FetchCounters counters) {
+    RangeFetch(
+            ObjectStore store,
+            ObjectVersion version,
+            Fill fill,
+            Urgency urgency,
+            Deadline deadline,
+            FetchCounters counters) {
         this.store = store;
         this.version = version;
         this.fill = fill;
         this.range = fill.range();
         this.urgency = urgency;
+        this.deadline = deadline;
         this.counters = counters;
     }
 
@@ -75,6 +84,7 @@ final class RangeFetch implements BodySink {
         try {
             if (urgency == Urgency.DEMAND) {
                 gate.acquire();
+                deadline.stoodInLine();
             }
             try {
                 bring();
@@ -99,7 +109,10 @@ final class RangeFetch implements BodySink {
         }
         counters.started(urgency);
         try {
-            store.get(version, range, this);
+            deadline.call(() -> {
+                store.get(version, range, this);
+                return null;
+            });
         } finally {
             counters.bytes.add(arrived);
         }

@@ -13,7 +13,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.RetryPolicy;
 import io.penstock.testing.Call;
 import io.penstock.testing.Fault;
 import io.penstock.testing.Gate;
@@ -303,6 +305,29 @@ class PageFetcherTest {
             }
         }
         assertThat(fixture.fetcher.statistics().failedGets()).isEqualTo(3);
+    }
+
+    @Test
+    void read_withinAnotherCall_hasItsDeadline() throws Exception {
+        ObjectVersion version = fixture.put("object", 64 * MIB);
+        Deadline deadline = RetryPolicy.DEFAULT.forWriting();
+        try (ObjectReader reader = fixture.fetcher.open(version)) {
+            deadline.call(() -> {
+                readAndVerify(reader, version, 30 * MIB, 1000);
+                return null;
+            });
+        }
+        assertThat(fixture.store.deadlines()).containsExactly(deadline);
+    }
+
+    @Test
+    void read_missingPages_haveOneDeadline() throws Exception {
+        ObjectVersion version = fixture.put("object", 64 * MIB);
+        try (ObjectReader reader = fixture.fetcher.open(version)) {
+            readAndVerify(reader, version, 30 * MIB, 20 * (int) MIB);
+        }
+        assertThat(fixture.store.gets()).hasSizeGreaterThan(1);
+        assertThat(fixture.store.deadlines()).hasSize(1);
     }
 
     @Test

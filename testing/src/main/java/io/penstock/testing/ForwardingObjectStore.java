@@ -9,6 +9,7 @@ import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.RetryPolicy;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.objectstore.UploadBody;
 import io.penstock.objectstore.UploadedPart;
@@ -55,6 +56,11 @@ public abstract class ForwardingObjectStore implements ObjectStore {
     @Override
     public String bucket() {
         return store.bucket();
+    }
+
+    @Override
+    public RetryPolicy retries() {
+        return store.retries();
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.penstock.testing;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.BodySink;
+import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.UploadBody;
@@ -16,6 +17,7 @@ import java.util.List;
 public final class RecordingObjectStore extends ForwardingObjectStore {
     // Guarded by this.
     private final List<Call> calls = new ArrayList<>();
+    private final List<Deadline> deadlines = new ArrayList<>();
     private final InFlight gets = new InFlight();
     private final InFlight uploads = new InFlight();
 
@@ -76,10 +78,16 @@ public final class RecordingObjectStore extends ForwardingObjectStore {
                 .sum();
     }
 
+    /** The deadlines that calls were made within so far, each once. */
+    public synchronized List<Deadline> deadlines() {
+        return List.copyOf(deadlines);
+    }
+
     /** All calls so far, which are then forgotten. */
     public synchronized List<Call> drain() {
         List<Call> drained = calls();
         calls.clear();
+        deadlines.clear();
         return drained;
     }
 
@@ -131,10 +139,14 @@ public final class RecordingObjectStore extends ForwardingObjectStore {
 
     private synchronized void record(Call call) {
         calls.add(call);
+        Deadline deadline = Deadline.current();
+        if (deadline != null && !deadlines.contains(deadline)) {
+            deadlines.add(deadline);
+        }
     }
 
     private synchronized void begin(Call call, InFlight kind) {
-        calls.add(call);
+        record(call);
         kind.now++;
         kind.most = Math.max(kind.most, kind.now);
     }

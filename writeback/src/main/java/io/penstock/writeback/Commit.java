@@ -1,6 +1,7 @@
 package io.penstock.writeback;
 
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.writeback.Pacing.Pace;
@@ -23,6 +24,9 @@ final class Commit implements Runnable {
 
     /** Nobody waits for it: what may be over in a while is tried again. */
     private volatile boolean behind;
+
+    /** Of the attempt that runs, or ran last. */
+    private volatile Deadline deadline;
 
     private @Nullable Thread thread; // guarded by this
     private boolean cancelled; // guarded by this
@@ -62,6 +66,7 @@ final class Commit implements Runnable {
         this.condition = condition;
         this.behind = behind;
         this.pace = pace;
+        this.deadline = file.shared().deadline();
     }
 
     Upload upload() {
@@ -78,7 +83,10 @@ final class Commit implements Runnable {
 
     /** Somebody waits for it now: it fails rather than being tried again. */
     synchronized void awaited() {
-        behind = false;
+        if (behind) {
+            behind = false;
+            deadline.restart(); // who waits from now on waits for all of it
+        }
         notifyAll();
     }
 
@@ -121,25 +129,9 @@ final class Commit implements Runnable {
 
     private ObjectVersion commit() throws ObjectStoreException, IOException, InterruptedException {
         while (true) {
-            boolean perhapsVisible = file.unheard().isPerhapsVisible();
+            deadline = file.shared().deadline();
             try {
-                ObjectVersion earlier = file.unheard().isRecovered() ? earlierCommit() : null;
-                if (earlier == null) {
-                    earlier = unheard();
-                }
-                return earlier == null ? send() : earlier;
-            } catch (ObjectStoreException.PreconditionFailed e) {
-                if (isLeft()) {
-                    throw e; // its content is no more: the next one finds out
-                }
-                ObjectVersion earlier = perhapsVisible ? earlierCommit() : null;
-                if (earlier == null) {
-                    earlier = unheard();
-                }
-                if (earlier == null) {
-                    throw e;
-                }
-                return earlier;
+                return deadline.call(this::commitOnce);
             } catch (ObjectStoreException e) {
                 if (!behind || outlook(e) != Outlook.PASSES) {
                     throw e;
@@ -149,6 +141,29 @@ final class Commit implements Runnable {
                 log.warn("'{}' cannot be committed now: {}. Again in {} s.", content.key(), e.getMessage(), seconds);
                 pause();
             }
+        }
+    }
+
+    private ObjectVersion commitOnce() throws ObjectStoreException, IOException, InterruptedException {
+        boolean perhapsVisible = file.unheard().isPerhapsVisible();
+        try {
+            ObjectVersion earlier = file.unheard().isRecovered() ? earlierCommit() : null;
+            if (earlier == null) {
+                earlier = unheard();
+            }
+            return earlier == null ? send() : earlier;
+        } catch (ObjectStoreException.PreconditionFailed e) {
+            if (isLeft()) {
+                throw e; // its content is no more: the next one finds out
+            }
+            ObjectVersion earlier = perhapsVisible ? earlierCommit() : null;
+            if (earlier == null) {
+                earlier = unheard();
+            }
+            if (earlier == null) {
+                throw e;
+            }
+            return earlier;
         }
     }
 

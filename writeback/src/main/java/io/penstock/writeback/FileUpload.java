@@ -5,6 +5,7 @@ import static io.penstock.objectstore.UploadedPart.MAX_SIZE;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStoreException;
@@ -95,7 +96,7 @@ final class FileUpload implements Upload {
 
     private ObjectVersion putWhole(long size, WriteCondition condition, Decision decision)
             throws ObjectStoreException, IOException, InterruptedException {
-        lane.acquire();
+        standInLine();
         try (FileContent.StillBody body = size == 0 ? new EmptyBody() : content.body(new ByteRange(0, size))) {
             ObjectProperties kept = properties.get(uploads.store());
             decision.begin(body.crc32c());
@@ -104,6 +105,14 @@ final class FileUpload implements Upload {
             return version;
         } finally {
             lane.release();
+        }
+    }
+
+    private void standInLine() throws InterruptedException {
+        lane.acquire();
+        Deadline deadline = Deadline.current();
+        if (deadline != null) {
+            deadline.stoodInLine();
         }
     }
 
@@ -128,7 +137,7 @@ final class FileUpload implements Upload {
 
     private ObjectVersion copyWhole(ObjectVersion original, WriteCondition condition, Decision decision)
             throws ObjectStoreException, InterruptedException {
-        lane.acquire();
+        standInLine();
         try {
             ObjectProperties copied = propertiesOf(original);
             decision.begin(OptionalInt.empty());

@@ -1,6 +1,7 @@
 package io.penstock.writeback;
 
 import io.penstock.core.ByteRange;
+import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.UploadedPart;
@@ -62,6 +63,9 @@ final class PartSender {
 
     /** The commit that runs; 0 if none does. */
     private int committing;
+
+    /** Of the running commit; null if none runs, or it has none. */
+    private @Nullable Deadline deadline;
 
     /** Why the running commit fails. */
     private @Nullable Exception failure;
@@ -142,7 +146,7 @@ final class PartSender {
     // ---- one part, on a thread of its own that has a permit
 
     /** What is to be brought where of a part. */
-    private record Sending(int number, Run run, PartLayout layout, RemoteUpload to) {}
+    private record Sending(int number, Run run, PartLayout layout, RemoteUpload to, Deadline deadline) {}
 
     private void send(Part part) {
         try {
@@ -167,7 +171,9 @@ final class PartSender {
             part.begun(committing);
             begun = true;
             sending++;
-            return new Sending(part.number(), part.run(), parts.layout(), remote);
+            Deadline ofCommit = part.isNeededBy(committing) ? deadline : null;
+            Deadline until = ofCommit == null ? uploads.store().retries().forWriting() : ofCommit;
+            return new Sending(part.number(), part.run(), parts.layout(), remote, until);
         } finally {
             lock.unlock();
         }
@@ -179,15 +185,20 @@ final class PartSender {
 
     private void finish(Part part, Sending sending) {
         try {
-            MultipartUpload upload = sending.to.open(sending.layout); // interrupted, it would leave one nobody knows
-            becomeInterruptible();
-            finished(part, sending.to.bring(upload, sending.number, sending.run, content, uploads), null);
+            sending.deadline.stoodInLine();
+            finished(part, sending.deadline.call(() -> bring(sending)), null);
         } catch (ObjectStoreException | IOException | InterruptedException e) {
             finished(part, null, e);
         } catch (RuntimeException | Error e) {
             LOG.error("Sending part {} of '{}' failed in an unforeseen way", part.number(), key, e);
             finished(part, null, new IOException("writing '" + key + "' failed: " + e, e));
         }
+    }
+
+    private UploadedPart bring(Sending sending) throws ObjectStoreException, IOException, InterruptedException {
+        MultipartUpload upload = sending.to.open(sending.layout); // interrupted, it would leave one nobody knows
+        becomeInterruptible();
+        return sending.to.bring(upload, sending.number, sending.run, content, uploads);
     }
 
     private void becomeInterruptible() throws InterruptedException {
@@ -242,6 +253,7 @@ final class PartSender {
         try {
             checkNotEnded();
             committing = ++commits;
+            deadline = Deadline.current();
             failure = null;
             early = partsCount;
         } finally {
@@ -253,6 +265,7 @@ final class PartSender {
         lock.lock();
         try {
             committing = 0;
+            deadline = null;
             pauseEarly();
         } finally {
             lock.unlock();

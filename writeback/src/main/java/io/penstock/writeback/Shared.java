@@ -3,6 +3,7 @@ package io.penstock.writeback;
 import io.penstock.cache.PageCache;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
@@ -115,6 +116,11 @@ final class Shared {
 
     Upload.Factory uploads() {
         return uploads;
+    }
+
+    /** Of an attempt to commit that begins now. */
+    Deadline deadline() {
+        return store.retries().forWriting();
     }
 
     Pacing pacing() {

@@ -4,6 +4,8 @@ import static io.penstock.writeback.Writeback.BLOCK_SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.Deadline;
+import io.penstock.objectstore.RetryPolicy;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.testing.Call;
@@ -63,6 +65,15 @@ final class LargeFilesTest {
         Upload upload = uploads.begin(null, new MadeUpFile(null, 0), NEW, NoJournal.INSTANCE);
         checkObject(upload.commit(5 * TIB, WriteCondition.ABSENT, _ -> {}));
         assertThat(bucket.pieces("key")).hasSizeLessThanOrEqualTo(UploadedPart.MAX_NUMBER);
+    }
+
+    @Test
+    void commit_allOfItsParts_haveItsDeadline() throws Exception {
+        Upload upload = uploads.begin(null, new MadeUpFile(null, 0), NEW, NoJournal.INSTANCE);
+        Deadline deadline = RetryPolicy.DEFAULT.forWriting();
+        ObjectVersion _ = deadline.call(() -> upload.commit(GIB, WriteCondition.ABSENT, _ -> {}));
+        assertThat(store.only(Call.UploadPart.class)).hasSizeGreaterThan(10);
+        assertThat(store.deadlines()).containsExactly(deadline);
     }
 
     @Test

@@ -13,6 +13,7 @@ import io.penstock.testing.Fault;
 import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.Gate;
 import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.testing.RecordingObjectStore;
 import io.penstock.testing.Seeded;
 import java.nio.ByteBuffer;
 import java.time.Clock;
@@ -56,6 +57,24 @@ final class StoreAwayTest {
 
     private String text(String key) throws Exception {
         return new String(stored(key), UTF_8);
+    }
+
+    @Test
+    void commitBehind_eachAttempt_hasADeadlineOfItsOwn() throws Exception {
+        faults.next(2, Call.Put.class::isInstance, Fault.fail(Unavailable::new));
+        RecordingObjectStore recorded = new RecordingObjectStore(store);
+        Pacing quick = new Pacing(1_000_000, 1_000_000, 1_000_000);
+        try (TestMount mount = new TestMount(
+                        recorded, files, TestConfig.withMemory(8), (version, content) -> {}, Clock.systemUTC(), quick)
+                .start()) {
+            WrittenFile file = mount.writeback.create("f", null);
+            append(file, "a");
+            file.closeStaged();
+            file.release();
+            mount.assertNothingLeaks();
+        }
+        assertThat(recorded.only(Call.Put.class)).hasSize(3);
+        assertThat(recorded.deadlines()).hasSize(3);
     }
 
     /** As {@code echo a >>f; echo b >>f; echo c >>f} do. */

@@ -116,7 +116,9 @@ public final class Settings {
     public static final Setting<Duration> RETRY_DEADLINE = Setting.of(
                     "s3.retry-deadline",
                     duration(Duration.ZERO, Duration.ofHours(1)),
-                    "How long a request that gets nowhere is repeated before the program that reads gets an error.")
+                    "How long a read, a lookup or a listing waits for a store that is out of reach or in trouble: it"
+                        + " fails (EIO) once nothing that it asked for has come for so long, or a few seconds later."
+                        + " 0s: after one attempt.")
             .withDefault("2m");
 
     public static final Setting<URI> PROXY = Setting.of(

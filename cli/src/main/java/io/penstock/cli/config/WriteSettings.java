@@ -100,8 +100,11 @@ public final class WriteSettings {
     public static final Setting<Duration> RETRY_DEADLINE = Setting.of(
                     "write.retry-deadline",
                     duration(Duration.ZERO, Duration.ofDays(36_500)),
-                    "How long an upload that gets nowhere is repeated before the program that writes gets an error;"
-                            + " 36500d is for ever. The mount stays usable meanwhile.")
+                    "How long close and fsync, where they wait for the store (write.close, write.fsync), and mkdir,"
+                        + " rm, rmdir and rename wait for one that is out of reach or in trouble: they fail (EIO) once"
+                        + " it has taken nothing of what they send for so long, or a few seconds later. 0s: after one"
+                        + " attempt; 36500d: never. What is uploaded behind is tried until it succeeds. The mount"
+                        + " stays usable meanwhile.")
             .withDefault("15m");
 
     public static final Setting<Integer> UPLOAD_CONCURRENCY = Setting.of(

@@ -1,0 +1,126 @@
+package io.penstock.objectstore;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Until when one call may go on, over all requests that it comes to: so long after it began, or after the store last got
+ * on with it. Bytes that come, a page of a listing and a change that is made are progress; other answers are not.
+ *
+ * <p>It is made by a {@link RetryPolicy} where the call begins and handed down by {@link #call}: all requests of that
+ * thread have it, and who goes on by another thread hands it on there. A request without one gets its own. Safe for use
+ * by any number of threads.
+ */
+public final class Deadline {
+    private static final ScopedValue<Deadline> CURRENT = ScopedValue.newInstance();
+
+    /** What an attempt has in any case, also one that begins when the deadline is over. */
+    private static final Duration LEAST_PATIENCE = Duration.ofSeconds(1);
+
+    private final Duration patience;
+    private final String setting;
+
+    /** {@link System#nanoTime} of the beginning, or of the last progress. */
+    private volatile long since = System.nanoTime();
+
+    /** The call has waited for its turn among other calls since its last request. */
+    private volatile boolean stoodInLine;
+
+    /**
+     * @param patience zero for one attempt, whose time only the timeouts of the connection bound
+     * @param setting where a user sets it
+     */
+    Deadline(Duration patience, String setting) {
+        this.patience = patience;
+        this.setting = setting;
+    }
+
+    /** What a call does. */
+    @FunctionalInterface
+    public interface Work<T extends @Nullable Object, E extends Exception> {
+        T run() throws ObjectStoreException, InterruptedException, E;
+    }
+
+    /** The one that this thread works within; null if there is none. */
+    public static @Nullable Deadline current() {
+        return CURRENT.isBound() ? CURRENT.get() : null;
+    }
+
+    /** Does the work within this. */
+    public <T extends @Nullable Object, E extends Exception> T call(Work<T, E> work)
+            throws ObjectStoreException, InterruptedException, E {
+        try {
+            return ScopedValue.where(CURRENT, this).call(work::run);
+        } catch (RuntimeException | ObjectStoreException | InterruptedException e) {
+            throw e;
+        } catch (Exception e) {
+            @SuppressWarnings("unchecked") // the work throws nothing else
+            E declared = (E) e;
+            throw declared;
+        }
+    }
+
+    /** Does the work within this, unless this thread works within one already. */
+    public <T extends @Nullable Object, E extends Exception> T callUnlessWithin(Work<T, E> work)
+            throws ObjectStoreException, InterruptedException, E {
+        return CURRENT.isBound() ? work.run() : call(work);
+    }
+
+    /** The store got on with it, or somebody begins to wait for it now. */
+    public void restart() {
+        since = System.nanoTime();
+    }
+
+    /** Whether no further attempt may begin. */
+    public boolean isOver() {
+        return leftNanos() <= 0;
+    }
+
+    /**
+     * The call has waited for its turn among ours, which is no silence of the store's: does not count, as far as the store
+     * answered others meanwhile.
+     */
+    public void stoodInLine() {
+        stoodInLine = true;
+    }
+
+    /** @param heard {@link System#nanoTime} at which the store last answered anybody */
+    void storeWasHeard(long heard) {
+        if (stoodInLine) {
+            stoodInLine = false;
+            since = heard - since > 0 ? heard : since;
+        }
+    }
+
+    /** How long a pause, or the way to a connection, may last now. */
+    Duration atMost(Duration longest) {
+        if (patience.isZero()) {
+            return longest;
+        }
+        Duration left = Duration.ofNanos(Math.max(LEAST_PATIENCE.toNanos(), leftNanos()));
+        return left.compareTo(longest) < 0 ? left : longest;
+    }
+
+    /** Whether an attempt that is under way is to end; never that of a call that makes only one. */
+    boolean isCut() {
+        return !patience.isZero() && isOver();
+    }
+
+    /** {@link #isCut}, if no byte has moved for so long. */
+    boolean endsSilence(long nanos) {
+        return isCut() && nanos > LEAST_PATIENCE.toNanos();
+    }
+
+    private long leftNanos() {
+        return patience.toNanos() - (System.nanoTime() - since);
+    }
+
+    /** What a user is to know when it is over; empty if there was one attempt. */
+    String explanation() {
+        if (patience.isZero()) {
+            return "";
+        }
+        String time = patience.toSeconds() > 0 ? patience.toSeconds() + " s" : patience.toMillis() + " ms";
+        return "; given up after " + time + " without progress (" + setting + ")";
+    }
+}

@@ -1,0 +1,56 @@
+package io.penstock.objectstore;
+
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * How long calls go on while the store is out of reach or in trouble, and at what pace their requests are repeated: the
+ * only place that says so. docs/adr/0012-retries.md tells why. Immutable.
+ *
+ * @param reading without progress, after which a call that reads, looks up or lists fails; zero for one attempt
+ * @param writing the same of a call that changes something
+ */
+public record RetryPolicy(Duration reading, Duration writing) {
+    /** 2 and 15 minutes. */
+    public static final RetryPolicy DEFAULT = new RetryPolicy(Duration.ofMinutes(2), Duration.ofMinutes(15));
+
+    /** Nothing is repeated. */
+    static final RetryPolicy ONE_ATTEMPT = new RetryPolicy(Duration.ZERO, Duration.ZERO);
+
+    private static final long FIRST_PAUSE_MILLIS = 50;
+
+    /** A store that asks for fewer requests means it. */
+    private static final long FIRST_THROTTLED_PAUSE_MILLIS = 200;
+
+    private static final long LONGEST_PAUSE_MILLIS = 10_000;
+
+    /** @throws IllegalArgumentException if one is negative */
+    public RetryPolicy {
+        if (reading.isNegative() || writing.isNegative()) {
+            throw new IllegalArgumentException("retry deadlines " + reading + ", " + writing + ": must be 0 or more");
+        }
+    }
+
+    /** Of a call that begins now and reads, looks up or lists. */
+    public Deadline forReading() {
+        return new Deadline(reading, "s3.retry-deadline");
+    }
+
+    /** Of a call that begins now and changes something. */
+    public Deadline forWriting() {
+        return new Deadline(writing, "write.retry-deadline");
+    }
+
+    /**
+     * How long to wait before the next attempt: the first pause is short, each may be up to twice the last.
+     *
+     * @param failures before the last one, since there was progress
+     * @param throttled whether the store asked for fewer requests
+     */
+    static Duration pause(int failures, boolean throttled) {
+        long first = throttled ? FIRST_THROTTLED_PAUSE_MILLIS : FIRST_PAUSE_MILLIS;
+        long longest = Math.min(LONGEST_PAUSE_MILLIS, first << Math.min(failures, 20));
+        // Full jitter: clients that were throttled together do not come back together.
+        return Duration.ofNanos(ThreadLocalRandom.current().nextLong(1 + longest * 1_000_000));
+    }
+}

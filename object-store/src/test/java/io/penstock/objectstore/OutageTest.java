@@ -1,0 +1,221 @@
+package io.penstock.objectstore;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.embeddeds3.EmbeddedS3;
+import io.penstock.objectstore.FaultProxy.Break;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Calls while the store is away: they end within their deadline, or succeed once it is back. */
+@Timeout(120)
+final class OutageTest {
+    private static final String BUCKET = "bucket";
+    private static final String KEY = "folder/object";
+    private static final byte[] CONTENT = "hello, world".getBytes(US_ASCII);
+    private static final int FOR_EVER = Integer.MAX_VALUE;
+    private static final Duration SHORT = Duration.ofMillis(300);
+    private static final Duration LONG = Duration.ofMinutes(10);
+
+    /** The store does not come to look at what these are of. */
+    private static final ObjectVersion VERSION =
+            new ObjectVersion(KEY, "\"tag\"", CONTENT.length + 1, Instant.ofEpochSecond(1));
+
+    private static final MultipartUpload UPLOAD = new MultipartUpload(KEY, "upload");
+    private static final UploadedPart PART = new UploadedPart(1, "\"tag\"", CONTENT.length, OptionalInt.empty());
+
+    private enum Kind {
+        GET("s3.", store -> store.get(VERSION, new ByteRange(0, CONTENT.length), new CollectingSink(CONTENT.length))),
+        HEAD("s3.", store -> store.head(KEY)),
+        PROPERTIES("s3.", store -> store.properties(KEY)),
+        LIST("s3.", store -> store.list(ListRequest.of("", "/"))),
+        PARTS("s3.", store -> store.parts(UPLOAD)),
+        PUT("write.", store -> store.put(KEY, BytesBody.of(CONTENT), WriteCondition.ALWAYS)),
+        CREATE_UPLOAD("write.", store -> store.createUpload(KEY)),
+        UPLOAD_PART("write.", store -> store.uploadPart(UPLOAD, 1, BytesBody.of(CONTENT))),
+        COPY_PART("write.", store -> store.copyPart(UPLOAD, 1, VERSION, new ByteRange(0, 10))),
+        COMPLETE("write.", store -> store.complete(UPLOAD, List.of(PART), WriteCondition.ALWAYS)),
+        ABORT("write.", store -> store.abort(UPLOAD)),
+        COPY("write.", store -> store.copy(VERSION, "copy", ObjectProperties.ofNew("copy"), WriteCondition.ALWAYS)),
+        DELETE("write.", store -> store.delete(KEY)),
+        CONDITIONS("write.", store -> store.honoursConditions(""));
+
+        final String settings;
+        final Request request;
+
+        Kind(String settings, Request request) {
+            this.settings = settings;
+            this.request = request;
+        }
+    }
+
+    @FunctionalInterface
+    private interface Request {
+        void make(ObjectStore store) throws Exception;
+    }
+
+    @TempDir
+    private Path folder;
+
+    private EmbeddedS3 server;
+    private FaultProxy proxy;
+
+    @BeforeEach
+    void start() throws Exception {
+        server = new EmbeddedS3(folder, "id", "secret");
+        server.createBucket(BUCKET);
+        server.put(BUCKET, KEY, CONTENT);
+        proxy = new FaultProxy(server.endpoint());
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        proxy.close();
+        server.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void call_storeFailsForEver_endsAndNamesTheSetting(Kind kind) throws Exception {
+        try (ObjectStore store = connect(SHORT)) {
+            proxy.answer(FOR_EVER, 500, "InternalError");
+            assertThatThrownBy(() -> kind.request.make(store))
+                    .isInstanceOf(ObjectStoreException.Unavailable.class)
+                    .hasMessageContaining("InternalError")
+                    .hasMessageContaining("given up after 300 ms")
+                    .hasMessageContaining(kind.settings + "retry-deadline");
+        }
+    }
+
+    /** The deadline, and not the timeout of the connection, ends it. */
+    @ParameterizedTest
+    @EnumSource
+    void call_storeSaysNothing_endsAndNamesTheSetting(Kind kind) throws Exception {
+        try (ObjectStore store = connect(SHORT)) {
+            proxy.breakAfter(0, FOR_EVER, Break.STALL);
+            assertThatThrownBy(() -> kind.request.make(store))
+                    .isInstanceOf(ObjectStoreException.Unavailable.class)
+                    .hasMessageContaining(kind.settings + "retry-deadline");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void call_interruptedBetweenAttempts_ends(Kind kind) throws Exception {
+        try (ObjectStore store = connect(LONG)) {
+            proxy.answer(FOR_EVER, 503, "SlowDown");
+            proxy.takeRequests();
+            CompletableFuture<Throwable> failure = new CompletableFuture<>();
+            Thread caller = Thread.startVirtualThread(() -> {
+                try {
+                    kind.request.make(store);
+                } catch (Throwable e) {
+                    failure.complete(e);
+                }
+            });
+            while (proxy.takeRequests() == 0) {
+                Thread.sleep(1);
+            }
+
+            caller.interrupt();
+
+            assertThat(failure.get()).isInstanceOf(InterruptedException.class);
+        }
+    }
+
+    @Test
+    void call_storeComesBack_succeeds() throws Exception {
+        try (ObjectStore store = connect(LONG)) {
+            ObjectVersion version = store.head(KEY).version();
+            CollectingSink sink = new CollectingSink(CONTENT.length);
+
+            proxy.answer(5, 500, "InternalError");
+            store.get(version, new ByteRange(0, CONTENT.length), sink);
+            proxy.answerPage(3, 404, "default backend - 404");
+            store.put("new", BytesBody.of(CONTENT), WriteCondition.ALWAYS);
+
+            assertThat(sink.bytes()).isEqualTo(CONTENT);
+            assertThat(store.head("new").version().size()).isEqualTo(CONTENT.length);
+        }
+    }
+
+    @Test
+    void callsOfOneDeadline_thatIsOver_areOneAttemptEach() throws Exception {
+        try (ObjectStore store = connect(LONG)) {
+            proxy.answer(FOR_EVER, 500, "InternalError");
+            Deadline deadline = new RetryPolicy(SHORT, SHORT).forReading();
+            assertThatThrownBy(() -> deadline.call(() -> store.head(KEY)))
+                    .isInstanceOf(ObjectStoreException.Unavailable.class);
+            proxy.takeRequests();
+
+            assertThatThrownBy(() -> deadline.call(() -> store.head(KEY)))
+                    .isInstanceOf(ObjectStoreException.Unavailable.class);
+
+            assertThat(proxy.takeRequests()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void progress_givesAllOfTheTimeAnew() throws Exception {
+        try (ObjectStore store = connect(LONG)) {
+            Deadline deadline = new RetryPolicy(SHORT, SHORT).forReading();
+            awaitEnd(deadline);
+
+            deadline.call(() -> store.list(ListRequest.of("", "/")));
+            proxy.answer(2, 500, "InternalError");
+
+            assertThatCode(() -> deadline.call(() -> store.head(KEY))).doesNotThrowAnyException();
+        }
+    }
+
+    /** Who waits for others has not been kept waiting by a store that answers them; one that does not is away for all. */
+    @Test
+    void standingInLine_countsOnlyWhileTheStoreIsAway() throws Exception {
+        Deadline deadline = new RetryPolicy(LONG, SHORT).forWriting();
+        long began = System.nanoTime();
+        awaitEnd(deadline);
+
+        deadline.stoodInLine();
+        deadline.storeWasHeard(began - 1);
+        assertThat(deadline.isOver()).isTrue();
+
+        deadline.storeWasHeard(System.nanoTime() + LONG.toNanos());
+        assertThat(deadline.isOver()).as("it has not stood in line since").isTrue();
+
+        deadline.stoodInLine();
+        deadline.storeWasHeard(System.nanoTime() + LONG.toNanos());
+        assertThat(deadline.isOver()).isFalse();
+    }
+
+    private static void awaitEnd(Deadline deadline) throws InterruptedException {
+        while (!deadline.isOver()) {
+            Thread.sleep(1);
+        }
+    }
+
+    private ObjectStore connect(Duration deadline) throws Exception {
+        return S3ObjectStore.connect(S3Config.builder(BUCKET)
+                .endpoint(proxy.endpoint())
+                .pathStyle(true)
+                .credentials(new S3Config.Credentials.Static("id", "secret"))
+                .readTimeout(Duration.ofMinutes(10))
+                .retries(new RetryPolicy(deadline, deadline))
+                .build());
+    }
+}
