@@ -1,6 +1,7 @@
 package io.penstock.objectstore;
 
 import java.time.Duration;
+import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -82,6 +83,17 @@ public final class Deadline {
      */
     public void stoodInLine() {
         stoodInLine = true;
+    }
+
+    /** Waits for a permit of our own. */
+    static void acquire(Semaphore permits) throws InterruptedException {
+        if (!permits.tryAcquire()) {
+            permits.acquire();
+            Deadline deadline = current();
+            if (deadline != null) {
+                deadline.stoodInLine();
+            }
+        }
     }
 
     /** @param heard {@link System#nanoTime} at which the store last answered anybody */

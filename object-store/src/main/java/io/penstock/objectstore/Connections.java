@@ -51,7 +51,7 @@ final class Connections implements AutoCloseable {
 
     /** A connection for one request; waits while as many as are allowed are in use. */
     Connection take() throws IOException, InterruptedException {
-        permits.acquire();
+        Deadline.acquire(permits);
         Connection connection = null;
         try {
             connection = idle();

@@ -170,7 +170,7 @@ final class DirectRequests implements AutoCloseable {
         request.putHeader("Content-Length", Long.toString(length));
         Connection connection = null;
         boolean reusable = false;
-        sendPermits.acquire();
+        Deadline.acquire(sendPermits);
         try {
             byte[] text = signedText(request);
             if (text == null) {

@@ -138,6 +138,7 @@ final class Requests implements AutoCloseable {
         if (hopeless || closed) {
             throw failure;
         }
+        begin(); // it may have waited for a connection
         if (!persistence.again(deadline(), failure instanceof ObjectStoreException.Throttled)) {
             throw Failures.givenUp(failure, deadline());
         }

@@ -62,7 +62,7 @@ final class SentBody {
     <T> T send(Requests requests, Persistence persistence, String subject, Attempt<T> attempt)
             throws ObjectStoreException, IOException, InterruptedException {
         RequestBody request = RequestBody.fromContentProvider(Bytes::new, body.length(), CONTENT_TYPE);
-        requests.sendPermits.acquire();
+        Deadline.acquire(requests.sendPermits);
         try {
             return requests.change(subject, persistence, () -> attempt.send(request));
         } catch (RuntimeException | ObjectStoreException e) {

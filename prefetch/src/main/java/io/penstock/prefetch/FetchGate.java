@@ -42,10 +42,11 @@ final class FetchGate<S> {
         this.readaheadLimit = Math.max(1, limit - limit / 8);
     }
 
-    /** Waits for a GET for demand. */
-    void acquire() throws InterruptedException {
+    /** Waits for a GET for demand. @return whether there was none at once */
+    boolean acquire() throws InterruptedException {
         lock.lock();
         try {
+            boolean waits = running == limit;
             waitingDemand++;
             try {
                 while (running == limit) {
@@ -55,6 +56,7 @@ final class FetchGate<S> {
                 waitingDemand--;
             }
             running++;
+            return waits;
         } finally {
             lock.unlock();
         }

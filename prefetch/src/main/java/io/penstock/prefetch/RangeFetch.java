@@ -82,8 +82,7 @@ final class RangeFetch implements BodySink {
     void run(FetchGate<?> gate) {
         runner = Thread.currentThread();
         try {
-            if (urgency == Urgency.DEMAND) {
-                gate.acquire();
+            if (urgency == Urgency.DEMAND && gate.acquire()) {
                 deadline.stoodInLine();
             }
             try {
