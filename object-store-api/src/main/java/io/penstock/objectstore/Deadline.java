@@ -67,7 +67,7 @@ public final class Deadline {
         return CURRENT.isBound() ? work.run() : call(work);
     }
 
-    /** The store got on with it, or somebody begins to wait for it now. */
+    /** The store got on with the call, or somebody begins to wait for it now. */
     public void restart() {
         since = System.nanoTime();
     }
@@ -78,8 +78,8 @@ public final class Deadline {
     }
 
     /**
-     * The call has waited for its turn among ours, which is no silence of the store's: does not count, as far as the store
-     * answered others meanwhile.
+     * The call has waited for its turn among our own. Until the store last answered anybody that is no silence of the
+     * store's, and does not count.
      */
     public void stoodInLine() {
         stoodInLine = true;
@@ -104,7 +104,12 @@ public final class Deadline {
         }
     }
 
-    /** How long a pause, or the way to a connection, may last now. */
+    /** At most until it is over. */
+    void sleep(Duration pause) throws InterruptedException {
+        Thread.sleep(Duration.ofNanos(Math.clamp(leftNanos(), 0, pause.toNanos())));
+    }
+
+    /** How long the way to a connection may last now. */
     Duration atMost(Duration longest) {
         if (patience.isZero()) {
             return longest;

@@ -60,7 +60,7 @@ final class Persistence {
         if (deadline.isOver()) {
             return false;
         }
-        Thread.sleep(deadline.atMost(RetryPolicy.pause(failures++, throttled)));
+        deadline.sleep(RetryPolicy.pause(failures++, throttled));
         return true;
     }
 }

@@ -6,11 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStoreException.Unavailable;
+import io.penstock.objectstore.RetryPolicy;
 import io.penstock.testing.Call;
 import io.penstock.testing.DelayingObjectStore;
 import io.penstock.testing.Fault;
 import io.penstock.testing.FaultyObjectStore;
+import io.penstock.testing.ForwardingObjectStore;
 import io.penstock.testing.Gate;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.RecordingObjectStore;
@@ -19,6 +22,7 @@ import java.nio.ByteBuffer;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.concurrent.FutureTask;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -75,6 +79,39 @@ final class StoreAwayTest {
         }
         assertThat(recorded.only(Call.Put.class)).hasSize(3);
         assertThat(recorded.deadlines()).hasSize(3);
+    }
+
+    @Test
+    void commitBehind_somebodyBeginsToWait_hasAllOfItsTimeAnew() throws Exception {
+        RecordingObjectStore recorded = new RecordingObjectStore(new ForwardingObjectStore(store) {
+            @Override
+            public RetryPolicy retries() {
+                return new RetryPolicy(Duration.ofSeconds(2), Duration.ofSeconds(2));
+            }
+        });
+        try (TestMount mount = new TestMount(recorded, files, TestConfig.withMemory(8)).start()) {
+            WrittenFile file = mount.writeback.create("f", null);
+            FutureTask<Boolean> closing = new FutureTask<>(() -> {
+                file.commit();
+                return true;
+            });
+            try (Gate silent = store.hold(Call.Put.class::isInstance)) {
+                append(file, "a");
+                file.closeStaged();
+                silent.awaitHeld(1);
+                Deadline deadline = recorded.deadlines().getLast();
+                while (!deadline.isOver()) {
+                    Thread.sleep(1);
+                }
+                Thread.startVirtualThread(closing);
+                while (deadline.isOver()) {
+                    Thread.sleep(1);
+                }
+            }
+            assertThat(closing.get()).isTrue();
+            file.release();
+            mount.assertNothingLeaks();
+        }
     }
 
     /** As {@code echo a >>f; echo b >>f; echo c >>f} do. */
