@@ -55,6 +55,7 @@ final class Reads {
             try {
                 requests.watch(body);
                 get.receive(body);
+                requests.progressed();
             } catch (IOException | SdkException e) {
                 Requests.checkInterrupt(e);
                 ObjectStoreException failure = failures.explainBrokenBody(version.key(), e);
