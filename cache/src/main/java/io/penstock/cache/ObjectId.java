@@ -7,14 +7,14 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
 /**
- * Stands for an object version: 128 bits of SHA-256 over namespace, key, ETag and size. With 10 million objects in a
+ * Stands for an object version: 128 bits of SHA-256 over namespace, key, identity and size. With 10 million objects in a
  * cache, two share it with a probability of 10<sup>-25</sup>; and a heap full of keys is spared.
  */
 record ObjectId(long high, long low) {
     static ObjectId of(String namespace, ObjectVersion version) {
         MessageDigest digest = sha256();
-        // Neither can hold the separator: S3 keys are XML text, ETags header fields.
-        for (String part : new String[] {namespace, version.key(), version.etag()}) {
+        // None can hold the separator: S3 keys are XML text, ETags header fields.
+        for (String part : new String[] {namespace, version.key(), version.identity()}) {
             digest.update(part.getBytes(StandardCharsets.UTF_8));
             digest.update((byte) 0);
         }

@@ -1,10 +1,11 @@
 package io.penstock.core;
 
 import java.time.Instant;
+import java.util.regex.Pattern;
 
 /**
- * One immutable version of one object of the mounted bucket. Two versions with the same key and ETag hold the same
- * bytes; that is what every cached page and every conditional request relies on.
+ * One immutable version of one object of the mounted bucket. Two with the same key and {@linkplain #identity identity}
+ * hold the same bytes; that is what every cached page relies on.
  *
  * @param key the object's full key, as S3 returns it after URL decoding; never empty
  * @param etag the entity tag with its quotes, which belong to it (RFC 9110, section 8.8.3); not always an MD5
@@ -12,10 +13,25 @@ import java.time.Instant;
  * @param lastModified the store's time of the write
  */
 public record ObjectVersion(String key, String etag, long size, Instant lastModified) {
+    private static final Pattern CONTENT_ETAG = Pattern.compile("\"?[0-9a-f]{32}(-[0-9]+)?\"?");
+
     public ObjectVersion {
         if (key.isEmpty() || etag.isEmpty() || size < 0) {
             throw new IllegalArgumentException(
                     "no such object version: key '" + key + "', etag " + etag + ", size " + size);
         }
+    }
+
+    /**
+     * Tells the object's versions apart: the ETag where that is made of the content. What other ETags are made of nobody
+     * knows, and some outlive their content: with them size and time count too, in whole seconds, as headers have it.
+     */
+    public String identity() {
+        return hasContentEtag() ? etag : etag + " " + size + " " + lastModified.getEpochSecond();
+    }
+
+    /** Whether the ETag looks like an MD5, or one of the parts' MD5s; those of encrypted objects do, and are unique. */
+    public boolean hasContentEtag() {
+        return CONTENT_ETAG.matcher(etag).matches();
     }
 }

@@ -106,7 +106,7 @@ final class KernelNews {
             case Shown.Version known -> known.isOf(version);
             case Shown.Live(LiveFile live) -> {
                 ObjectVersion known = ((SharedFile) live).version(); // there are no others
-                yield known != null && known.etag().equals(version.etag()) && known.size() == version.size();
+                yield known != null && known.identity().equals(version.identity()) && known.size() == version.size();
             }
         };
     }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>it is opened again: its pages are kept, once it is certain that the drop has happened (the kernel reads or
  *       releases through a handle only after it has taken note of the open's answer);
  *   <li>another version is opened while this one is open: it is read past the page cache;
- *   <li>the version is changed through the kernel, which keeps its pages right: they are of something that has no ETag,
+ *   <li>the version is changed through the kernel, which keeps its pages right: they are of something that is no version,
  *       and then of the version that it was committed as;
  *   <li>a version is opened whose file is whole, and the inode is not open for caching: it is passed through, and so is
  *       every further open, of the same file. Another version cannot be opened under this number then.
@@ -54,30 +54,30 @@ final class KernelPages {
     }
 
     /**
-     * @param etag the version that the pages are of, or a name for what no version is
+     * @param name the identity of the version that the pages are of, or a name for what no version is
      * @param opens how many handles cache that version now
      * @param settled whether pages of other versions are gone for sure
      */
-    private record Cached(String etag, int opens, boolean settled) implements State {
+    private record Cached(String name, int opens, boolean settled) implements State {
         /** What to tell the kernel when this version is opened. */
-        static PageCachePolicy policy(@Nullable Cached pages, String etag) {
+        static PageCachePolicy policy(@Nullable Cached pages, String name) {
             if (pages == null) {
                 return PageCachePolicy.INVALIDATE;
-            } else if (pages.etag.equals(etag)) {
+            } else if (pages.name.equals(name)) {
                 return pages.settled ? PageCachePolicy.KEEP : PageCachePolicy.INVALIDATE;
             }
             return pages.opens == 0 ? PageCachePolicy.INVALIDATE : PageCachePolicy.BYPASS;
         }
 
         /** One more handle caches this version. */
-        static Cached open(@Nullable Cached pages, String etag) {
-            return pages != null && pages.etag.equals(etag)
-                    ? new Cached(etag, pages.opens + 1, pages.settled)
-                    : new Cached(etag, 1, false);
+        static Cached open(@Nullable Cached pages, String name) {
+            return pages != null && pages.name.equals(name)
+                    ? new Cached(name, pages.opens + 1, pages.settled)
+                    : new Cached(name, 1, false);
         }
 
         Cached settle() {
-            return settled ? this : new Cached(etag, opens, true);
+            return settled ? this : new Cached(name, opens, true);
         }
     }
 
@@ -97,11 +97,11 @@ final class KernelPages {
      * @return null if another version is passed through under this number: this one needs another
      */
     @Nullable
-    PageCachePolicy open(long inode, String etag, @Nullable BackingFile file) {
+    PageCachePolicy open(long inode, String name, @Nullable BackingFile file) {
         @Nullable PageCachePolicy[] policy = new @Nullable PageCachePolicy[1];
         inodes.asMap().compute(inode, (number, state) -> {
             if (state instanceof PassedThrough passed) {
-                boolean same = passed.file.object().version().etag().equals(etag);
+                boolean same = passed.file.object().version().identity().equals(name);
                 policy[0] = same ? PageCachePolicy.PASS_THROUGH : null;
                 return same ? new PassedThrough(passed.file, passed.opens + 1) : passed;
             }
@@ -111,9 +111,9 @@ final class KernelPages {
                 passedThrough.incrementAndGet();
                 return new PassedThrough(file, 1);
             }
-            PageCachePolicy cached = Cached.policy(pages, etag);
+            PageCachePolicy cached = Cached.policy(pages, name);
             policy[0] = cached;
-            return cached == PageCachePolicy.BYPASS ? state : Cached.open(pages, etag);
+            return cached == PageCachePolicy.BYPASS ? state : Cached.open(pages, name);
         });
         return policy[0];
     }
@@ -135,13 +135,13 @@ final class KernelPages {
     /** The version that the inode's pages are of, or what {@link #open} was told instead of one: null if nobody knows. */
     @Nullable
     String version(long inode) {
-        return inodes.asMap().get(inode) instanceof Cached pages ? pages.etag : null;
+        return inodes.asMap().get(inode) instanceof Cached pages ? pages.name : null;
     }
 
     /** {@link #version} of an inode that is open: null if it is not, or only past its pages. */
     @Nullable
     String openVersion(long inode) {
-        return inodes.asMap().get(inode) instanceof Cached pages && pages.opens > 0 ? pages.etag : null;
+        return inodes.asMap().get(inode) instanceof Cached pages && pages.opens > 0 ? pages.name : null;
     }
 
     /** The kernel has nothing of an inode that is not open. */
@@ -150,11 +150,11 @@ final class KernelPages {
     }
 
     /** What was this version, or is written and has this name, is that one now, with the pages that it has. */
-    void becomes(long inode, String etag, String next) {
+    void becomes(long inode, String name, String next) {
         inodes.asMap()
                 .computeIfPresent(
                         inode,
-                        (number, state) -> state instanceof Cached pages && pages.etag.equals(etag)
+                        (number, state) -> state instanceof Cached pages && pages.name.equals(name)
                                 ? new Cached(next, pages.opens, pages.settled)
                                 : state);
     }
@@ -194,7 +194,7 @@ final class KernelPages {
     BackingFile close(long inode) {
         @Nullable BackingFile[] unused = new @Nullable BackingFile[1];
         inodes.asMap().computeIfPresent(inode, (number, state) -> switch (state) {
-            case Cached(String etag, int opens, boolean _) -> new Cached(etag, opens - 1, true);
+            case Cached(String name, int opens, boolean _) -> new Cached(name, opens - 1, true);
             case PassedThrough(BackingFile file, int opens) when opens > 1 -> new PassedThrough(file, opens - 1);
             case PassedThrough(BackingFile file, int _) -> {
                 unused[0] = file;

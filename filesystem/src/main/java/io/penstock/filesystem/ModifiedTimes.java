@@ -13,7 +13,7 @@ final class ModifiedTimes {
     /** Some 300 bytes each. One that falls out shows the store's time again. */
     private static final int REMEMBERED = 200_000;
 
-    private record Stamp(String etag, Instant modified) {}
+    private record Stamp(String identity, Instant modified) {}
 
     private final Cache<String, Stamp> stamps = Caffeine.newBuilder()
             .maximumSize(REMEMBERED)
@@ -22,10 +22,10 @@ final class ModifiedTimes {
 
     Instant of(ObjectVersion version) {
         Stamp stamp = stamps.getIfPresent(version.key());
-        return stamp != null && stamp.etag.equals(version.etag()) ? stamp.modified : version.lastModified();
+        return stamp != null && stamp.identity.equals(version.identity()) ? stamp.modified : version.lastModified();
     }
 
     void set(ObjectVersion version, Instant modified) {
-        stamps.put(version.key(), new Stamp(version.etag(), modified));
+        stamps.put(version.key(), new Stamp(version.identity(), modified));
     }
 }

@@ -384,7 +384,8 @@ final class NameChanges {
     private static boolean isUnchanged(Node source, Moved moved) {
         ObjectVersion version = source instanceof SharedFile file ? file.stored() : moved.copy;
         return version != null
-                && (version.etag().equals(moved.copy.etag()) || version.etag().equals(moved.original.etag()));
+                && (version.identity().equals(moved.copy.identity())
+                        || version.identity().equals(moved.original.identity()));
     }
 
     /** Has the store have all that is written of a file by now, and no more until {@link #letGo}. */
@@ -412,7 +413,7 @@ final class NameChanges {
 
     private void move(Inode inode, ObjectVersion before, Directory to, String newName, ObjectVersion after) {
         inodes.move(inode, to, newName);
-        files.kernelPages().becomes(inode.number(), before.etag(), after.etag());
+        files.kernelPages().becomes(inode.number(), before.identity(), after.identity());
         if (tree.lookupNow(to, newName) instanceof Node now) {
             inodes.showIf(inode, shown -> KernelNews.isVersion(shown, before), now);
         }

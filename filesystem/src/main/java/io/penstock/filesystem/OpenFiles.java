@@ -322,12 +322,12 @@ final class OpenFiles {
             return false;
         } else if (!kernelKeepsSizes) {
             String open = news.isHeardByInode() ? files.kernelPages().openVersion(known.number()) : null;
-            return open != null && !open.equals(object.version().etag());
+            return open != null && !open.equals(object.version().identity());
         }
         String pages = files.kernelPages().version(known.number());
         return pages == null
                 ? !inodes.isShown(known, shown -> KernelNews.isVersion(shown, object.version()))
-                : !pages.equals(object.version().etag());
+                : !pages.equals(object.version().identity());
     }
 
     /**
@@ -338,12 +338,12 @@ final class OpenFiles {
         return news.isHeardByInode()
                 && node instanceof FileEntry(StoredObject object)
                 && !inodes.isShown(known, shown -> KernelNews.isVersion(shown, object.version()))
-                && !object.version().etag().equals(files.kernelPages().version(known.number()));
+                && !object.version().identity().equals(files.kernelPages().version(known.number()));
     }
 
     private static boolean isOf(Node node, StoredObject passed) {
         return node instanceof FileEntry(StoredObject current)
-                && current.version().etag().equals(passed.version().etag());
+                && current.version().identity().equals(passed.version().identity());
     }
 
     int read(long handle, long position, ByteBuffer to, @Nullable LentBytes loans) throws ErrnoException {

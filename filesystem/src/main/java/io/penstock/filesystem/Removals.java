@@ -227,7 +227,8 @@ final class Removals {
 
     private boolean deleteIfStill(ObjectVersion version) throws ObjectStoreException, InterruptedException {
         try {
-            if (!store.head(version.key()).version().etag().equals(version.etag())) {
+            ObjectVersion there = store.head(version.key()).version();
+            if (!there.identity().equals(version.identity())) {
                 return false;
             }
         } catch (ObjectStoreException.NotFound e) {

@@ -70,7 +70,7 @@ final class SharedFile implements LiveFile {
         this.inode = inode;
         this.content = new SharedContent(version, reader);
         this.name = new ShownName(files.tree(), this);
-        this.tag = version.etag();
+        this.tag = version.identity();
         this.modified = files.times().of(version);
     }
 
@@ -172,13 +172,13 @@ final class SharedFile implements LiveFile {
     /** Whether who opens this version now is to share it. */
     synchronized boolean isOf(ObjectVersion version) {
         ObjectVersion mine = content.stored();
-        return !ended && mine != null && mine.etag().equals(version.etag());
+        return !ended && mine != null && mine.identity().equals(version.identity());
     }
 
     /** Whether it can only be read while the store has this version. */
     boolean needs(ObjectVersion version) {
         ObjectVersion below = content.beneath();
-        return below != null && below.etag().equals(version.etag());
+        return below != null && below.identity().equals(version.identity());
     }
 
     // ---- handles
@@ -390,8 +390,8 @@ final class SharedFile implements LiveFile {
         boolean shown = name.isShown();
         name.hide();
         content.moved(after, files);
-        if (tag.equals(before.etag())) {
-            repage(after.etag());
+        if (tag.equals(before.identity())) {
+            repage(after.identity());
         }
         if (shown && !removed) {
             name.show();
@@ -419,7 +419,7 @@ final class SharedFile implements LiveFile {
             if (!openers.isAnyToWrite()) {
                 ObjectVersion version = content.stored();
                 if (content.written() != null && version != null && !removed) {
-                    repage(version.etag());
+                    repage(version.identity());
                 }
                 name.hide();
             }

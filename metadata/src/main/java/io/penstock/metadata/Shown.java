@@ -12,7 +12,7 @@ public sealed interface Shown {
     /**
      * A version of an object.
      *
-     * @param fingerprint of its ETag and size: two versions of one object have the same with a chance of 2^-64
+     * @param fingerprint of its identity and size: two versions of one object have the same with a chance of 2^-64
      */
     record Version(long fingerprint) implements Shown {
         // FNV-1a, 64 bits: draft-eastlake-fnv, section 5.
@@ -21,8 +21,9 @@ public sealed interface Shown {
 
         private static long fingerprint(ObjectVersion version) {
             long hash = OFFSET_BASIS;
-            for (int i = 0; i < version.etag().length(); i++) {
-                hash = (hash ^ version.etag().charAt(i)) * PRIME;
+            String identity = version.identity();
+            for (int i = 0; i < identity.length(); i++) {
+                hash = (hash ^ identity.charAt(i)) * PRIME;
             }
             for (int shift = 0; shift < Long.SIZE; shift += Byte.SIZE) {
                 hash = (hash ^ (version.size() >>> shift & 0xff)) * PRIME;

@@ -350,7 +350,7 @@ public final class Tree implements AutoCloseable {
      */
     public void invalidate(Directory directory, String name, ObjectVersion stale) {
         if (lookupNow(directory, name) instanceof FileEntry(var object)
-                && object.version().etag().equals(stale.etag())) {
+                && object.version().identity().equals(stale.identity())) {
             invalidate(directory, name);
         }
     }
@@ -410,7 +410,7 @@ public final class Tree implements AutoCloseable {
     private boolean isCurrent(ObjectVersion version) throws ObjectStoreException, InterruptedException {
         try {
             ObjectVersion now = store.head(version.key()).version();
-            return now.etag().equals(version.etag()) && now.size() == version.size();
+            return now.identity().equals(version.identity()) && now.size() == version.size();
         } catch (ObjectStoreException.NotFound e) {
             return false;
         }

@@ -71,7 +71,8 @@ final class Copies {
         try {
             CopyObjectResponse response = requests.change(
                     requests.failures.object(source.key()), persistence, () -> requests.client.copyObject(request));
-            return new ObjectVersion(key, response.copyObjectResult().eTag(), source.size(), Requests.timeOf(response));
+            return new ObjectVersion(
+                    key, Reads.etag(response.copyObjectResult().eTag()), source.size(), Requests.timeOf(response));
         } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
             ObjectStoreException failure = e instanceof ObjectStoreException.NotFound missing
                     ? requests.failures.explainCopy(source.key(), missing)

@@ -2,6 +2,7 @@ package io.penstock.objectstore;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /** A body on a connection of our own. */
@@ -26,6 +27,11 @@ final class DirectBody implements ObjectBody {
     @Override
     public @Nullable String eTag() {
         return head.header("ETag");
+    }
+
+    @Override
+    public @Nullable Instant lastModified() {
+        return Requests.parseTime(head.header("Last-Modified"));
     }
 
     @Override

@@ -137,7 +137,8 @@ final class MultipartUploads {
         try {
             CompleteMultipartUploadResponse response =
                     requests.change(subject(upload), () -> requests.client.completeMultipartUpload(request));
-            return new ObjectVersion(upload.key(), response.eTag(), fingerprint.size(), Requests.timeOf(response));
+            return new ObjectVersion(
+                    upload.key(), Reads.etag(response.eTag()), fingerprint.size(), Requests.timeOf(response));
         } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
             // An upload that is gone was completed, by an attempt or a call whose answer was lost, or aborted.
             boolean isGone = e instanceof ObjectStoreException.NotFound || isGone(upload);

@@ -2,6 +2,7 @@ package io.penstock.objectstore;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /** An answer to a GET of a range, whose bytes are still to be read. Read by one thread, aborted by any. */
@@ -9,6 +10,10 @@ interface ObjectBody {
     /** As the answer names it; null if it does not. */
     @Nullable
     String eTag();
+
+    /** When the object was written; null if the answer does not tell. */
+    @Nullable
+    Instant lastModified();
 
     /** In bytes; null if the answer does not tell. */
     @Nullable

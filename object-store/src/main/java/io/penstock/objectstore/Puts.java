@@ -1,7 +1,5 @@
 package io.penstock.objectstore;
 
-import static java.util.Objects.requireNonNull;
-
 import io.penstock.core.ObjectVersion;
 import java.io.IOException;
 import java.util.Map;
@@ -32,7 +30,7 @@ final class Puts {
         if (answer != null) {
             requests.progressed();
             return new ObjectVersion(
-                    key, requireNonNull(answer.header("ETag")), body.length(), Requests.time(answer.header("Date")));
+                    key, Reads.etag(answer.header("ETag")), body.length(), Requests.time(answer.header("Date")));
         }
         PutObjectRequest request = PutObjectRequest.builder()
                 .bucket(requests.bucket())
@@ -50,7 +48,7 @@ final class Puts {
                     persistence,
                     requests.failures.object(key),
                     content -> requests.client.putObject(request, content));
-            return new ObjectVersion(key, response.eTag(), body.length(), Requests.timeOf(response));
+            return new ObjectVersion(key, Reads.etag(response.eTag()), body.length(), Requests.timeOf(response));
         } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
             ObjectStoreException failure = conditions.explain(key, condition, e);
             boolean perhapsDone = failure instanceof ObjectStoreException.PreconditionFailed && persistence.isInDoubt();

@@ -4,6 +4,7 @@ import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.time.Instant;
 
 /**
  * One range on its way into a sink, over as many requests as it takes: a body that breaks or stalls is resumed after
@@ -90,8 +91,18 @@ final class RangeGet {
 
     private void check(ObjectBody body) throws ObjectStoreException {
         String etag = body.eTag();
-        if (etag != null && !etag.equals(version.etag())) {
+        if (etag != null
+                && !Reads.etag(etag).equals(version.etag())
+                && !version.etag().equals(Reads.NO_ETAG)) {
             throw corrupt("the store ignored If-Match: it answered with version " + etag);
+        }
+        if (!version.hasContentEtag()) {
+            Instant modified = body.lastModified();
+            if (modified != null
+                    && modified.getEpochSecond() != version.lastModified().getEpochSecond()) {
+                throw new ObjectStoreException.PreconditionFailed(
+                        failures.object(version.key()) + " was changed by somebody else meanwhile", null);
+            }
         }
         Long length = body.contentLength();
         if (length != null && length != rest.length()) {

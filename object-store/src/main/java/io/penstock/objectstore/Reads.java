@@ -32,8 +32,8 @@ final class Reads {
     /** What S3 means where it names no class. */
     private static final String DEFAULT_STORAGE_CLASS = "STANDARD";
 
-    /** Stands for the entity tag that S3Proxy does not give directory markers; they are empty, so no GET carries it. */
-    private static final String NO_ETAG = "\"\"";
+    /** Stands for the entity tag that some servers do not give, S3Proxy for directory markers: no request carries it. */
+    static final String NO_ETAG = "\"\"";
 
     private final Requests requests;
 
@@ -87,7 +87,7 @@ final class Reads {
         GetObjectRequest request = GetObjectRequest.builder()
                 .bucket(requests.bucket())
                 .key(version.key())
-                .ifMatch(version.etag())
+                .ifMatch(version.etag().equals(NO_ETAG) ? null : version.etag())
                 .range(range.toHttpRange())
                 .checksumMode(isChecked(version, range) ? ChecksumMode.ENABLED : null)
                 .requestPayer(requests.payer)
@@ -108,6 +108,23 @@ final class Reads {
     StoredObject head(String key) throws ObjectStoreException, InterruptedException {
         HeadObjectResponse head = headers(key);
         return stored(key, head.eTag(), head.contentLength(), head.lastModified(), head.storageClassAsString());
+    }
+
+    /** With the time that the store will show of it, where its ETag alone does not tell it from others. */
+    ObjectVersion asShown(ObjectVersion written) {
+        if (written.hasContentEtag()) {
+            return written;
+        }
+        try {
+            ObjectVersion there = head(written.key()).version();
+            return there.etag().equals(written.etag()) && there.size() == written.size() ? there : written;
+        } catch (ObjectStoreException e) {
+            LOG.debug("What was written will be taken for another's: {}", e.getMessage());
+            return written;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // it is written for all that
+            return written;
+        }
     }
 
     HeadObjectResponse headers(String key) throws ObjectStoreException, InterruptedException {
@@ -159,7 +176,7 @@ final class Reads {
         try {
             HeadObjectResponse head = headers(key);
             return fingerprint.isOf(head)
-                    ? new ObjectVersion(key, head.eTag(), head.contentLength(), head.lastModified())
+                    ? new ObjectVersion(key, etag(head.eTag()), head.contentLength(), head.lastModified())
                     : null;
         } catch (ObjectStoreException.NotFound _) {
             return null;
@@ -195,8 +212,12 @@ final class Reads {
             String key, @Nullable String etag, long size, Instant lastModified, @Nullable String storageClass) {
         Instant seconds = lastModified.truncatedTo(ChronoUnit.SECONDS);
         return new StoredObject(
-                new ObjectVersion(key, Objects.requireNonNullElse(etag, NO_ETAG), size, seconds),
+                new ObjectVersion(key, etag(etag), size, seconds),
                 Objects.requireNonNullElse(storageClass, DEFAULT_STORAGE_CLASS));
+    }
+
+    static String etag(@Nullable String told) {
+        return told == null || told.isEmpty() ? NO_ETAG : told;
     }
 
     private static @Nullable String emptyToNull(String text) {

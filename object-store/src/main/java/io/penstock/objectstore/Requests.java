@@ -166,10 +166,16 @@ final class Requests implements AutoCloseable {
 
     /** The time of an answer with this {@code Date}; ours if it tells none. */
     static Instant time(@Nullable String date) {
+        Instant time = parseTime(date);
+        return time == null ? Instant.now() : time;
+    }
+
+    /** Null if it is none. */
+    static @Nullable Instant parseTime(@Nullable String date) {
         try {
-            return date == null ? Instant.now() : DateTimeFormatter.RFC_1123_DATE_TIME.parse(date, Instant::from);
+            return date == null ? null : DateTimeFormatter.RFC_1123_DATE_TIME.parse(date, Instant::from);
         } catch (DateTimeParseException _) {
-            return Instant.now();
+            return null;
         }
     }
 

@@ -100,7 +100,7 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public ObjectVersion put(String key, UploadBody body, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, IOException, InterruptedException {
-        return writing(() -> puts.put(key, body, properties, condition));
+        return writing(() -> reads.asShown(puts.put(key, body, properties, condition)));
     }
 
     @Override
@@ -124,7 +124,7 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, WriteCondition condition)
             throws ObjectStoreException, InterruptedException {
-        return writing(() -> uploads.complete(upload, parts, condition));
+        return writing(() -> reads.asShown(uploads.complete(upload, parts, condition)));
     }
 
     @Override
@@ -143,7 +143,7 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public ObjectVersion copy(ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, InterruptedException {
-        return writing(() -> copies.copy(source, key, properties, condition));
+        return writing(() -> reads.asShown(copies.copy(source, key, properties, condition)));
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.penstock.objectstore;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.time.Instant;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.exception.AbortedException;
@@ -47,6 +48,11 @@ final class SdkBody implements ObjectBody {
     @Override
     public @Nullable String eTag() {
         return response.eTag();
+    }
+
+    @Override
+    public @Nullable Instant lastModified() {
+        return response.lastModified();
     }
 
     @Override

@@ -24,6 +24,7 @@ import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A bucket in memory that passes the same contract as S3: strongly consistent, conditional on ETags, listed in UTF-8
@@ -54,6 +55,8 @@ public final class InMemoryObjectStore implements ObjectStore {
     private final Order order;
     private final boolean sizesOnly;
     private final boolean conditional;
+    /** Of all objects; null if each has its content's. */
+    private final @Nullable String oneEtag;
     /** Changed under its monitor, so that a condition holds of what is changed; read without. */
     private final ConcurrentNavigableMap<String, Entry> entries;
 
@@ -71,16 +74,22 @@ public final class InMemoryObjectStore implements ObjectStore {
      * @param order of listings
      */
     public InMemoryObjectStore(String bucket, InstantSource clock, Order order) {
-        this(bucket, clock, order, false, true);
+        this(bucket, clock, order, false, true, null);
     }
 
     private InMemoryObjectStore(
-            String bucket, InstantSource clock, Order order, boolean sizesOnly, boolean conditional) {
+            String bucket,
+            InstantSource clock,
+            Order order,
+            boolean sizesOnly,
+            boolean conditional,
+            @Nullable String oneEtag) {
         this.bucket = bucket;
         this.clock = clock;
         this.order = order;
         this.sizesOnly = sizesOnly;
         this.conditional = conditional;
+        this.oneEtag = oneEtag;
         this.entries = new ConcurrentSkipListMap<>(order.comparator());
     }
 
@@ -89,12 +98,17 @@ public final class InMemoryObjectStore implements ObjectStore {
      * knows its checksum is not even read. See {@link #pieces}.
      */
     public static InMemoryObjectStore keepingSizesOnly() {
-        return new InMemoryObjectStore("bucket", new ManualClock(), Order.UTF8, true, true);
+        return new InMemoryObjectStore("bucket", new ManualClock(), Order.UTF8, true, true, null);
     }
 
     /** Knows no conditions and ignores them, as some compatible servers do; it looks before it writes. */
     public static InMemoryObjectStore withoutConditions() {
-        return new InMemoryObjectStore("bucket", new ManualClock(), Order.UTF8, false, false);
+        return new InMemoryObjectStore("bucket", new ManualClock(), Order.UTF8, false, false, null);
+    }
+
+    /** Its ETags do not change with the content, as those of some gateways to file systems. */
+    public static InMemoryObjectStore withOneEtag(InstantSource clock) {
+        return new InMemoryObjectStore("bucket", clock, Order.UTF8, false, true, "\"gateway\"");
     }
 
     /** Stores the object, in place of what had the key. */
@@ -124,7 +138,8 @@ public final class InMemoryObjectStore implements ObjectStore {
 
     /** Stores the content with these properties. */
     public ObjectVersion put(String key, Content content, ObjectProperties properties) {
-        ObjectVersion version = new ObjectVersion(key, content.etag(), content.size(), clock.instant());
+        String etag = oneEtag == null ? content.etag() : oneEtag;
+        ObjectVersion version = new ObjectVersion(key, etag, content.size(), clock.instant());
         synchronized (entries) {
             entries.put(key, new Entry(new StoredObject(version, properties.storageClass()), content, properties));
         }
@@ -288,9 +303,9 @@ public final class InMemoryObjectStore implements ObjectStore {
 
     private Entry entry(ObjectVersion version) throws ObjectStoreException, InterruptedException {
         Entry entry = entry(version.key());
-        if (!entry.object.version().etag().equals(version.etag())) {
+        if (!entry.object.version().identity().equals(version.identity())) {
             throw new ObjectStoreException.PreconditionFailed(
-                    name(version.key()) + " is no longer the version " + version.etag(), null);
+                    name(version.key()) + " is no longer the version " + version.identity(), null);
         }
         return entry;
     }

@@ -188,7 +188,8 @@ final class Shared {
             return null;
         }
         ObjectVersion beneath = content.ground().version();
-        if (there.size() != content.size() || (beneath != null && beneath.etag().equals(there.etag()))) {
+        if (there.size() != content.size()
+                || (beneath != null && beneath.identity().equals(there.identity()))) {
             return null;
         }
         try (BaseContent.Reader reader = base.open(there)) {

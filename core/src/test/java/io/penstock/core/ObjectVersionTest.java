@@ -1,0 +1,43 @@
+package io.penstock.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Instant;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ObjectVersionTest {
+    private static final Instant TIME = Instant.parse("2026-11-23T12:00:00.400Z");
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "\"5d41402abc4b2a76b9719d911017c592\"",
+                "\"5d41402abc4b2a76b9719d911017c592-17\"",
+                "5d41402abc4b2a76b9719d911017c592"
+            })
+    void identity_etagOfContent_isThat(String etag) {
+        assertThat(version(etag, 5, TIME).identity()).isEqualTo(etag);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "\"\"",
+                "\"gateway\"",
+                "\"-CKih16GjycICEAE=\"",
+                "\"5d41402abc4b2a76b9719d911017c5921\"",
+                "\"5d41402abc4b2a76b9719d911017c592-\""
+            })
+    void identity_otherEtag_isWithSizeAndSecond(String etag) {
+        String identity = version(etag, 5, TIME).identity();
+        assertThat(identity)
+                .isEqualTo(version(etag, 5, TIME.plusMillis(500)).identity())
+                .isNotEqualTo(version(etag, 5, TIME.plusMillis(600)).identity())
+                .isNotEqualTo(version(etag, 6, TIME).identity());
+    }
+
+    private static ObjectVersion version(String etag, long size, Instant time) {
+        return new ObjectVersion("key", etag, size, time);
+    }
+}
