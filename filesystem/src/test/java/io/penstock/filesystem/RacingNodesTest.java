@@ -1,0 +1,123 @@
+package io.penstock.filesystem;
+
+import static io.penstock.filesystem.Mounted.O_EXCL;
+import static io.penstock.filesystem.Mounted.O_WRONLY;
+import static io.penstock.filesystem.Mounted.assertErrno;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.testing.Seeded;
+import io.penstock.writeback.WritebackConfig.Close;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Two nodes that make the same names at once, as programs do that lock by mkdir or O_EXCL: one of them makes each. */
+@Timeout(120)
+class RacingNodesTest extends OverOneCache {
+    private static final int ROUNDS = 300;
+
+    private final InMemoryObjectStore bucket = new InMemoryObjectStore();
+    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+
+    @TempDir
+    Path first;
+
+    @TempDir
+    Path second;
+
+    private List<Mounted> nodes;
+
+    @BeforeEach
+    void mount() {
+        nodes = List.of(
+                Mounted.exclusive(cache, bucket, Mounted.config(first, Close.VISIBLE)),
+                Mounted.exclusive(cache, bucket, Mounted.config(second, Close.VISIBLE)));
+    }
+
+    @AfterEach
+    void unmount() {
+        threads.close();
+        nodes.forEach(Mounted::close);
+    }
+
+    /** What each node tries, with a name of the round. */
+    private interface Attempt {
+        void by(Mounted node, String name) throws ErrnoException;
+    }
+
+    @Test
+    void mkdir_byBothAtOnce_isDoneByOne() {
+        Seeded.checkOthers("RacingNodesTest.mkdir", ROUNDS, random -> {
+            String name = "dir" + random.nextLong();
+            race(random, name, Mounted::mkdir);
+            for (Mounted node : nodes) {
+                assertErrno(Errno.EEXIST, () -> node.mkdir(name));
+            }
+        });
+    }
+
+    @Test
+    void createExclusively_byBothAtOnce_isDoneByOneWhoseContentStays() {
+        Seeded.checkOthers("RacingNodesTest.create", ROUNDS, random -> {
+            String name = "lock" + random.nextLong();
+            boolean written = random.nextBoolean();
+            int winner = race(random, name, (node, lock) -> {
+                OpenFile file = node.create(lock, O_WRONLY | O_EXCL);
+                if (written) {
+                    node.write(file, 0, "node " + nodes.indexOf(node));
+                }
+                node.close(file);
+            });
+            nodes.get(winner).drain();
+            assertThat(nodes.get(winner).stored(name)).isEqualTo(written ? "node " + winner : "");
+        });
+    }
+
+    /** @return which of them had no EEXIST */
+    private int race(RandomGenerator random, String name, Attempt attempt) throws Exception {
+        CyclicBarrier start = new CyclicBarrier(nodes.size());
+        List<Future<Boolean>> outcomes = new ArrayList<>();
+        for (Mounted node : nodes) {
+            int delay = random.nextInt(200);
+            Callable<Boolean> task = () -> {
+                assertErrno(Errno.ENOENT, () -> node.lookup(name)); // as the kernel asks: it is known from now on
+                start.await();
+                for (int i = 0; i < delay; i++) {
+                    Thread.onSpinWait();
+                }
+                return succeeds(node, name, attempt);
+            };
+            outcomes.add(threads.submit(task));
+        }
+        List<Boolean> succeeded = new ArrayList<>();
+        for (Future<Boolean> outcome : outcomes) {
+            succeeded.add(outcome.get());
+        }
+        assertThat(succeeded).containsExactlyInAnyOrder(true, false);
+        return succeeded.indexOf(true);
+    }
+
+    private static boolean succeeds(Mounted node, String name, Attempt attempt) throws ErrnoException {
+        try {
+            attempt.by(node, name);
+            return true;
+        } catch (ErrnoException e) {
+            assertThat(e.errno()).isEqualTo(Errno.EEXIST);
+            return false;
+        }
+    }
+}
