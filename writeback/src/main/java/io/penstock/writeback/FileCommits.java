@@ -7,7 +7,6 @@ import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.objectstore.WriteCondition;
 import java.io.IOException;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.OptionalInt;
@@ -29,9 +28,6 @@ import org.jspecify.annotations.Nullable;
  * <p>What fails sticks until one of the file's callers has been told.
  */
 final class FileCommits implements LiveContent.Owner {
-    /** How long after a commit has failed another may begin because others need the memory. */
-    private static final Duration RELIEF_PAUSE = Duration.ofMinutes(1);
-
     /** How often the time for which a commit is left alone doubles: to a minute. */
     private static final int MOST_DOUBLED = 6;
 
@@ -73,8 +69,8 @@ final class FileCommits implements LiveContent.Owner {
     /** The same, but only once the listener has been told. */
     private long announcedChanges;
 
-    /** When, after a failure that nobody has been told of, memory is a reason to try again. */
-    private Instant reliefAgain = Instant.MIN;
+    /** When, after a failure that nobody has been told of, memory is a reason to try again: by System.nanoTime(). */
+    private long reliefAgain;
 
     private Instant modified;
     private boolean unlinked;
@@ -220,7 +216,7 @@ final class FileCommits implements LiveContent.Owner {
 
     @Override
     public boolean relieve() {
-        boolean inVain = error.isSet() && shared.now().isBefore(reliefAgain);
+        boolean inVain = error.isSet() && System.nanoTime() - reliefAgain < 0;
         if (committing == null && isDirty() && !inVain && !shared.isClosed()) {
             begin(true);
         }
@@ -506,9 +502,9 @@ final class FileCommits implements LiveContent.Owner {
                 changedMeanwhile.toList().forEach(commit.upload()::changed);
             }
             if (failure != null && !again) {
-                reliefAgain = Commit.outlook(failure) == Commit.Outlook.FINAL
-                        ? Instant.MAX
-                        : shared.now().plus(RELIEF_PAUSE);
+                boolean isFinal = Commit.outlook(failure) == Commit.Outlook.FINAL;
+                reliefAgain = System.nanoTime()
+                        + (isFinal ? Long.MAX_VALUE : shared.pacing().longestPause());
                 if (!unlinked && !(commit.isBehind() && shared.isClosed())) {
                     error.set(failure);
                 }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.Deadline;
+import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.ObjectStoreException.Unavailable;
 import io.penstock.objectstore.RetryPolicy;
 import io.penstock.testing.Call;
@@ -16,12 +17,16 @@ import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.ForwardingObjectStore;
 import io.penstock.testing.Gate;
 import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.testing.ManualClock;
 import io.penstock.testing.RecordingObjectStore;
 import io.penstock.testing.Seeded;
 import java.nio.ByteBuffer;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
@@ -32,17 +37,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Staging goes on while the store is silent or refuses, and what comes of its requests later is not lost. */
 @Timeout(60)
 final class StoreAwayTest {
+    private static final Pacing QUICK = new Pacing(
+            Duration.ofMillis(20).toNanos(),
+            Duration.ofMillis(200).toNanos(),
+            Duration.ofMillis(20).toNanos());
+
     private final InMemoryObjectStore bucket = new InMemoryObjectStore();
     private final FaultyObjectStore faults = new FaultyObjectStore(bucket);
     private final DelayingObjectStore store = new DelayingObjectStore(faults);
     private final CrashingFiles files = new CrashingFiles();
 
     private TestMount mount(StagingFiles on) throws Exception {
-        Pacing quick = new Pacing(
-                Duration.ofMillis(20).toNanos(),
-                Duration.ofMillis(200).toNanos(),
-                Duration.ofMillis(20).toNanos());
-        return new TestMount(store, on, TestConfig.withMemory(8), (version, content) -> {}, Clock.systemUTC(), quick)
+        return new TestMount(store, on, TestConfig.withMemory(8), (version, content) -> {}, Clock.systemUTC(), QUICK)
                 .start();
     }
 
@@ -305,6 +311,38 @@ final class StoreAwayTest {
         try (TestMount last = mount(crashed)) {
             assertThat(last.writeback.kept()).isEmpty();
         }
+    }
+
+    @Test
+    void write_shortOfMemoryWhenTheStoreHasRecovered_goesOnAlthoughTheWallClockWasSetBack() throws Exception {
+        ManualClock clock = new ManualClock();
+        try (TestMount mount =
+                new TestMount(store, null, TestConfig.withMemory(2), (version, content) -> {}, clock, QUICK).start()) {
+            WrittenFile full = mount.writeback.create("full", null);
+            touch(full, 0); // too little of each block to be sent before the file is committed
+            touch(full, 1);
+            faults.always(call -> true, Fault.fail(ObjectStoreException.AccessDenied::new));
+            try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+                Future<?> writer = threads.submit(() -> {
+                    touch(full, 2);
+                    return null;
+                });
+                while (faults.injected() == 0) {
+                    Thread.onSpinWait();
+                }
+                clock.advance(Duration.ofHours(-1));
+                faults.heal();
+                writer.get();
+            }
+            assertThatThrownBy(full::commit).as("told").isInstanceOf(ObjectStoreException.AccessDenied.class);
+            full.commit();
+            full.release();
+            mount.assertNothingLeaks();
+        }
+    }
+
+    private static void touch(WrittenFile file, int block) throws Exception {
+        file.write((long) block * BLOCK_SIZE, ByteBuffer.allocate(1));
     }
 
     private static boolean isDecision(Call call) {
