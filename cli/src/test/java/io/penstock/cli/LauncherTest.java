@@ -103,6 +103,18 @@ class LauncherTest {
     }
 
     @Test
+    void memory_outsideTheHeap_hasRoomBesideAllThatSettingsMayName() throws Exception {
+        java("echo \"$@\"");
+        String options = launch("mounts").out();
+        long mayBeNamed = number(options, "-Dpenstock.memory=") / 2;
+        assertThat(number(options, "-XX:MaxDirectMemorySize=") << 20).isGreaterThan(mayBeNamed + (250 << 20));
+    }
+
+    private static long number(String options, String name) {
+        return Long.parseLong(options.replaceFirst("(?s).*" + name + "(\\d+).*", "$1"));
+    }
+
+    @Test
     void classPath_ofTheDemoAlone_hasAnS3Server() throws Exception {
         java("echo \"$@\"");
         assertThat(launch("mounts").out()).contains("/lib/* io.penstock").doesNotContain("/lib/demo");

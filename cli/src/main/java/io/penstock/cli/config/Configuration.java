@@ -13,6 +13,12 @@ import org.jspecify.annotations.Nullable;
 public final class Configuration {
     private static final long MIB = 1L << 20;
 
+    /** What the HTTP client has outside the heap for one: the head and the next bytes of a response. */
+    private static final long CONNECTION_BYTES = 144 << 10;
+
+    /** For so many the launcher leaves room beside half of the memory, in -XX:MaxDirectMemorySize. */
+    private static final long CONNECTIONS_BESIDE = 512;
+
     private final Host host;
     private final String bucket;
     private final Map<Setting<?>, Assignment<?>> assigned;
@@ -82,14 +88,17 @@ public final class Configuration {
                     + "', allowed is at most memory, which is " + show(Settings.MEMORY) + " ("
                     + origin(Settings.MEMORY) + ")");
         }
-        long mostMemory = host.memoryBytes() / 2 / MIB * MIB;
+        long beside = Math.max(0, get(Settings.CONNECTIONS) - CONNECTIONS_BESIDE) * CONNECTION_BYTES;
+        long mostMemory = Math.max(0, host.memoryBytes() / 2 - beside) / MIB * MIB;
+        String allowed = "', allowed is at most half of this machine's memory, "
+                + (beside == 0 ? "" : "less what s3.connections take, ");
         if (memory > mostMemory) {
             problems.add(origin(Settings.MEMORY) + ": memory: found '" + show(Settings.MEMORY)
-                    + "', allowed is at most half of this machine's memory, "
+                    + allowed
                     + ByteSizes.print(mostMemory));
         } else if (!get(Settings.READ_ONLY) && get(WriteSettings.MEMORY) > mostMemory - memory) {
             problems.add(origin(WriteSettings.MEMORY) + ": write.memory: found '" + show(WriteSettings.MEMORY)
-                    + "', allowed is at most half of this machine's memory, less what memory takes, "
+                    + allowed + "less what memory takes, "
                     + ByteSizes.print(mostMemory - memory));
         }
     }
