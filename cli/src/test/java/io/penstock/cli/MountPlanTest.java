@@ -2,6 +2,7 @@ package io.penstock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.cache.CacheConfig.Audience;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.ConfigurationException;
 import io.penstock.cli.config.ConfigurationFile;
@@ -88,13 +89,30 @@ class MountPlanTest {
         assertThat(readOnly.mount().backingFolder()).isNotNull();
     }
 
+    @Test
+    void cache_private_isForTheAccessKeyAlone() throws Exception {
+        assertThat(audience("", new Credentials.Static("ann", "secret"))).isEqualTo(new Audience.Anyone());
+        assertThat(audience("cache-private", new Credentials.Static("ann", "secret")))
+                .isEqualTo(new Audience.Only("ann"));
+        assertThat(audience("cache-private", new Credentials.Anonymous())).isEqualTo(new Audience.Only(""));
+    }
+
+    private static Audience audience(String mountOptions, Credentials credentials) throws Exception {
+        MountPlan plan =
+                MountPlan.of(Target.parse("data/a"), Path.of("/mnt/data"), configuration(mountOptions), credentials);
+        return MountedBucket.cacheConfig(plan).audience();
+    }
+
     private static MountPlan plan(String mountOptions) throws ConfigurationException, RefusedException {
-        Configuration configuration = Configuration.of(
+        return MountPlan.of(Target.parse("data/a"), Path.of("/mnt/data"), configuration(mountOptions));
+    }
+
+    private static Configuration configuration(String mountOptions) throws ConfigurationException {
+        return Configuration.of(
                 HOST,
                 "data",
                 SettingSource.EMPTY,
                 MountOptionList.parse(List.of(mountOptions), "-o").settings(),
                 ConfigurationFile.NONE);
-        return MountPlan.of(Target.parse("data/a"), Path.of("/mnt/data"), configuration);
     }
 }
