@@ -18,6 +18,7 @@ final class Commit implements Runnable {
 
     private final FileCommits file;
     private final Upload upload;
+    private final long uploadedBefore;
     private final StillContent content;
     private final long changes;
     private final WriteCondition condition;
@@ -61,6 +62,7 @@ final class Commit implements Runnable {
             Pace pace) {
         this.file = file;
         this.upload = upload;
+        this.uploadedBefore = upload.uploadedBytes();
         this.content = content;
         this.changes = changes;
         this.condition = condition;
@@ -278,7 +280,12 @@ final class Commit implements Runnable {
         return pace.afterAFailure();
     }
 
-    synchronized boolean isPausing() {
+    /** Whether the store has taken some of it: it may succeed if it is left alone. */
+    boolean isGettingOn() {
+        return !isPausing() && upload.uploadedBytes() != uploadedBefore;
+    }
+
+    private synchronized boolean isPausing() {
         return step == Step.PAUSING;
     }
 

@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  * <p>What fails sticks until one of the file's callers has been told.
  */
 final class FileCommits implements LiveContent.Owner {
-    /** How often the time for which a commit is left alone doubles: to a minute. */
-    private static final int MOST_DOUBLED = 6;
+    /** How often the time for which a commit is left alone doubles: to eight seconds. */
+    private static final int MOST_DOUBLED = 3;
 
     /** The class of most objects, until a listing tells: of what an earlier run has begun to send nothing was asked. */
     private static final String STANDARD = "STANDARD";
@@ -52,7 +52,7 @@ final class FileCommits implements LiveContent.Owner {
     private @Nullable Upload upload;
     private @Nullable Commit committing;
 
-    /** How many commits were ended since the last that succeeded, because the file was to be staged. */
+    /** How many commits were ended that got on, since the last that succeeded, because the file was to be staged. */
     private int superseded;
 
     /** What its object is beside its bytes, once that has been asked. */
@@ -373,7 +373,7 @@ final class FileCommits implements LiveContent.Owner {
 
     /**
      * The file is to be staged, and a commit keeps its data file as it is: waits for that as long as it may soon be done,
-     * the longer the more have been ended already, so that one succeeds at last. After that it is ended, and begun again
+     * the longer the more have been ended that got on, so that one succeeds at last. After that it is ended, and begun again
      * behind; but the request that decides goes on, over which the file is staged. With the lock held.
      */
     void makeWay() throws InterruptedException {
@@ -385,7 +385,7 @@ final class FileCommits implements LiveContent.Owner {
                 long _ = progress.awaitNanos(nanos);
                 continue;
             }
-            superseded += commit.isPausing() ? 0 : 1;
+            superseded += commit.isGettingOn() ? 1 : 0;
             if (commit.leave()) {
                 bytes.leave();
             }
