@@ -220,7 +220,7 @@ final class CrashWindowsTest {
                     left.set(disk.crash(Seeded.random(crashing)));
                 }
             });
-            try (TestMount first = mount(watched)) {
+            try (TestMount first = new TestMount(store, watched, TestConfig.withMemory(64)).start()) {
                 WrittenFile file = first.writeback.create("a", null);
                 file.write(0, ByteBuffer.wrap(one));
                 file.fsync();
@@ -240,6 +240,9 @@ final class CrashWindowsTest {
                 }
             }
             try (TestMount second = new TestMount(store, left.get(), TestConfig.withMemory(8))) {
+                assertThat(second.writeback.recovered())
+                        .as("crash at operation " + point)
+                        .hasSize(1);
                 byte[] found = content(second.writeback.recovered().getFirst());
                 assertThat(right.get()).as("crash at operation " + point).anyMatch(may -> Arrays.equals(may, found));
                 long dataFiles = left.get().names().stream()
