@@ -51,7 +51,10 @@ final class Commit implements Runnable {
 
     private Pace pace; // guarded by this
 
-    /** @param changes how many changes the content has */
+    /**
+     * @param changes how many changes the content has
+     * @param deadline of its first attempt
+     */
     Commit(
             FileCommits file,
             Upload upload,
@@ -59,7 +62,8 @@ final class Commit implements Runnable {
             long changes,
             WriteCondition condition,
             boolean behind,
-            Pace pace) {
+            Pace pace,
+            Deadline deadline) {
         this.file = file;
         this.upload = upload;
         this.uploadedBefore = upload.uploadedBytes();
@@ -68,7 +72,7 @@ final class Commit implements Runnable {
         this.condition = condition;
         this.behind = behind;
         this.pace = pace;
-        this.deadline = file.shared().deadline();
+        this.deadline = deadline;
     }
 
     Upload upload() {
@@ -98,6 +102,9 @@ final class Commit implements Runnable {
         try {
             begin();
             pause();
+            if (behind) {
+                deadline.restart();
+            }
             ObjectVersion version = commitOrAskWhy();
             if (finish()) { // an interrupt from now on would only close the files that it finds in use
                 file.shared().pages().keep(version, content);
@@ -131,7 +138,6 @@ final class Commit implements Runnable {
 
     private ObjectVersion commit() throws ObjectStoreException, IOException, InterruptedException {
         while (true) {
-            deadline = file.shared().deadline();
             try {
                 return deadline.call(this::commitOnce);
             } catch (ObjectStoreException e) {
@@ -142,6 +148,7 @@ final class Commit implements Runnable {
                 long seconds = TimeUnit.NANOSECONDS.toSeconds(fail());
                 log.warn("'{}' cannot be committed now: {}. Again in {} s.", content.key(), e.getMessage(), seconds);
                 pause();
+                deadline = file.shared().deadlineBehind();
             }
         }
     }

@@ -2,6 +2,7 @@ package io.penstock.writeback;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
@@ -218,7 +219,7 @@ final class FileCommits implements LiveContent.Owner {
     public boolean relieve() {
         boolean inVain = error.isSet() && System.nanoTime() - reliefAgain < 0;
         if (committing == null && isDirty() && !inVain && !shared.isClosed()) {
-            begin(true);
+            beginBehind();
         }
         return committing != null || due;
     }
@@ -272,17 +273,26 @@ final class FileCommits implements LiveContent.Owner {
 
     /** Returns once what is written by now is visible. An interrupt ends the waiting, not the commit. */
     void commit() throws ObjectStoreException, IOException, InterruptedException {
+        Deadline deadline = shared.deadline();
         lock.lockInterruptibly();
         try {
             long wanted = changes;
+            long announced = announcedChanges;
             while (true) {
                 error.report();
                 if (unlinked || announcedChanges >= wanted) {
                     return;
                 }
-                begin(false);
-                if (committing != null || held) {
+                announced = noteSuccess(deadline, announced);
+                if (held) {
+                    due = true;
                     progress.await();
+                    deadline.restart(); // it was not the store that was waited for
+                } else {
+                    beginAwaited(deadline);
+                    if (committing != null) {
+                        progress.await();
+                    }
                 }
             }
         } finally {
@@ -313,17 +323,28 @@ final class FileCommits implements LiveContent.Owner {
     }
 
     private void commitHeld() throws ObjectStoreException, IOException, InterruptedException {
+        Deadline deadline = shared.deadline();
         long wanted = changes;
+        long announced = announcedChanges;
         while (true) {
             error.report();
             if (committing == null && (unlinked || announcedChanges >= wanted)) {
                 return;
             }
-            beginNow(false);
+            announced = noteSuccess(deadline, announced);
+            beginAwaited(deadline);
             if (committing != null) {
                 progress.await();
             }
         }
+    }
+
+    /** What follows a commit that succeeds has all of the time anew; what follows one that fails has the rest. */
+    private long noteSuccess(Deadline deadline, long announced) {
+        if (announcedChanges > announced) {
+            deadline.restart();
+        }
+        return announcedChanges;
     }
 
     /** With the lock held. */
@@ -332,37 +353,38 @@ final class FileCommits implements LiveContent.Owner {
         held = false;
         due = false;
         if (begins) {
-            begin(true);
+            beginBehind();
         }
         progress.signalAll();
     }
 
     /**
-     * Begins a commit of what there is, unless one runs; if they are held, once they are not. With the lock held.
-     *
-     * @param behind nobody waits for it
+     * Begins a commit of what there is, for which nobody waits, unless one runs; if they are held, once they are not. With
+     * the lock held.
      */
-    void begin(boolean behind) {
+    void beginBehind() {
+        beginBehind(shared.pacing().atOnce());
+    }
+
+    private void beginBehind(Pacing.Pace pace) {
         if (held) {
             due = true;
-        } else {
-            beginNow(behind);
+        } else if (committing == null) {
+            begin(true, pace, shared.deadlineBehind());
         }
     }
 
-    private void beginNow(boolean behind) {
-        beginNow(behind, shared.pacing().atOnce());
+    /** The same for who waits for it until the deadline, whoever holds them. */
+    private void beginAwaited(Deadline deadline) {
+        awaited();
+        if (committing == null) {
+            begin(false, shared.pacing().atOnce(), deadline);
+        }
     }
 
-    private void beginNow(boolean behind, Pacing.Pace pace) {
-        if (!behind) {
-            awaited();
-        }
-        if (committing != null) {
-            return;
-        }
+    private void begin(boolean behind, Pacing.Pace pace, Deadline deadline) {
         changedMeanwhile = new Ranges();
-        Commit commit = new Commit(this, upload(), bytes.freeze(), changes, condition(), behind, pace);
+        Commit commit = new Commit(this, upload(), bytes.freeze(), changes, condition(), behind, pace, deadline);
         committing = commit;
         try {
             shared.execute(commit);
@@ -511,11 +533,7 @@ final class FileCommits implements LiveContent.Owner {
             }
             progress.signalAll();
             if (again && isDirty() && !shared.isClosed()) {
-                if (held) {
-                    due = true;
-                } else {
-                    beginNow(true, failure == null ? shared.pacing().atOnce() : commit.nextPace());
-                }
+                beginBehind(failure == null ? shared.pacing().atOnce() : commit.nextPace());
             }
         } finally {
             lock.unlock();

@@ -118,8 +118,14 @@ final class Shared {
         return uploads;
     }
 
-    /** Of an attempt to commit that begins now. */
+    /** Of who begins to wait now: that of the call which this is a part of, if there is one. */
     Deadline deadline() {
+        Deadline outer = Deadline.current();
+        return outer == null ? deadlineBehind() : outer;
+    }
+
+    /** Of what begins now and nobody waits for. */
+    Deadline deadlineBehind() {
         return store.retries().forWriting();
     }
 

@@ -274,7 +274,7 @@ public final class WrittenFile {
         lock.lock();
         try {
             if (commits.isDirty()) {
-                commits.begin(true);
+                commits.beginBehind();
             }
         } finally {
             lock.unlock();
@@ -411,7 +411,7 @@ public final class WrittenFile {
                 return; // what is left when the mount ends is stopped by that
             }
             if (commits.isDirty() && (failure == null || Commit.outlook(failure) == Commit.Outlook.PASSES)) {
-                commits.begin(true);
+                commits.beginBehind();
                 return;
             }
             ended = true;

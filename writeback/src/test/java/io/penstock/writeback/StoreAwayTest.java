@@ -88,6 +88,22 @@ final class StoreAwayTest {
     }
 
     @Test
+    void commit_withinAnotherCall_hasItsDeadline() throws Exception {
+        RecordingObjectStore recorded = new RecordingObjectStore(store);
+        Deadline deadline = RetryPolicy.DEFAULT.forWriting();
+        try (TestMount mount = new TestMount(recorded, files, TestConfig.withMemory(8)).start()) {
+            WrittenFile file = mount.writeback.create("f", null);
+            append(file, "a");
+            deadline.call(() -> {
+                file.commit();
+                return null;
+            });
+            file.release();
+        }
+        assertThat(recorded.deadlines()).containsExactly(deadline);
+    }
+
+    @Test
     void commitBehind_somebodyBeginsToWait_hasAllOfItsTimeAnew() throws Exception {
         RecordingObjectStore recorded = new RecordingObjectStore(new ForwardingObjectStore(store) {
             @Override
