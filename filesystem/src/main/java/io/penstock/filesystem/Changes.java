@@ -32,7 +32,7 @@ final class Changes {
             OpenFiles files,
             Lookups lookups,
             AttributeView view) {
-        this.names = new NameChanges(writing.store(), inodes, places, shared);
+        this.names = new NameChanges(writing, inodes, places, shared);
         this.contents = new FileChanges(writing, inodes, places, shared, files, names);
         this.places = places;
         this.inodes = inodes;

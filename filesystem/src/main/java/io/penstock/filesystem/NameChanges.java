@@ -18,6 +18,7 @@ import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.objectstore.WriteCondition;
+import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WrittenFile;
 import java.io.IOException;
 import java.time.Instant;
@@ -36,14 +37,16 @@ final class NameChanges {
 
     private final Tree tree;
     private final ObjectStore store;
+    private final Writeback writeback;
     private final InodeTable inodes;
     private final Places places;
     private final SharedFiles files;
     private final Removals removals;
 
-    NameChanges(ObjectStore store, InodeTable inodes, Places places, SharedFiles files) {
+    NameChanges(Writing writing, InodeTable inodes, Places places, SharedFiles files) {
         this.tree = files.tree();
-        this.store = store;
+        this.store = writing.store();
+        this.writeback = writing.writeback();
         this.inodes = inodes;
         this.places = places;
         this.files = files;
@@ -427,7 +430,7 @@ final class NameChanges {
         ObjectProperties properties = store.properties(version.key()).renamed(to.key(name));
         WriteCondition condition = mustBeNew ? WriteCondition.ABSENT : WriteCondition.ALWAYS;
         try {
-            ObjectVersion copy = store.copy(version, to.key(name), properties, condition);
+            ObjectVersion copy = writeback.copy(version, to.key(name), properties, condition);
             return new StoredObject(copy, properties.storageClass());
         } catch (ObjectStoreException | InterruptedException e) { // it may be there for all that
             tree.invalidate(to, name);

@@ -133,11 +133,29 @@ public interface ObjectStore extends AutoCloseable {
      * source's ETag is the MD5 of its content.
      *
      * @param properties that the copy has
+     * @param listener told of the upload that a copy of a large object takes
      * @throws ObjectStoreException.PreconditionFailed if the source is no longer this version or is gone, or the
      *     condition on the target does not hold
      */
-    ObjectVersion copy(ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
+    ObjectVersion copy(
+            ObjectVersion source,
+            String key,
+            ObjectProperties properties,
+            WriteCondition condition,
+            UploadListener listener)
             throws ObjectStoreException, InterruptedException;
+
+    /** The same where nobody has to know of uploads. */
+    default ObjectVersion copy(ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
+            throws ObjectStoreException, InterruptedException {
+        return copy(source, key, properties, condition, new UploadListener() {
+            @Override
+            public void began(MultipartUpload upload) {}
+
+            @Override
+            public void ended(MultipartUpload upload) {}
+        });
+    }
 
     /** The same with the properties of the source. */
     default ObjectVersion copy(ObjectVersion source, String key, WriteCondition condition)

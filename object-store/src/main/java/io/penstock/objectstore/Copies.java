@@ -37,11 +37,16 @@ final class Copies {
         this.uploads = uploads;
     }
 
-    ObjectVersion copy(ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
+    ObjectVersion copy(
+            ObjectVersion source,
+            String key,
+            ObjectProperties properties,
+            WriteCondition condition,
+            UploadListener listener)
             throws ObjectStoreException, InterruptedException {
         return source.size() <= MOST_AT_ONCE
                 ? copyAtOnce(source, key, properties, condition)
-                : copyInParts(source, key, properties, condition);
+                : copyInParts(source, key, properties, condition, listener);
     }
 
     /**
@@ -101,17 +106,23 @@ final class Copies {
     }
 
     private ObjectVersion copyInParts(
-            ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
+            ObjectVersion source,
+            String key,
+            ObjectProperties properties,
+            WriteCondition condition,
+            UploadListener listener)
             throws ObjectStoreException, InterruptedException {
         MultipartUpload upload = uploads.create(key, properties);
         boolean completed = false;
         try {
+            listener.began(upload);
             ObjectVersion copy = uploads.complete(upload, copyParts(upload, source), condition);
             completed = true;
+            listener.ended(upload);
             return copy;
         } finally {
             if (!completed) {
-                abort(upload);
+                abort(upload, listener);
             }
         }
     }
@@ -148,12 +159,13 @@ final class Copies {
     }
 
     /** As well as it can be done: what went wrong before is what the caller is told. */
-    private void abort(MultipartUpload upload) {
+    private void abort(MultipartUpload upload, UploadListener listener) {
         boolean interrupted = Thread.interrupted();
         try {
             uploads.abort(upload);
+            listener.ended(upload);
         } catch (ObjectStoreException _) {
-            // Nothing knows of it any more: the bucket's rule for incomplete uploads removes it.
+            // The listener knows of it: a later run aborts it.
         } catch (InterruptedException _) {
             interrupted = true;
         }

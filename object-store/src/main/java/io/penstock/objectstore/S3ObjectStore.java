@@ -141,9 +141,14 @@ public final class S3ObjectStore implements ObjectStore {
     }
 
     @Override
-    public ObjectVersion copy(ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
+    public ObjectVersion copy(
+            ObjectVersion source,
+            String key,
+            ObjectProperties properties,
+            WriteCondition condition,
+            UploadListener listener)
             throws ObjectStoreException, InterruptedException {
-        return writing(() -> reads.asShown(copies.copy(source, key, properties, condition)));
+        return writing(() -> reads.asShown(copies.copy(source, key, properties, condition, listener)));
     }
 
     @Override

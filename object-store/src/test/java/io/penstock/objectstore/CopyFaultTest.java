@@ -8,6 +8,8 @@ import io.penstock.objectstore.ObjectStoreException.PreconditionFailed;
 import io.penstock.objectstore.WriteCondition.Unchanged;
 import java.io.IOException;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -33,6 +35,10 @@ final class CopyFaultTest {
             "412 Precondition Failed", "<Error><Code>PreconditionFailed</Code><Message>At least one</Message></Error>");
     private static final String BUSY =
             withBody("503 Slow Down", "<Error><Code>SlowDown</Code><Message>Less</Message></Error>");
+    private static final String SOURCE_DENIED =
+            withBody("403 Forbidden", "<Error><Code>AccessDenied</Code><Message>No</Message></Error>");
+    private static final String UPLOAD_CREATED =
+            withBody("200 OK", "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>");
     private static final String SOURCE_GONE =
             withBody("404 Not Found", "<Error><Code>NoSuchKey</Code><Message>Not there</Message></Error>");
 
@@ -150,6 +156,47 @@ final class CopyFaultTest {
 
         assertRefused(source(MD5), WriteCondition.ABSENT);
         assertThat(server.requests()).hasSize(REQUESTS_TO_CONNECT + 1);
+    }
+
+    @Test
+    void copy_large_tellsOfItsUploadBeforeItsFirstPartAndOnceItIsOver() throws Exception {
+        String part = withBody("200 OK", "<CopyPartResult><ETag>" + MD5 + "</ETag></CopyPartResult>");
+        server.answers(UPLOAD_CREATED, part, part, withBody("200 OK", "<R><ETag>" + OF_PARTS + "</ETag></R>"));
+
+        assertThat(copyLarge()).containsExactly("began u after 1 requests", "ended u after 4 requests");
+    }
+
+    @Test
+    void copy_largeThatCanBeNeitherMadeNorAborted_leavesItsUploadToTheListener() throws Exception {
+        server.answers(UPLOAD_CREATED, SOURCE_DENIED, SOURCE_DENIED, SOURCE_DENIED);
+
+        assertThat(copyLarge()).containsExactly("began u after 1 requests");
+    }
+
+    /** What the listener is told of a copy in two parts. */
+    private List<String> copyLarge() throws InterruptedException {
+        List<String> told = new ArrayList<>();
+        ObjectVersion source = new ObjectVersion("source", MD5, 300L << 20, Instant.EPOCH);
+        try {
+            store.copy(source, "target", PROPERTIES, WriteCondition.ALWAYS, new UploadListener() {
+                @Override
+                public void began(MultipartUpload upload) {
+                    told.add("began " + upload.id() + after());
+                }
+
+                @Override
+                public void ended(MultipartUpload upload) {
+                    told.add("ended " + upload.id() + after());
+                }
+
+                private String after() {
+                    return " after " + (server.requests().size() - REQUESTS_TO_CONNECT) + " requests";
+                }
+            });
+        } catch (ObjectStoreException e) {
+            assertThat(e).isInstanceOf(ObjectStoreException.AccessDenied.class);
+        }
+        return told;
     }
 
     private void assertRefused(ObjectVersion source, WriteCondition condition) {

@@ -12,6 +12,7 @@ import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.RetryPolicy;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.objectstore.UploadBody;
+import io.penstock.objectstore.UploadListener;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.objectstore.WriteCondition;
 import java.io.IOException;
@@ -136,9 +137,16 @@ public abstract class ForwardingObjectStore implements ObjectStore {
     }
 
     @Override
-    public ObjectVersion copy(ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
+    public ObjectVersion copy(
+            ObjectVersion source,
+            String key,
+            ObjectProperties properties,
+            WriteCondition condition,
+            UploadListener listener)
             throws ObjectStoreException, InterruptedException {
-        return around(new Call.Copy(source.key(), key, condition), _ -> store.copy(source, key, properties, condition));
+        return around(
+                new Call.Copy(source.key(), key, condition),
+                _ -> store.copy(source, key, properties, condition, listener));
     }
 
     @Override

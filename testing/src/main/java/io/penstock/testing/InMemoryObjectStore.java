@@ -11,6 +11,7 @@ import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.objectstore.UploadBody;
+import io.penstock.objectstore.UploadListener;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.objectstore.WriteCondition;
 import java.io.IOException;
@@ -49,6 +50,9 @@ public final class InMemoryObjectStore implements ObjectStore {
     }
 
     private static final String STORAGE_CLASS = "x-amz-storage-class";
+
+    /** As the S3 store has it. */
+    private static final long MOST_COPIED_AT_ONCE = 256L << 20;
 
     private final String bucket;
     private final InstantSource clock;
@@ -267,9 +271,25 @@ public final class InMemoryObjectStore implements ObjectStore {
     }
 
     @Override
-    public ObjectVersion copy(ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
+    public ObjectVersion copy(
+            ObjectVersion source,
+            String key,
+            ObjectProperties properties,
+            WriteCondition condition,
+            UploadListener listener)
             throws ObjectStoreException, InterruptedException {
-        return replace(key, toBeCopied(source), properties, condition);
+        Content content = toBeCopied(source);
+        if (content.size() <= MOST_COPIED_AT_ONCE) {
+            return replace(key, content, properties, condition);
+        }
+        MultipartUpload upload = uploads.create(key, properties);
+        listener.began(upload);
+        try {
+            return replace(key, content, properties, condition);
+        } finally {
+            uploads.remove(upload);
+            listener.ended(upload);
+        }
     }
 
     @Override

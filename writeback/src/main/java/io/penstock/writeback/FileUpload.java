@@ -33,6 +33,7 @@ final class FileUpload implements Upload {
     private final Uploads uploads;
     private final String key;
     private final TargetProperties properties;
+    private final UploadJournal journal;
     private final FileContent content;
     private final long partBytes;
     private final UploadGate.Lane lane;
@@ -49,6 +50,7 @@ final class FileUpload implements Upload {
         this.uploads = uploads;
         this.key = properties.key();
         this.properties = properties;
+        this.journal = journal;
         this.content = content;
         this.partBytes = layout.partBytes();
         this.lane = uploads.lane();
@@ -141,7 +143,13 @@ final class FileUpload implements Upload {
         try {
             ObjectProperties copied = propertiesOf(original);
             decision.begin(OptionalInt.empty());
-            ObjectVersion version = uploads.store().copy(original, key, copied, condition);
+            ObjectVersion version = uploads.store()
+                    .copy(
+                            original,
+                            key,
+                            copied,
+                            condition,
+                            journal.copying(PartLayout.planned(original.size(), partBytes)));
             properties.copied(copied);
             uploads.copied(version.size());
             return version;

@@ -5,6 +5,7 @@ import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
@@ -236,6 +237,20 @@ final class Shared {
             }
         }
         return (int) sum.getValue();
+    }
+
+    /** A copy by the store, whose upload, if it takes one, stands in a journal of its own. */
+    ObjectVersion copy(ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
+            throws ObjectStoreException, InterruptedException {
+        StagedFile noted = staging.newFile();
+        FileJournal journal =
+                new FileJournal(noted, () -> new JournalRecord.Opened(staging.namespace(), key, null, null));
+        try {
+            PartLayout layout = PartLayout.planned(source.size(), limits.get().partBytes());
+            return store.copy(source, key, properties, condition, journal.copying(layout));
+        } finally {
+            noted.remove(); // but the journal stays as long as the upload does
+        }
     }
 
     /** Whether the store shows that the condition does not hold. */

@@ -4,8 +4,11 @@ import io.penstock.cache.FolderLock;
 import io.penstock.cache.PageCache;
 import io.penstock.cache.WorkingFolder;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
+import io.penstock.objectstore.WriteCondition;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -206,6 +209,15 @@ public final class Writeback implements AutoCloseable {
     /** A file with the content of this version, to be changed. */
     public WrittenFile open(ObjectVersion base) {
         return shared.add(WrittenFile.open(shared, base));
+    }
+
+    /**
+     * Copies exactly this version to another key, as the store does, and leaves nothing in the bucket if this process ends
+     * meanwhile: the next run aborts the upload that a copy of a large object takes.
+     */
+    public ObjectVersion copy(ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
+            throws ObjectStoreException, InterruptedException {
+        return shared.copy(source, key, properties, condition);
     }
 
     public WritebackLimits limits() {

@@ -10,12 +10,17 @@ import io.penstock.cache.PageCache;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.ObjectProperties;
+import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.UploadListener;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.testing.Call;
 import io.penstock.testing.DelayingObjectStore;
 import io.penstock.testing.Fault;
 import io.penstock.testing.FaultyObjectStore;
+import io.penstock.testing.ForwardingObjectStore;
 import io.penstock.testing.Gate;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.RecordingObjectStore;
@@ -33,6 +38,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -1052,5 +1058,72 @@ final class CrashWindowsTest {
         assertThat(namesAtPunches)
                 .isNotEmpty()
                 .allSatisfy(names -> assertThat(names).noneMatch(name -> name.endsWith(StagedFile.JOURNAL)));
+    }
+
+    /** As a rename of a large file has the store do. */
+    @Test
+    void copy_killedBeforeItsFirstPart_isAbortedByTheNextRun() throws Exception {
+        ObjectVersion source = bucket.putTestData("source", LARGE);
+        CrashAtTheFirstPart copies = new CrashAtTheFirstPart(store);
+        try (TestMount first = new TestMount(copies, files, TestConfig.withMemory(8)).start()) {
+            first.writeback.copy(source, "copy", ObjectProperties.ofNew("copy"), WriteCondition.ABSENT);
+            assertThat(files.names()).as("of what has ended").isEmpty();
+        }
+        assertIsAborted("copy", copies);
+    }
+
+    /** As copy_file_range(2) has the store do. */
+    @Test
+    void copyOfAWholeObject_killedBeforeItsFirstPart_isAbortedByTheNextRun() throws Exception {
+        ObjectVersion source = bucket.putTestData("source", LARGE);
+        CrashAtTheFirstPart copies = new CrashAtTheFirstPart(store);
+        try (TestMount first = new TestMount(copies, files, TestConfig.withMemory(8)).start()) {
+            WrittenFile file = first.writeback.create("copy", null);
+            assertThat(file.copyFrom(source, 0, 0, LARGE, false)).isTrue();
+            file.release();
+            first.assertNothingLeaks();
+        }
+        assertIsAborted("copy", copies);
+    }
+
+    private void assertIsAborted(String key, CrashAtTheFirstPart copies) throws Exception {
+        store.drain();
+        try (TestMount second = mount(Objects.requireNonNull(copies.left.get()))) {
+            second.uploads.close(); // waits for what is aborted behind
+        }
+        assertThat(store.only(Call.Abort.class)).containsExactly(new Call.Abort(key));
+    }
+
+    private static final long LARGE = 300L << 20;
+
+    /** Keeps what a kill would leave once the upload of a copy is known. */
+    private final class CrashAtTheFirstPart extends ForwardingObjectStore {
+        final AtomicReference<@Nullable CrashingFiles> left = new AtomicReference<>();
+
+        CrashAtTheFirstPart(ObjectStore store) {
+            super(store);
+        }
+
+        @Override
+        public ObjectVersion copy(
+                ObjectVersion source,
+                String key,
+                ObjectProperties properties,
+                WriteCondition condition,
+                UploadListener listener)
+                throws ObjectStoreException, InterruptedException {
+            return super.copy(source, key, properties, condition, new UploadListener() {
+                @Override
+                public void began(MultipartUpload upload) {
+                    listener.began(upload);
+                    left.set(files.kill());
+                }
+
+                @Override
+                public void ended(MultipartUpload upload) {
+                    listener.ended(upload);
+                }
+            });
+        }
     }
 }

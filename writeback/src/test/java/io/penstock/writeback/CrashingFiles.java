@@ -62,6 +62,19 @@ final class CrashingFiles implements StagingFiles {
         return opened;
     }
 
+    /** What another process finds if this one is killed now; this one goes on with its own. */
+    synchronized CrashingFiles kill() {
+        CrashingFiles after = new CrashingFiles();
+        names.forEach((name, contents) -> {
+            Contents left = new Contents();
+            left.bytes = contents.bytes.clone();
+            left.durable = contents.durable.clone();
+            after.names.put(name, left);
+        });
+        after.durableNames.putAll(after.names);
+        return after;
+    }
+
     /** The process dies, and the machine with it: what is open is of no use any more. */
     synchronized CrashingFiles crash(RandomGenerator random) {
         CrashingFiles after = new CrashingFiles();
