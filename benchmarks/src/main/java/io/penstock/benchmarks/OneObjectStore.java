@@ -119,8 +119,8 @@ record OneObjectStore(long size) implements ObjectStore {
     }
 
     @Override
-    public boolean honoursConditions(String prefix) {
-        return false;
+    public void delete(ObjectVersion version) throws ObjectStoreException {
+        throw readOnly();
     }
 
     private static ObjectStoreException readOnly() {

@@ -120,7 +120,6 @@ final class MountedBucket implements AutoCloseable {
             throws IOException {
         return Writeback.open(
                 store,
-                plan.target().prefix(),
                 cache,
                 plan.namespace(),
                 new FetchedContent(fetcher),

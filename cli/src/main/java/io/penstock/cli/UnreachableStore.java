@@ -93,7 +93,7 @@ record UnreachableStore(String bucket, ObjectStoreException why) implements Obje
     }
 
     @Override
-    public boolean honoursConditions(String prefix) throws ObjectStoreException {
+    public void delete(ObjectVersion version) throws ObjectStoreException {
         throw why;
     }
 

@@ -120,7 +120,7 @@ final class NameChanges {
             }
             tree.keep(directory);
             tree.letGo(child);
-            delete(directory, name, child.prefix());
+            delete(directory, name, () -> store.delete(child.prefix()));
         });
         tree.invalidate(directory, name); // an object of this name, which the directory hid, shows now
         Inode inode = inodes.find(child);
@@ -129,12 +129,18 @@ final class NameChanges {
         }
     }
 
-    /** Deletes what has the name; if it is not known whether that was done, nothing is known of the name. */
-    private void delete(Directory directory, String name, String key)
+    /** Deletes what has a name at the store. */
+    @FunctionalInterface
+    private interface Deletion {
+        void run() throws ObjectStoreException, InterruptedException;
+    }
+
+    /** If it is not known whether that was done, nothing is known of the name. */
+    private void delete(Directory directory, String name, Deletion deletion)
             throws ObjectStoreException, InterruptedException {
         boolean deleted = false;
         try {
-            store.delete(key);
+            deletion.run();
             deleted = true;
         } finally {
             if (deleted) {
@@ -175,7 +181,7 @@ final class NameChanges {
         Kept kept = version == null ? null : kept(version, sharing);
         if (version != null && kept == null) {
             replacing(sharing, () -> {
-                delete(directory, name, version.key());
+                delete(directory, name, () -> deleteNow(version));
                 return version;
             });
         }
@@ -185,6 +191,23 @@ final class NameChanges {
             removeAll(inode);
         }
         return kept;
+    }
+
+    /**
+     * Deletes what the store has by now, as rm(1) does, but never what comes after that: each request names the version that
+     * it is meant for, so that one that is repeated, or arrives late, does nothing to another.
+     *
+     * @param known what it had when it was last asked
+     */
+    private void deleteNow(ObjectVersion known) throws ObjectStoreException, InterruptedException {
+        for (ObjectVersion there = known; there != null; there = there(known.key())) {
+            try {
+                store.delete(there);
+                return;
+            } catch (ObjectStoreException.PreconditionFailed _) {
+                // Somebody else has written it meanwhile.
+            }
+        }
     }
 
     /** What is written and is being moved has its object elsewhere: the kernel looks the path up again. */

@@ -225,17 +225,12 @@ final class Removals {
         }
     }
 
+    /** Whether the name has no object now; false if another one is there. */
     private boolean deleteIfStill(ObjectVersion version) throws ObjectStoreException, InterruptedException {
         try {
-            ObjectVersion there = store.head(version.key()).version();
-            if (!there.identity().equals(version.identity())) {
-                return false;
-            }
-        } catch (ObjectStoreException.NotFound e) {
-            return false; // somebody else has
-        }
-        try {
-            store.delete(version.key());
+            store.delete(version);
+        } catch (ObjectStoreException.PreconditionFailed e) {
+            return false;
         } catch (ObjectStoreException e) {
             if (!isGone(version.key())) { // else nothing but the answer was lost
                 throw e;

@@ -139,7 +139,7 @@ final class Mounted implements AutoCloseable {
 
     private Writeback open(PageCache cache, String namespace, WritebackConfig config) {
         try {
-            return Writeback.open(store, "", cache, namespace, new FetchedContent(fetcher), config);
+            return Writeback.open(store, cache, namespace, new FetchedContent(fetcher), config);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

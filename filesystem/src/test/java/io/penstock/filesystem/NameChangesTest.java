@@ -104,6 +104,18 @@ class NameChangesTest extends OverWritableMount {
     }
 
     @Test
+    void unlink_writtenBySomebodyElseSince_removesThat() throws Exception {
+        m.bucket.put("a", "old");
+        m.lookup("a");
+        m.bucket.put("a", "newer");
+
+        m.unlink("a");
+
+        assertThat(m.stored("a")).isNull();
+        assertErrno(Errno.ENOENT, () -> m.lookup("a"));
+    }
+
+    @Test
     void unlink_lastFileOfADirectory_leavesTheDirectory() throws Exception {
         m.bucket.put("d/e/a", "1");
 
@@ -276,7 +288,7 @@ class NameChangesTest extends OverWritableMount {
         m.bucket.put("a", "old");
         OpenFile old = m.open("a");
         m.unlink("a");
-        m.faults.next(Call.Head.class::isInstance, Fault.fail(ObjectStoreException.Unavailable::new));
+        m.faults.next(Call.Delete.class::isInstance, Fault.fail(ObjectStoreException.Unavailable::new));
         m.faults.next(Call.Delete.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
 
         assertErrno(Errno.EIO, () -> m.create("a", O_WRONLY));
@@ -758,9 +770,19 @@ class NameChangesTest extends OverWritableMount {
 
     @Test
     void rename_closedMeanwhileAndTheOldNameCannotBeRemoved_leavesTheInodeThere() throws Exception {
-        assertErrno(Errno.ENOENT, () -> m.lookup("a")); // so that nothing but the removal asks for it
-        assertErrno(Errno.ENOENT, () -> m.lookup("b"));
-        leavesTheInodeOfWhatIsClosed(m.delays.hold(Call.Head.class::isInstance));
+        OpenFile writer = m.create("a", O_WRONLY);
+        m.write(writer, 0, "1");
+        m.fs.flush(writer.handle(), 0);
+        long inode = m.lookup("a").inode();
+        FutureTask<Void> rename = task(() -> assertErrno(Errno.EINTR, () -> m.rename("a", "b", 0)));
+        try (Gate gate = m.delays.hold(Call.Delete.class::isInstance)) {
+            Thread thread = Thread.ofPlatform().start(rename);
+            gate.awaitHeld(1);
+            m.fs.release(writer.handle());
+            thread.interrupt();
+            rename.get();
+        }
+        assertIsStillAt(inode);
     }
 
     @Test
@@ -781,7 +803,10 @@ class NameChangesTest extends OverWritableMount {
             m.fs.release(writer.handle());
         }
         rename.get();
+        assertIsStillAt(inode);
+    }
 
+    private void assertIsStillAt(long inode) throws Exception {
         assertThat(m.lookup("a").inode()).isEqualTo(inode);
         assertThat(m.lookup("b").inode()).isNotEqualTo(inode);
         assertThat(m.cat("a")).isEqualTo("1");

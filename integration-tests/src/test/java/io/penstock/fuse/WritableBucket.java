@@ -72,7 +72,7 @@ final class WritableBucket implements AutoCloseable {
                 WritebackConfig.Conflict.KEEP_BOTH,
                 1L << 40,
                 new WritebackLimits.Values(4, 4, 4, 64 * MIB, 1L << 30, 8 * MIB));
-        writeback = Writeback.open(bucket, "", cache, "test", new FetchedContent(fetcher), config);
+        writeback = Writeback.open(bucket, cache, "test", new FetchedContent(fetcher), config);
         fileSystem = new FileSystem(
                 tree,
                 fetcher,

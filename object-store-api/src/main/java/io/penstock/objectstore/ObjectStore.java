@@ -12,6 +12,10 @@ import java.util.List;
  * are cheap. Implementations are safe for use by any number of threads, repeat what is worth repeating within the
  * thread's {@link Deadline}, else within one that {@link #retries} makes for this call, and hold no lock while they wait.
  * An interrupt ends a call early with {@link InterruptedException}.
+ *
+ * <p>A {@link WriteCondition} is kept by the store where it honours conditions on that kind of request. Where it does not,
+ * which is logged once a kind, it is compared by a HEAD before each attempt, and what somebody else writes between the two
+ * is lost.
  */
 public interface ObjectStore extends AutoCloseable {
     /** The bucket's name, for messages and cache keys. */
@@ -127,9 +131,7 @@ public interface ObjectStore extends AutoCloseable {
     List<UploadedPart> parts(MultipartUpload upload) throws ObjectStoreException, InterruptedException;
 
     /**
-     * Copies exactly this version to another key, within the store, whatever its size. The condition is compared with a
-     * HEAD before, too: a store that ignores conditions on copies, whatever {@link #honoursConditions} says of other
-     * writes, leaves the gap between that and the copy. An attempt whose answer was lost is recognised as done where the
+     * Copies exactly this version to another key, within the store, whatever its size. An attempt whose answer was lost is recognised as done where the
      * source's ETag is the MD5 of its content.
      *
      * @param properties that the copy has
@@ -170,15 +172,20 @@ public interface ObjectStore extends AutoCloseable {
         return copy(source, key, properties, condition);
     }
 
-    /** Removes the object; one that is gone already is no error. */
+    /**
+     * Removes whatever object has the key; one that is gone already is no error. An attempt whose answer was lost is
+     * repeated, and may then remove what somebody else has put there since: {@link #delete(ObjectVersion)} does not.
+     */
     void delete(String key) throws ObjectStoreException, InterruptedException;
 
     /**
-     * Whether the store honours {@link WriteCondition}s. Asked of the store once, with a key of its own below {@code
-     * prefix} that is removed again where the store has made it; logged where the answer is no. Conditions are then
-     * compared with a HEAD before each write, which leaves a gap between the two.
+     * Removes the object if it is this version, by its ETag. Once this has returned the key has this version no more: one
+     * that was gone already is no error, nor is another that somebody has put there after an attempt of this call may have
+     * removed this one.
+     *
+     * @throws ObjectStoreException.PreconditionFailed if another version is there, which stays
      */
-    boolean honoursConditions(String prefix) throws ObjectStoreException, InterruptedException;
+    void delete(ObjectVersion version) throws ObjectStoreException, InterruptedException;
 
     /** Ends requests in flight with an error and frees the connections. */
     @Override

@@ -1,162 +1,225 @@
 package io.penstock.objectstore;
 
 import io.penstock.core.ObjectVersion;
-import java.util.Map;
+import io.penstock.objectstore.WriteCondition.Unchanged;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.OptionalInt;
 import java.util.UUID;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import software.amazon.awssdk.awscore.exception.AwsServiceException;
-import software.amazon.awssdk.core.sync.RequestBody;
-import software.amazon.awssdk.services.s3.model.PutObjectRequest;
 
 /**
- * The conditions of writes: as headers where the store honours them, else, as well as it can be done, by looking
- * before. Safe for use by any number of threads.
+ * Which of the conditional requests the store honours. A store that honours conditions on one kind may ignore them on
+ * another: MinIO does on CopyObject, Ceph did on CompleteMultipartUpload. So each kind is probed before its first use,
+ * with a key of its own and a condition that cannot hold. Safe for use by any number of threads.
  */
 final class Conditions {
-    private static final Logger LOG = LoggerFactory.getLogger(Conditions.class);
+    /** Requests that S3 honours conditions on. */
+    enum Kind {
+        PUT("PutObject"),
+        COMPLETE("CompleteMultipartUpload"),
+        COPY("CopyObject"),
+        DELETE("DeleteObject");
 
-    /** No object's: it is the MD5 of nothing that anybody knows. */
-    private static final String MADE_UP_ETAG = "\"00000000000000000000000000000000\"";
+        private final String operation;
 
-    private static final int NOT_IMPLEMENTED = 501;
-
-    private final Requests requests;
-    private final Reads reads;
-    /** Null until somebody asks; until then it counts as true. Racy on purpose: two threads may both ask the store. */
-    private volatile @Nullable Boolean honoured;
-
-    Conditions(Requests requests, Reads reads) {
-        this.requests = requests;
-        this.reads = reads;
-    }
-
-    /** Whether the store honours them. */
-    boolean honoured(String prefix) throws ObjectStoreException, InterruptedException {
-        Boolean known = honoured;
-        if (known == null) {
-            known = probe(prefix);
-            honoured = known;
-        }
-        return known;
-    }
-
-    /** The header's value; null for none. */
-    @Nullable
-    String ifMatch(WriteCondition condition) {
-        return condition instanceof WriteCondition.Unchanged(String etag) && areSent() ? etag : null;
-    }
-
-    /** The header's value; null for none. */
-    @Nullable
-    String ifNoneMatch(WriteCondition condition) {
-        return condition instanceof WriteCondition.Absent && areSent() ? "*" : null;
-    }
-
-    /** Both, by the headers' names. */
-    Map<String, String> headers(WriteCondition condition) {
-        String match = ifMatch(condition);
-        String noneMatch = ifNoneMatch(condition);
-        return match != null
-                ? Map.of("If-Match", match)
-                : noneMatch != null ? Map.of("If-None-Match", noneMatch) : Map.of();
-    }
-
-    /** Looks whether the condition holds, where the store would not. */
-    void check(String key, WriteCondition condition) throws ObjectStoreException, InterruptedException {
-        if (!areSent()) {
-            look(key, condition);
-        }
-    }
-
-    /** Looks whether the condition holds now, whatever the store would do. */
-    void look(String key, WriteCondition condition) throws ObjectStoreException, InterruptedException {
-        if (condition instanceof WriteCondition.Always) {
-            return;
-        }
-        ObjectVersion there;
-        try {
-            there = reads.head(key).version();
-        } catch (ObjectStoreException.NotFound _) {
-            there = null;
-        }
-        boolean holds = switch (condition) {
-            case WriteCondition.Always() -> true;
-            case WriteCondition.Absent() -> there == null;
-            case WriteCondition.Unchanged(String etag) ->
-                there != null && there.etag().equals(etag);
-        };
-        if (!holds) {
-            throw unmet(key, condition, null);
+        Kind(String operation) {
+            this.operation = operation;
         }
     }
 
     /**
-     * What a write's 404 means: the same as 412 where an object should have been there, unless bucket or upload are what
-     * is gone.
+     * A write of one kind, with all its attempts.
+     *
+     * @param <X> {@link IOException} where it sends a body
      */
-    ObjectStoreException explain(String key, WriteCondition condition, ObjectStoreException failure) {
-        return switch (failure) {
-            case ObjectStoreException.PreconditionFailed e -> unmet(key, condition, e);
-            case ObjectStoreException.NotFound e
-            when condition instanceof WriteCondition.Unchanged && Failures.isNoSuchKey(e) -> unmet(key, condition, e);
-            default -> failure;
-        };
+    @FunctionalInterface
+    interface Write<T, X extends Exception> {
+        T make(Precondition precondition) throws ObjectStoreException, InterruptedException, X;
     }
 
-    private ObjectStoreException unmet(String key, WriteCondition condition, @Nullable Throwable cause) {
-        String object = requests.failures.object(key);
-        return new ObjectStoreException.PreconditionFailed(
-                switch (condition) {
-                    case WriteCondition.Absent() -> object + " was created by somebody else meanwhile";
-                    case WriteCondition.Always(), WriteCondition.Unchanged _ ->
-                        object + " was changed or deleted by somebody else meanwhile";
-                },
-                cause);
+    private static final Logger LOG = LoggerFactory.getLogger(Conditions.class);
+
+    /** No object's: it is the MD5 of nothing that anybody knows. */
+    private static final Precondition NEVER_MET =
+            new Precondition(new Unchanged("\"00000000000000000000000000000000\""), true);
+
+    /** No request can carry it. */
+    private static final WriteCondition NO_ETAG = new Unchanged(Reads.NO_ETAG);
+
+    private final Requests requests;
+    private final Puts puts;
+    private final MultipartUploads uploads;
+    private final Copies copies;
+    private final String prefix;
+
+    /** Racy on purpose: two threads may both probe. */
+    private final ConcurrentMap<Kind, Boolean> honoured = new ConcurrentHashMap<>();
+
+    /** @param prefix what keys to probe with begin with: credentials may allow no others */
+    Conditions(Requests requests, Puts puts, MultipartUploads uploads, Copies copies, String prefix) {
+        this.requests = requests;
+        this.puts = puts;
+        this.uploads = uploads;
+        this.copies = copies;
+        this.prefix = prefix;
     }
 
-    private boolean areSent() {
-        return !Boolean.FALSE.equals(honoured);
-    }
-
-    private boolean probe(String prefix) throws ObjectStoreException, InterruptedException {
-        String key = prefix + ".penstock-probe-" + UUID.randomUUID();
-        PutObjectRequest request = PutObjectRequest.builder()
-                .bucket(requests.bucket())
-                .key(key)
-                .ifMatch(MADE_UP_ETAG)
-                .requestPayer(requests.payer)
-                .build();
-        boolean honoured = requests.change(requests.failures.object(key), () -> isRefused(request));
-        if (!honoured) {
-            LOG.warn(
-                    "{} ignores conditions on writes (If-Match): what somebody else writes to a file between our look"
-                            + " and our write is lost",
-                    requests.failures.bucket());
-            requests.change(
-                    requests.failures.object(key),
-                    () -> requests.client.deleteObject(
-                            delete -> delete.bucket(requests.bucket()).key(key).requestPayer(requests.payer)));
+    /** Makes the write as the store keeps its condition. */
+    <T, X extends Exception> T make(Kind kind, WriteCondition condition, Write<T, X> write)
+            throws ObjectStoreException, InterruptedException, X {
+        if (condition instanceof WriteCondition.Always) {
+            return write.make(Precondition.NONE);
         }
-        return honoured;
+        Precondition looking = new Precondition(condition, false);
+        if (condition.equals(NO_ETAG) || !isHonoured(kind)) {
+            return write.make(looking);
+        }
+        try {
+            return write.make(new Precondition(condition, true));
+        } catch (ObjectStoreException.Refused e) {
+            if (!Failures.isNotImplemented(e)) {
+                throw e;
+            }
+            T done = write.make(looking); // else it is something else that the store does not implement
+            notHonoured(kind);
+            return done;
+        }
     }
 
-    private boolean isRefused(PutObjectRequest request) {
+    private boolean isHonoured(Kind kind) throws ObjectStoreException, InterruptedException {
+        Boolean known = honoured.get(kind);
+        if (known != null) {
+            return known;
+        }
+        if (probe(kind)) {
+            honoured.putIfAbsent(kind, true);
+        } else {
+            notHonoured(kind);
+        }
+        return Boolean.TRUE.equals(honoured.get(kind));
+    }
+
+    private void notHonoured(Kind kind) {
+        if (!Boolean.FALSE.equals(honoured.put(kind, false))) {
+            LOG.warn(
+                    "{} ignores conditions on {} (If-Match): what somebody else writes between our look and our request"
+                            + " is lost",
+                    requests.failures.bucket(),
+                    kind.operation);
+        }
+    }
+
+    private boolean probe(Kind kind) throws ObjectStoreException, InterruptedException {
+        String key = prefix + ".penstock-probe-" + UUID.randomUUID();
         try {
-            requests.client.putObject(request, RequestBody.empty());
-            return false;
-        } catch (AwsServiceException answer) {
-            return switch (answer.statusCode()) {
-                case 404, 412 -> {
-                    if (Failures.code(answer).equals("NoSuchBucket")) {
-                        throw answer;
-                    }
-                    yield true;
-                }
-                case NOT_IMPLEMENTED -> false;
-                default -> throw answer;
+            return switch (kind) {
+                case PUT -> isRefused(key, () -> put(key, NEVER_MET));
+                case COMPLETE -> isCompletionRefused(key);
+                case COPY -> isCopyRefused(key);
+                case DELETE -> isDeletionRefused(key);
             };
+        } catch (IOException e) {
+            throw new IllegalStateException("of a body in memory", e);
+        }
+    }
+
+    private boolean isCompletionRefused(String key) throws ObjectStoreException, IOException, InterruptedException {
+        MultipartUpload upload = uploads.create(key, ObjectProperties.ofNew(key));
+        boolean completed = false;
+        try {
+            List<UploadedPart> parts = List.of(uploads.send(upload, 1, OneByte.INSTANCE));
+            boolean refused = isRefused(key, () -> uploads.complete(upload, parts, NEVER_MET));
+            completed = !refused;
+            return refused;
+        } finally {
+            if (!completed) {
+                uploads.abort(upload);
+            }
+        }
+    }
+
+    private boolean isCopyRefused(String key) throws ObjectStoreException, IOException, InterruptedException {
+        ObjectVersion source = put(key, Precondition.NONE);
+        String target = key + "-copy";
+        try {
+            return isRefused(
+                    target, () -> copies.copyAtOnce(source, target, ObjectProperties.ofNew(target), NEVER_MET));
+        } finally {
+            remove(key);
+        }
+    }
+
+    private boolean isDeletionRefused(String key) throws ObjectStoreException, IOException, InterruptedException {
+        try {
+            put(key, Precondition.NONE);
+        } catch (ObjectStoreException.AccessDenied _) {
+            return true; // who may remove and not write has nothing to probe with: the condition is sent, and does no
+            // harm
+        }
+        boolean refused = isRefused(key, () -> puts.delete(key, NEVER_MET));
+        if (refused) {
+            remove(key);
+        }
+        return refused;
+    }
+
+    private ObjectVersion put(String key, Precondition precondition)
+            throws ObjectStoreException, IOException, InterruptedException {
+        return puts.put(key, OneByte.INSTANCE, ObjectProperties.ofNew(key), precondition);
+    }
+
+    /** A request whose condition does not hold. */
+    @FunctionalInterface
+    private interface Probe {
+        void make() throws ObjectStoreException, IOException, InterruptedException;
+    }
+
+    /** Makes it; what a store has made in spite of its condition goes again. */
+    private boolean isRefused(String key, Probe probe) throws ObjectStoreException, IOException, InterruptedException {
+        try {
+            probe.make();
+        } catch (ObjectStoreException.PreconditionFailed _) {
+            return true;
+        } catch (ObjectStoreException.Refused e) {
+            if (!Failures.isNotImplemented(e)) {
+                throw e;
+            }
+            return false;
+        }
+        remove(key);
+        return false;
+    }
+
+    private void remove(String key) throws InterruptedException {
+        try {
+            puts.delete(key, Precondition.NONE);
+        } catch (ObjectStoreException e) {
+            LOG.warn("{} was a probe and cannot be deleted: {}", requests.failures.object(key), e.getMessage());
+        }
+    }
+
+    /** The least that all stores take for a part. */
+    private enum OneByte implements UploadBody {
+        INSTANCE;
+
+        @Override
+        public long length() {
+            return 1;
+        }
+
+        @Override
+        public OptionalInt crc32c() {
+            return OptionalInt.empty();
+        }
+
+        @Override
+        public void read(long offset, ByteBuffer target) {
+            target.put((byte) 0);
         }
     }
 }

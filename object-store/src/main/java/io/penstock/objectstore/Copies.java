@@ -27,45 +27,30 @@ final class Copies {
 
     private final Requests requests;
     private final Reads reads;
-    private final Conditions conditions;
     private final MultipartUploads uploads;
 
-    Copies(Requests requests, Reads reads, Conditions conditions, MultipartUploads uploads) {
+    Copies(Requests requests, Reads reads, MultipartUploads uploads) {
         this.requests = requests;
         this.reads = reads;
-        this.conditions = conditions;
         this.uploads = uploads;
     }
 
-    ObjectVersion copy(
-            ObjectVersion source,
-            String key,
-            ObjectProperties properties,
-            WriteCondition condition,
-            UploadListener listener)
-            throws ObjectStoreException, InterruptedException {
-        return source.size() <= MOST_AT_ONCE
-                ? copyAtOnce(source, key, properties, condition)
-                : copyInParts(source, key, properties, condition, listener);
+    /** Whether one request copies it. */
+    static boolean isAtOnce(ObjectVersion source) {
+        return source.size() <= MOST_AT_ONCE;
     }
 
-    /**
-     * Looks at the target first, always: some servers that honour conditions on other writes ignore them on copies
-     * (MinIO), which the probe does not show. They leave a window of one request, with its repetitions: what somebody
-     * else writes between the look and the copy's end is lost.
-     */
-    private ObjectVersion copyAtOnce(
-            ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
+    /** By one request. */
+    ObjectVersion copyAtOnce(ObjectVersion source, String key, ObjectProperties properties, Precondition precondition)
             throws ObjectStoreException, InterruptedException {
-        conditions.look(key, condition);
         CopyObjectRequest request = CopyObjectRequest.builder()
                 .sourceBucket(requests.bucket())
                 .sourceKey(source.key())
                 .copySourceIfMatch(source.etag())
                 .destinationBucket(requests.bucket())
                 .destinationKey(key)
-                .ifMatch(conditions.ifMatch(condition))
-                .ifNoneMatch(conditions.ifNoneMatch(condition))
+                .ifMatch(precondition.ifMatch())
+                .ifNoneMatch(precondition.ifNoneMatch())
                 .metadataDirective(MetadataDirective.REPLACE)
                 // Of a source without tags the copy has none either way, and not every server knows the directive.
                 .taggingDirective(properties.tags().isEmpty() ? null : TaggingDirective.REPLACE)
@@ -74,8 +59,10 @@ final class Copies {
                 .build();
         Persistence persistence = new Persistence();
         try {
-            CopyObjectResponse response = requests.change(
-                    requests.failures.object(source.key()), persistence, () -> requests.client.copyObject(request));
+            CopyObjectResponse response = requests.change(requests.failures.object(source.key()), persistence, () -> {
+                precondition.check(reads, key, requests.failures.object(key));
+                return requests.client.copyObject(request);
+            });
             return new ObjectVersion(
                     key, Reads.etag(response.copyObjectResult().eTag()), source.size(), Requests.timeOf(response));
         } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
@@ -83,7 +70,7 @@ final class Copies {
                     ? requests.failures.explainCopy(source.key(), missing)
                     : e;
             boolean perhapsDone = failure instanceof ObjectStoreException.PreconditionFailed && persistence.isInDoubt();
-            ObjectVersion done = perhapsDone ? find(source, key, condition) : null;
+            ObjectVersion done = perhapsDone ? find(source, key, precondition.condition()) : null;
             if (done == null) {
                 throw failure;
             }
@@ -93,30 +80,37 @@ final class Copies {
 
     /**
      * An earlier attempt whose answer was lost may make the next one's condition fail: the object there is ours then, if it
-     * has the source's content and had not when we looked.
+     * has the source's content and had not before.
      */
     private @Nullable ObjectVersion find(ObjectVersion source, String key, WriteCondition condition)
             throws ObjectStoreException, InterruptedException {
         boolean wasOther = switch (condition) {
-            case WriteCondition.Always() -> false; // nobody looked
+            case WriteCondition.Always() -> false; // nobody knows
             case WriteCondition.Absent() -> true;
             case WriteCondition.Unchanged(String etag) -> !etag.equals(source.etag());
         };
         return wasOther ? reads.find(key, Fingerprint.ofCopy(source)) : null;
     }
 
-    private ObjectVersion copyInParts(
+    /** Makes the object of all parts visible. */
+    @FunctionalInterface
+    interface Completion {
+        ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts)
+                throws ObjectStoreException, InterruptedException;
+    }
+
+    ObjectVersion copyInParts(
             ObjectVersion source,
             String key,
             ObjectProperties properties,
-            WriteCondition condition,
+            Completion completion,
             UploadListener listener)
             throws ObjectStoreException, InterruptedException {
         MultipartUpload upload = uploads.create(key, properties);
         boolean completed = false;
         try {
             listener.began(upload);
-            ObjectVersion copy = uploads.complete(upload, copyParts(upload, source), condition);
+            ObjectVersion copy = completion.complete(upload, copyParts(upload, source));
             completed = true;
             listener.ended(upload);
             return copy;

@@ -141,6 +141,11 @@ final class DirectRequests implements AutoCloseable {
                 && RangeGet.isRange(contentRange, range, version.size());
     }
 
+    /** Whether a PUT would be made now. */
+    boolean takesPuts() {
+        return !config.signedPayloads() && !isResting();
+    }
+
     /**
      * Sends an object, or a part of one, with {@code UNSIGNED-PAYLOAD} as {@link UnsignedPayloads} does.
      *
@@ -161,7 +166,7 @@ final class DirectRequests implements AutoCloseable {
             BodyReader body,
             long length)
             throws InterruptedException {
-        if (config.signedPayloads() || isResting()) {
+        if (!takesPuts()) {
             return null;
         }
         SdkHttpRequest.Builder request = request(SdkHttpMethod.PUT, key);

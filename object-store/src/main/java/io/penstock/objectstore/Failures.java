@@ -275,6 +275,12 @@ final class Failures {
                 && code(answer).equals("NoSuchKey");
     }
 
+    /** Whether the store does not know the request, or something in it. */
+    static boolean isNotImplemented(ObjectStoreException.Refused failure) {
+        return failure.getCause() instanceof AwsServiceException answer
+                && (answer.statusCode() == NOT_IMPLEMENTED || code(answer).equals("NotImplemented"));
+    }
+
     /** What a copy's 404 means: the same as 412 where its source is gone, unless bucket or upload are what is gone. */
     ObjectStoreException explainCopy(String source, ObjectStoreException.NotFound failure) {
         return isNoSuchKey(failure) ? sourceGone(source, failure) : failure;

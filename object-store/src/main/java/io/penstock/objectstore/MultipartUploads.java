@@ -33,12 +33,10 @@ import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 final class MultipartUploads {
     private final Requests requests;
     private final Reads reads;
-    private final Conditions conditions;
 
-    MultipartUploads(Requests requests, Reads reads, Conditions conditions) {
+    MultipartUploads(Requests requests, Reads reads) {
         this.requests = requests;
         this.reads = reads;
-        this.conditions = conditions;
     }
 
     MultipartUpload create(String key, ObjectProperties properties) throws ObjectStoreException, InterruptedException {
@@ -119,24 +117,26 @@ final class MultipartUploads {
         }
     }
 
-    ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, WriteCondition condition)
+    ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, Precondition precondition)
             throws ObjectStoreException, InterruptedException {
-        conditions.check(upload.key(), condition);
+        String object = requests.failures.object(upload.key());
         List<UploadedPart> known = withChecksums(upload, parts);
         CompleteMultipartUploadRequest request = CompleteMultipartUploadRequest.builder()
                 .bucket(requests.bucket())
                 .key(upload.key())
                 .uploadId(upload.id())
-                .ifMatch(conditions.ifMatch(condition))
-                .ifNoneMatch(conditions.ifNoneMatch(condition))
+                .ifMatch(precondition.ifMatch())
+                .ifNoneMatch(precondition.ifNoneMatch())
                 .multipartUpload(
                         list -> list.parts(known.stream().map(this::completed).toList()))
                 .requestPayer(requests.payer)
                 .build();
         Fingerprint fingerprint = Fingerprint.ofParts(known);
         try {
-            CompleteMultipartUploadResponse response =
-                    requests.change(subject(upload), () -> requests.client.completeMultipartUpload(request));
+            CompleteMultipartUploadResponse response = requests.change(subject(upload), () -> {
+                precondition.check(reads, upload.key(), object);
+                return requests.client.completeMultipartUpload(request);
+            });
             return new ObjectVersion(
                     upload.key(), Reads.etag(response.eTag()), fingerprint.size(), Requests.timeOf(response));
         } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
@@ -144,7 +144,7 @@ final class MultipartUploads {
             boolean isGone = e instanceof ObjectStoreException.NotFound || isGone(upload);
             ObjectVersion done = isGone ? reads.find(upload.key(), fingerprint) : null;
             if (done == null) {
-                throw conditions.explain(upload.key(), condition, e);
+                throw precondition.explain(object, e);
             }
             return done;
         }

@@ -12,21 +12,22 @@ import software.amazon.awssdk.services.s3.model.PutObjectResponse;
 final class Puts {
     private final Requests requests;
     private final Reads reads;
-    private final Conditions conditions;
 
-    Puts(Requests requests, Reads reads, Conditions conditions) {
+    Puts(Requests requests, Reads reads) {
         this.requests = requests;
         this.reads = reads;
-        this.conditions = conditions;
     }
 
-    ObjectVersion put(String key, UploadBody body, ObjectProperties properties, WriteCondition condition)
+    ObjectVersion put(String key, UploadBody body, ObjectProperties properties, Precondition precondition)
             throws ObjectStoreException, IOException, InterruptedException {
-        conditions.check(key, condition);
+        String object = requests.failures.object(key);
         SentBody sent = new SentBody(body, requests.config.uploadChecksums());
         Persistence persistence = new Persistence();
+        if (requests.direct != null && requests.direct.takesPuts()) {
+            precondition.check(reads, key, object);
+        }
         ResponseHead answer =
-                sent.sendDirectly(requests.direct, persistence, key, Map.of(), headers(properties, condition));
+                sent.sendDirectly(requests.direct, persistence, key, Map.of(), headers(properties, precondition));
         if (answer != null) {
             requests.progressed();
             return new ObjectVersion(
@@ -35,48 +36,59 @@ final class Puts {
         PutObjectRequest request = PutObjectRequest.builder()
                 .bucket(requests.bucket())
                 .key(key)
-                .ifMatch(conditions.ifMatch(condition))
-                .ifNoneMatch(conditions.ifNoneMatch(condition))
+                .ifMatch(precondition.ifMatch())
+                .ifNoneMatch(precondition.ifNoneMatch())
                 .checksumCRC32C(sent.crc32cHeader())
                 .contentMD5(sent.md5Header())
                 .requestPayer(requests.payer)
                 .overrideConfiguration(headers -> PropertyHeaders.of(properties).forEach(headers::putHeader))
                 .build();
         try {
-            PutObjectResponse response = sent.send(
-                    requests,
-                    persistence,
-                    requests.failures.object(key),
-                    content -> requests.client.putObject(request, content));
+            PutObjectResponse response = sent.send(requests, persistence, object, content -> {
+                precondition.check(reads, key, object);
+                return requests.client.putObject(request, content);
+            });
             return new ObjectVersion(key, Reads.etag(response.eTag()), body.length(), Requests.timeOf(response));
         } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
-            ObjectStoreException failure = conditions.explain(key, condition, e);
-            boolean perhapsDone = failure instanceof ObjectStoreException.PreconditionFailed && persistence.isInDoubt();
-            ObjectVersion done = perhapsDone ? find(key, body, sent) : null;
+            ObjectVersion done = persistence.isInDoubt() ? find(key, body, sent) : null;
             if (done == null) {
-                throw failure;
+                throw precondition.explain(object, e);
             }
             return done;
         }
     }
 
-    private Map<String, String> headers(ObjectProperties properties, WriteCondition condition) {
+    private Map<String, String> headers(ObjectProperties properties, Precondition precondition) {
         Map<String, String> headers = PropertyHeaders.of(properties);
-        headers.putAll(conditions.headers(condition));
+        headers.putAll(precondition.headers());
         return headers;
     }
 
-    void delete(String key) throws ObjectStoreException, InterruptedException {
+    /**
+     * Removes the object. With a condition, once this returns the object is no longer what that asks for: if an attempt
+     * may have been carried out unheard, what is there since is left alone.
+     */
+    void delete(String key, Precondition precondition) throws ObjectStoreException, InterruptedException {
+        String object = requests.failures.object(key);
         DeleteObjectRequest request = DeleteObjectRequest.builder()
                 .bucket(requests.bucket())
                 .key(key)
+                .ifMatch(precondition.ifMatch())
                 .requestPayer(requests.payer)
                 .build();
+        Persistence persistence = new Persistence();
         try {
-            requests.change(requests.failures.object(key), () -> requests.client.deleteObject(request));
+            requests.change(object, persistence, () -> {
+                precondition.check(reads, key, object);
+                return requests.client.deleteObject(request);
+            });
         } catch (ObjectStoreException.NotFound e) {
             if (!Failures.isNoSuchKey(e)) {
                 throw e;
+            }
+        } catch (ObjectStoreException.PreconditionFailed e) {
+            if (!persistence.isInDoubt() && reads.currentEtag(key) != null) {
+                throw precondition.explain(object, e);
             }
         }
     }

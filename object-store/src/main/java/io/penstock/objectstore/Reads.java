@@ -127,6 +127,21 @@ final class Reads {
         }
     }
 
+    /** Looks, where the ETag alone does not tell, that the key has no other version; it may have none. */
+    void checkIsThere(ObjectVersion version) throws ObjectStoreException, InterruptedException {
+        if (version.hasContentEtag()) {
+            return;
+        }
+        try {
+            if (!head(version.key()).version().identity().equals(version.identity())) {
+                throw new ObjectStoreException.PreconditionFailed(
+                        requests.failures.object(version.key()) + " was changed by somebody else meanwhile", null);
+            }
+        } catch (ObjectStoreException.NotFound _) {
+            // Somebody else has removed it.
+        }
+    }
+
     HeadObjectResponse headers(String key) throws ObjectStoreException, InterruptedException {
         HeadObjectRequest request = HeadObjectRequest.builder()
                 .bucket(requests.bucket())
@@ -167,6 +182,16 @@ final class Reads {
                         e.getMessage());
             }
             return Map.of();
+        }
+    }
+
+    /** The object's ETag; null if there is none. */
+    @Nullable
+    String currentEtag(String key) throws ObjectStoreException, InterruptedException {
+        try {
+            return etag(headers(key).eTag());
+        } catch (ObjectStoreException.NotFound _) {
+            return null;
         }
     }
 

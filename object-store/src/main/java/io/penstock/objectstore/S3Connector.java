@@ -50,7 +50,7 @@ final class S3Connector {
         try {
             String region = region(http);
             S3Client client = client(http, region, AwsRetryStrategy.doNotRetry());
-            store = new S3ObjectStore(config, client, http, direct(client, region));
+            store = new S3ObjectStore(config, client, http, direct(client, region), prefix);
             // What a HEAD cannot say, having no body, a listing says: which credentials are wrong and why.
             store.tryList(new ListRequest(prefix, "", null, null, 1));
             usable = true;

@@ -2,6 +2,7 @@ package io.penstock.objectstore;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.Conditions.Kind;
 import java.io.IOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -21,14 +22,20 @@ public final class S3ObjectStore implements ObjectStore {
     private final MultipartUploads uploads;
     private final Copies copies;
 
-    /** @param direct null if all requests are made by the SDK's client. The store closes all three */
-    S3ObjectStore(S3Config config, S3Client client, SdkHttpClient http, @Nullable DirectRequests direct) {
+    /**
+     * Closes client, HTTP client and direct requests when it is closed.
+     *
+     * @param direct null if all requests are made by the SDK's client
+     * @param prefix of the keys that are going to be used
+     */
+    S3ObjectStore(
+            S3Config config, S3Client client, SdkHttpClient http, @Nullable DirectRequests direct, String prefix) {
         requests = new Requests(config, client, http, direct);
         reads = new Reads(requests);
-        conditions = new Conditions(requests, reads);
-        puts = new Puts(requests, reads, conditions);
-        uploads = new MultipartUploads(requests, reads, conditions);
-        copies = new Copies(requests, reads, conditions, uploads);
+        puts = new Puts(requests, reads);
+        uploads = new MultipartUploads(requests, reads);
+        copies = new Copies(requests, reads, uploads);
+        conditions = new Conditions(requests, puts, uploads, copies, prefix);
     }
 
     /** As {@link #connect(S3Config, String)}, for the whole bucket. */
@@ -100,7 +107,8 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public ObjectVersion put(String key, UploadBody body, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, IOException, InterruptedException {
-        return writing(() -> reads.asShown(puts.put(key, body, properties, condition)));
+        return writing(() -> reads.asShown(conditions.<ObjectVersion, IOException>make(
+                Kind.PUT, condition, precondition -> puts.put(key, body, properties, precondition))));
     }
 
     @Override
@@ -124,7 +132,8 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, WriteCondition condition)
             throws ObjectStoreException, InterruptedException {
-        return writing(() -> reads.asShown(uploads.complete(upload, parts, condition)));
+        return writing(() -> reads.asShown(conditions.make(
+                Kind.COMPLETE, condition, precondition -> uploads.complete(upload, parts, precondition))));
     }
 
     @Override
@@ -148,20 +157,30 @@ public final class S3ObjectStore implements ObjectStore {
             WriteCondition condition,
             UploadListener listener)
             throws ObjectStoreException, InterruptedException {
-        return writing(() -> reads.asShown(copies.copy(source, key, properties, condition, listener)));
+        return writing(() -> Copies.isAtOnce(source)
+                ? reads.asShown(conditions.make(
+                        Kind.COPY, condition, precondition -> copies.copyAtOnce(source, key, properties, precondition)))
+                : copies.copyInParts(
+                        source, key, properties, (upload, parts) -> complete(upload, parts, condition), listener));
     }
 
     @Override
     public void delete(String key) throws ObjectStoreException, InterruptedException {
         writing(() -> {
-            puts.delete(key);
+            puts.delete(key, Precondition.NONE);
             return null;
         });
     }
 
     @Override
-    public boolean honoursConditions(String prefix) throws ObjectStoreException, InterruptedException {
-        return writing(() -> conditions.honoured(prefix));
+    public void delete(ObjectVersion version) throws ObjectStoreException, InterruptedException {
+        writing(() -> {
+            reads.checkIsThere(version);
+            return conditions.make(Kind.DELETE, new WriteCondition.Unchanged(version.etag()), precondition -> {
+                puts.delete(version.key(), precondition);
+                return true;
+            });
+        });
     }
 
     private <T extends @Nullable Object, E extends Exception> T reading(Deadline.Work<T, E> call)

@@ -121,7 +121,7 @@ final class SentBody {
     /** One attempt to send. */
     @FunctionalInterface
     interface Attempt<T> {
-        T send(RequestBody body);
+        T send(RequestBody body) throws ObjectStoreException, InterruptedException;
     }
 
     /** What fails is unchecked, because the SDK takes an IOException for the network's and tries again. */

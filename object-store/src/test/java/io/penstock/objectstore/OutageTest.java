@@ -57,7 +57,7 @@ final class OutageTest {
         ABORT,
         COPY,
         DELETE,
-        CONDITIONS;
+        DELETE_VERSION;
 
         String setting() {
             return compareTo(PUT) < 0 ? "s3.retry-deadline" : "write.retry-deadline";
@@ -84,7 +84,7 @@ final class OutageTest {
                 case ABORT -> store.abort(UPLOAD);
                 case COPY -> store.copy(version, "copy", ObjectProperties.ofNew("copy"), WriteCondition.ALWAYS);
                 case DELETE -> store.delete(KEY);
-                case CONDITIONS -> store.honoursConditions("");
+                case DELETE_VERSION -> store.delete(version);
             }
         }
     }

@@ -31,10 +31,6 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
 
     /** What a server may lack. */
     public enum Ability {
-        /** Conditions on PutObject. */
-        CONDITIONAL_PUT,
-        /** Conditions on CompleteMultipartUpload. */
-        CONDITIONAL_COMPLETE,
         /** If-Match on the source of UploadPartCopy. */
         CONDITIONAL_COPY_PART,
         /** Compares bodies with {@code x-amz-checksum-crc32c}. */
@@ -115,7 +111,6 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
 
     @Test
     void put_absent_onlyWhereNothingIs() throws Exception {
-        assumeAble(Ability.CONDITIONAL_PUT);
         BytesBody body = BytesBody.random(1000, 4);
         ObjectVersion first = store.put("object", body, WriteCondition.ABSENT);
 
@@ -129,7 +124,6 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
     @ParameterizedTest
     @ValueSource(ints = {0, 1000})
     void put_absentButTheSameIsThere_failsThePrecondition(int size) throws Exception {
-        assumeAble(Ability.CONDITIONAL_PUT);
         BytesBody body = BytesBody.random(size, 4);
         store.put("object", body, WriteCondition.ABSENT);
 
@@ -139,7 +133,6 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
 
     @Test
     void complete_absentButTheSameIsThere_failsThePrecondition() throws Exception {
-        assumeAble(Ability.CONDITIONAL_COMPLETE);
         BytesBody body = BytesBody.random(1000, 4);
         MultipartUpload first = store.createUpload("object");
         MultipartUpload second = store.createUpload("object");
@@ -154,7 +147,6 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
 
     @Test
     void put_unchanged_onlyOntoThatVersion() throws Exception {
-        assumeAble(Ability.CONDITIONAL_PUT);
         ObjectVersion first = store.put("object", BytesBody.random(1000, 6), WriteCondition.ALWAYS);
         BytesBody body = BytesBody.random(1000, 7);
 
@@ -169,32 +161,9 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
 
     @Test
     void put_unchangedButGone_failsThePrecondition() {
-        assumeAble(Ability.CONDITIONAL_PUT);
-
         assertThatThrownBy(() -> store.put("object", BytesBody.random(10, 9), MADE_UP))
                 .isInstanceOf(PreconditionFailed.class);
         assertThatThrownBy(() -> store.head("object")).isInstanceOf(NotFound.class);
-    }
-
-    @Test
-    void honoursConditions_anyAnswer_leavesNothingBehind() throws Exception {
-        boolean honoured = store.honoursConditions("folder/");
-
-        assertThat(honoured).isEqualTo(!lacks().contains(Ability.CONDITIONAL_PUT));
-        assertThat(store.list(ListRequest.of("", "")).objects()).isEmpty();
-    }
-
-    @Test
-    void honoursConditions_no_conditionsAreComparedBeforeTheWrite() throws Exception {
-        store.honoursConditions("");
-        BytesBody body = BytesBody.random(1000, 10);
-        ObjectVersion first = store.put("object", body, WriteCondition.ABSENT);
-
-        assertThatThrownBy(() -> store.put("object", BytesBody.random(9, 9), WriteCondition.ABSENT))
-                .isInstanceOf(PreconditionFailed.class);
-        assertThatThrownBy(() -> store.put("object", BytesBody.random(9, 9), MADE_UP))
-                .isInstanceOf(PreconditionFailed.class);
-        assertIsNow(first, body.bytes());
     }
 
     @Test
@@ -295,7 +264,6 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
 
     @Test
     void complete_conditionDoesNotHold_keepsObjectAndUpload() throws Exception {
-        assumeAble(Ability.CONDITIONAL_COMPLETE);
         byte[] theirs = put("object", 100);
         BytesBody body = BytesBody.random(1000, 12);
         MultipartUpload upload = store.createUpload("object");
@@ -312,7 +280,6 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
 
     @Test
     void complete_unchangedButGone_failsThePrecondition() throws Exception {
-        assumeAble(Ability.CONDITIONAL_COMPLETE);
         MultipartUpload upload = store.createUpload("object");
         List<UploadedPart> parts = List.of(store.uploadPart(upload, 1, BytesBody.random(10, 13)));
 
@@ -508,6 +475,43 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         store.delete("object");
 
         assertThatThrownBy(() -> store.head("object")).isInstanceOf(NotFound.class);
+    }
+
+    @Test
+    void delete_version_isGoneAndAgainIsNoError() throws Exception {
+        put("object", 10);
+        ObjectVersion version = store.head("object").version();
+
+        store.delete(version);
+        store.delete(version);
+
+        assertThatThrownBy(() -> store.head("object")).isInstanceOf(NotFound.class);
+    }
+
+    @Test
+    void delete_versionThatIsNoLongerThere_failsThePreconditionAndKeepsTheirs() throws Exception {
+        put("object", 10);
+        ObjectVersion version = store.head("object").version();
+        byte[] theirs = put("object", 20);
+
+        assertThatThrownBy(() -> store.delete(version))
+                .isInstanceOf(PreconditionFailed.class)
+                .hasMessageContaining("object");
+        assertIsNow(store.head("object").version(), theirs);
+    }
+
+    /** A store may have to be asked, with objects of its own, whether it honours them. */
+    @Test
+    void condition_ofAnyRequest_leavesNothingBehind() throws Exception {
+        MultipartUpload upload = store.createUpload("a");
+        List<UploadedPart> parts = List.of(store.uploadPart(upload, 1, BytesBody.random(10, 10)));
+        ObjectVersion first = store.complete(upload, parts, WriteCondition.ABSENT);
+        ObjectVersion second = store.copy(first, "b", WriteCondition.ABSENT);
+        store.delete(store.put("b", BytesBody.random(10, 11), new Unchanged(second.etag())));
+
+        assertThat(store.list(ListRequest.of("", "")).objects())
+                .extracting(object -> object.version().key())
+                .containsExactly("a");
     }
 
     @ParameterizedTest

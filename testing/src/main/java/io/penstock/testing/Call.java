@@ -110,14 +110,6 @@ public sealed interface Call {
         }
     }
 
-    /** The store is asked whether it honours conditions. */
-    record Probe(String prefix) implements Call {
-        @Override
-        public String toString() {
-            return "PROBE " + prefix;
-        }
-    }
-
     /** Whether this is a GET of this key; a predicate for holding and failing calls. */
     default boolean isGetOf(String key) {
         return this instanceof Get get && get.key().equals(key);
@@ -131,7 +123,7 @@ public sealed interface Call {
     /** Whether this is no mere question to the store. */
     default boolean isWrite() {
         return switch (this) {
-            case Get _, Head _, Properties _, List _, ListParts _, Probe _ -> false;
+            case Get _, Head _, Properties _, List _, ListParts _ -> false;
             case Put _, CreateUpload _, UploadPart _, CopyPart _, Complete _, Abort _, Copy _, Delete _ -> true;
         };
     }

@@ -158,8 +158,11 @@ public abstract class ForwardingObjectStore implements ObjectStore {
     }
 
     @Override
-    public boolean honoursConditions(String prefix) throws ObjectStoreException, InterruptedException {
-        return around(new Call.Probe(prefix), _ -> store.honoursConditions(prefix));
+    public void delete(ObjectVersion version) throws ObjectStoreException, InterruptedException {
+        around(new Call.Delete(version.key()), _ -> {
+            store.delete(version);
+            return true;
+        });
     }
 
     @Override

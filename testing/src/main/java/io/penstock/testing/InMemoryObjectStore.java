@@ -58,9 +58,9 @@ public final class InMemoryObjectStore implements ObjectStore {
     private final InstantSource clock;
     private final Order order;
     private final boolean sizesOnly;
-    private final boolean conditional;
     /** Of all objects; null if each has its content's. */
     private final @Nullable String oneEtag;
+
     /** Changed under its monitor, so that a condition holds of what is changed; read without. */
     private final ConcurrentNavigableMap<String, Entry> entries;
 
@@ -78,21 +78,15 @@ public final class InMemoryObjectStore implements ObjectStore {
      * @param order of listings
      */
     public InMemoryObjectStore(String bucket, InstantSource clock, Order order) {
-        this(bucket, clock, order, false, true, null);
+        this(bucket, clock, order, false, null);
     }
 
     private InMemoryObjectStore(
-            String bucket,
-            InstantSource clock,
-            Order order,
-            boolean sizesOnly,
-            boolean conditional,
-            @Nullable String oneEtag) {
+            String bucket, InstantSource clock, Order order, boolean sizesOnly, @Nullable String oneEtag) {
         this.bucket = bucket;
         this.clock = clock;
         this.order = order;
         this.sizesOnly = sizesOnly;
-        this.conditional = conditional;
         this.oneEtag = oneEtag;
         this.entries = new ConcurrentSkipListMap<>(order.comparator());
     }
@@ -102,17 +96,12 @@ public final class InMemoryObjectStore implements ObjectStore {
      * knows its checksum is not even read. See {@link #pieces}.
      */
     public static InMemoryObjectStore keepingSizesOnly() {
-        return new InMemoryObjectStore("bucket", new ManualClock(), Order.UTF8, true, true, null);
-    }
-
-    /** Knows no conditions and ignores them, as some compatible servers do; it looks before it writes. */
-    public static InMemoryObjectStore withoutConditions() {
-        return new InMemoryObjectStore("bucket", new ManualClock(), Order.UTF8, false, false, null);
+        return new InMemoryObjectStore("bucket", new ManualClock(), Order.UTF8, true, null);
     }
 
     /** Its ETags do not change with the content, as those of some gateways to file systems. */
     public static InMemoryObjectStore withOneEtag(InstantSource clock) {
-        return new InMemoryObjectStore("bucket", clock, Order.UTF8, false, true, "\"gateway\"");
+        return new InMemoryObjectStore("bucket", clock, Order.UTF8, false, "\"gateway\"");
     }
 
     /** Stores the object, in place of what had the key. */
@@ -301,9 +290,16 @@ public final class InMemoryObjectStore implements ObjectStore {
     }
 
     @Override
-    public boolean honoursConditions(String prefix) throws ObjectStoreException, InterruptedException {
+    public void delete(ObjectVersion version) throws ObjectStoreException, InterruptedException {
         checkUsable();
-        return conditional;
+        synchronized (entries) {
+            Entry there = entries.get(version.key());
+            if (there != null && !there.object.version().identity().equals(version.identity())) {
+                throw new ObjectStoreException.PreconditionFailed(
+                        name(version.key()) + " is no longer the version " + version.etag(), null);
+            }
+            entries.remove(version.key());
+        }
     }
 
     /** Later calls fail as {@link ObjectStoreException.Unavailable}. */

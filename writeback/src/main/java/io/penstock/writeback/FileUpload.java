@@ -83,7 +83,6 @@ final class FileUpload implements Upload {
         ObjectVersion version;
         sender.beginCommit(!whole);
         try {
-            uploads.probeConditions(condition);
             if (original != null) {
                 version = copyWhole(original, condition, decision);
             } else {

@@ -4,7 +4,6 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.objectstore.WriteCondition;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -24,7 +23,6 @@ final class Uploads implements Upload.Factory, AutoCloseable {
     private static final int ABORT_SECONDS = 5;
 
     private final ObjectStore store;
-    private final String prefix;
     private final long largestObjectBytes;
     private final WritebackLimits limits;
     private final LongSupplier nanoTime;
@@ -36,18 +34,15 @@ final class Uploads implements Upload.Factory, AutoCloseable {
             Thread.ofVirtual().name("upload-", 0).factory());
 
     /**
-     * @param prefix what is mounted: the store is asked whether it knows conditions with a key below it
      * @param yields whether programs wait for something else now
      */
     Uploads(
             ObjectStore store,
-            String prefix,
             long largestObjectBytes,
             WritebackLimits limits,
             BooleanSupplier yields,
             LongSupplier nanoTime) {
         this.store = store;
-        this.prefix = prefix;
         this.largestObjectBytes = largestObjectBytes;
         this.limits = limits;
         this.nanoTime = nanoTime;
@@ -78,13 +73,6 @@ final class Uploads implements Upload.Factory, AutoCloseable {
 
     UploadGate.Lane lane() {
         return gate.lane();
-    }
-
-    /** Asks the store, which remembers the answer, before the first write that has a condition. */
-    void probeConditions(WriteCondition condition) throws ObjectStoreException, InterruptedException {
-        if (!(condition instanceof WriteCondition.Always)) {
-            store.honoursConditions(prefix);
-        }
     }
 
     /** Runs it on a thread of its own; not at all once this is closed. */

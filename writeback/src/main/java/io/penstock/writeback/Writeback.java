@@ -75,14 +75,12 @@ public final class Writeback implements AutoCloseable {
     /**
      * Opens the staging folder and takes over what earlier runs left in it.
      *
-     * @param prefix what is mounted, for what the store has to be asked with a key of its own
      * @param inheritance what else is taken over
      * @throws IOException with a message fit for the user if the folder cannot be read, is not Penstock's, or another
      *     process uses it. One that cannot be written is no error: writing goes on in memory, and says so once
      */
     public static Writeback open(
             ObjectStore store,
-            String prefix,
             PageCache cache,
             String namespace,
             BaseContent base,
@@ -94,7 +92,7 @@ public final class Writeback implements AutoCloseable {
         Staging staging = new Staging(files, namespace, () -> limits.get().stagingBytes(), System::nanoTime);
         boolean behind = config.close() == WritebackConfig.Close.STAGED;
         Uploads uploads = new Uploads(
-                store, prefix, config.largestObjectBytes(), limits, () -> behind && staging.isBusy(), System::nanoTime);
+                store, config.largestObjectBytes(), limits, () -> behind && staging.isBusy(), System::nanoTime);
         Recovery left = files == null ? null : earlierRuns(staging, inheritance.namespaces());
         Shared shared = new Shared(
                 store,
@@ -111,14 +109,9 @@ public final class Writeback implements AutoCloseable {
 
     /** Where nothing but the staging folder itself is taken over. */
     public static Writeback open(
-            ObjectStore store,
-            String prefix,
-            PageCache cache,
-            String namespace,
-            BaseContent base,
-            WritebackConfig config)
+            ObjectStore store, PageCache cache, String namespace, BaseContent base, WritebackConfig config)
             throws IOException {
-        return open(store, prefix, cache, namespace, base, config, Inheritance.NONE);
+        return open(store, cache, namespace, base, config, Inheritance.NONE);
     }
 
     private static Recovery earlierRuns(Staging staging, Set<String> namespaces) throws IOException {

@@ -30,7 +30,7 @@ final class LargeFilesTest {
     private final RecordingObjectStore store = new RecordingObjectStore(bucket);
     private final WritebackLimits limits =
             new WritebackLimits(new WritebackLimits.Values(32, 32, 32, GIB, GIB, 8 * MIB));
-    private final Uploads uploads = new Uploads(store, "", 5 * TIB, limits, () -> false, System::nanoTime);
+    private final Uploads uploads = new Uploads(store, 5 * TIB, limits, () -> false, System::nanoTime);
 
     @AfterEach
     void nothingIsLeft() {

@@ -712,7 +712,7 @@ final class StagingTest {
     }
 
     private Writeback open(WritebackConfig config, PageCache cache) throws IOException {
-        return Writeback.open(store, "", cache, TestMount.NAMESPACE, new StoredBase(store), config);
+        return Writeback.open(store, cache, TestMount.NAMESPACE, new StoredBase(store), config);
     }
 
     @Test

@@ -1,0 +1,196 @@
+package io.penstock.objectstore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectStoreException.PreconditionFailed;
+import io.penstock.objectstore.WriteCondition.Unchanged;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a store that honours conditions on some kinds of requests only is asked, and how conditions are kept there. */
+@Timeout(30)
+final class ConditionsTest {
+    private static final String MINE = "\"5d41402abc4b2a76b9719d911017c592\"";
+    private static final String THEIRS = "\"7d793037a0760186574b0282f2f435e7\"";
+
+    private static final String DONE = "HTTP/1.1 204 No Content\r\n\r\n";
+    private static final String NOTHING_THERE = "HTTP/1.1 404 Not Found\r\n\r\n";
+    private static final String STORED = "HTTP/1.1 200 OK\r\nETag: " + MINE + "\r\nContent-Length: 0\r\n\r\n";
+    private static final String REFUSED = error("412 Precondition Failed", "PreconditionFailed");
+    private static final String UNKNOWN = error("501 Not Implemented", "NotImplemented");
+    private static final String CREATED = withBody(
+            "200 OK", "<InitiateMultipartUploadResult><UploadId>probe</UploadId></InitiateMultipartUploadResult>");
+    private static final String COMPLETED = withBody(
+            "200 OK", "<CompleteMultipartUploadResult><ETag>" + MINE + "</ETag></CompleteMultipartUploadResult>");
+    private static final String PARTS = withBody(
+            "200 OK",
+            "<ListPartsResult><Part><PartNumber>1</PartNumber><ETag>x</ETag><Size>1</Size></Part></ListPartsResult>");
+
+    private ScriptedServer server;
+    private S3ObjectStore store;
+
+    @BeforeEach
+    void connect() throws Exception {
+        server = new ScriptedServer();
+        server.answers("HTTP/1.1 200 OK\r\n\r\n", withBody("200 OK", "<ListBucketResult></ListBucketResult>"));
+        store = S3ObjectStore.connect(
+                S3Config.builder("bucket")
+                        .endpoint(server.uri(""))
+                        .pathStyle(true)
+                        .signedPayloads(true) // so that each request is made once, by the SDK
+                        .credentials(new S3Config.Credentials.Static("id", "secret"))
+                        .build(),
+                "mounted/");
+    }
+
+    @AfterEach
+    void disconnect() throws IOException {
+        store.close();
+        server.close();
+    }
+
+    @Test
+    void complete_onlyPutsAreHonoured_isLookedForAndNotSent() throws Exception {
+        server.answers(REFUSED, STORED); // the probe of PutObject, and the PUT
+        store.put("mounted/a", BytesBody.random(5, 1), WriteCondition.ABSENT);
+        server.answers(CREATED, STORED, COMPLETED, DONE); // the probe of CompleteMultipartUpload
+        server.answers(there(THEIRS), PARTS);
+
+        assertThatThrownBy(() -> store.complete(upload(), parts(), new Unchanged(MINE)))
+                .isInstanceOf(PreconditionFailed.class);
+
+        assertThat(firstLines()).noneMatch(line -> line.contains("uploadId=mine") && line.startsWith("POST"));
+        assertThat(firstLines()).anyMatch(line -> line.startsWith("DELETE /bucket/mounted/.penstock-probe-"));
+    }
+
+    @Test
+    void complete_honoured_isSentWithoutALook() throws Exception {
+        server.answers(CREATED, STORED, REFUSED, PARTS, DONE); // the probe, whose upload is aborted
+        server.answers(COMPLETED, COMPLETED);
+
+        store.complete(upload(), parts(), new Unchanged(THEIRS));
+        store.complete(upload(), parts(), new Unchanged(THEIRS));
+
+        assertThat(server.requests().getLast()).contains("If-Match: " + THEIRS);
+        assertThat(firstLines()).noneMatch(line -> line.startsWith("HEAD /bucket/mounted/a"));
+        assertThat(firstLines()).filteredOn(line -> line.contains("probe")).hasSize(5);
+    }
+
+    @Test
+    void put_storeDoesNotImplementTheCondition_isLookedForFromThenOn() throws Exception {
+        server.answers(REFUSED, UNKNOWN, NOTHING_THERE, STORED);
+        store.put("mounted/a", BytesBody.random(5, 1), WriteCondition.ABSENT);
+        assertThat(server.requests().getLast()).noneMatch(line -> line.startsWith("If-None-Match"));
+
+        server.answers(there(MINE));
+        assertThatThrownBy(() -> store.put("mounted/a", BytesBody.random(5, 1), WriteCondition.ABSENT))
+                .isInstanceOf(PreconditionFailed.class);
+    }
+
+    @Test
+    void put_notImplementedForAnotherReason_isRefused() {
+        server.answers(REFUSED, UNKNOWN, NOTHING_THERE, UNKNOWN);
+
+        assertThatThrownBy(() -> store.put("mounted/a", BytesBody.random(5, 1), WriteCondition.ABSENT))
+                .isInstanceOf(ObjectStoreException.Refused.class);
+    }
+
+    @Test
+    void put_ignoredAndRepeated_isLookedForAgain() {
+        server.answers(STORED, DONE); // the probe, made in spite of its condition
+        server.answers(NOTHING_THERE, error("503 Slow Down", "SlowDown"), there(THEIRS));
+
+        assertThatThrownBy(() -> store.put("mounted/a", BytesBody.random(5, 1), WriteCondition.ABSENT))
+                .isInstanceOf(PreconditionFailed.class);
+    }
+
+    @Test
+    void delete_honoured_isSentWithItsVersion() throws Exception {
+        answerProbeOfDelete();
+        server.answers(DONE);
+
+        store.delete(version(MINE));
+
+        assertThat(server.requests().getLast()).contains("If-Match: " + MINE);
+    }
+
+    /** What somebody else has put there after the first attempt stays. */
+    @Test
+    void delete_answerLostAndAnotherIsThere_isDone() throws Exception {
+        answerProbeOfDelete();
+        server.answers(ScriptedServer.HANG_UP, REFUSED);
+
+        store.delete(version(MINE));
+
+        assertThat(server.requests().getLast()).contains("If-Match: " + MINE);
+    }
+
+    @Test
+    void delete_refusedBecauseItIsGone_isDone() throws Exception {
+        answerProbeOfDelete();
+        server.answers(REFUSED, NOTHING_THERE);
+
+        store.delete(version(MINE));
+    }
+
+    @Test
+    void delete_ignored_isLookedForBeforeEachAttempt() throws Exception {
+        server.answers(STORED, DONE, DONE); // the probe: made, deleted in spite of its condition, and once more
+        server.answers(there(MINE), error("500 Internal Server Error", "InternalError"), there(THEIRS));
+
+        store.delete(version(MINE));
+
+        assertThat(firstLines().getLast()).startsWith("HEAD");
+    }
+
+    @Test
+    void delete_writingIsDenied_isSentWithItsVersion() throws Exception {
+        server.answers(error("403 Forbidden", "AccessDenied"), DONE);
+
+        store.delete(version(MINE));
+
+        assertThat(server.requests().getLast()).contains("If-Match: " + MINE);
+    }
+
+    private void answerProbeOfDelete() {
+        server.answers(STORED, REFUSED, there(MINE), DONE);
+    }
+
+    private List<String> firstLines() {
+        return server.requests().stream().map(List::getFirst).toList();
+    }
+
+    private static MultipartUpload upload() {
+        return new MultipartUpload("mounted/a", "mine");
+    }
+
+    private static List<UploadedPart> parts() {
+        return List.of(new UploadedPart(1, MINE, 5));
+    }
+
+    private static ObjectVersion version(String etag) {
+        return new ObjectVersion("mounted/a", etag, 5, Instant.EPOCH);
+    }
+
+    /** The answer to a HEAD. */
+    private static String there(String etag) {
+        return "HTTP/1.1 200 OK\r\nETag: " + etag
+                + "\r\nContent-Length: 5\r\nLast-Modified: Sun, 22 Nov 2026 12:00:00 GMT\r\n\r\n";
+    }
+
+    private static String error(String status, String code) {
+        return withBody(status, "<Error><Code>" + code + "</Code><Message>No</Message></Error>");
+    }
+
+    private static String withBody(String status, String body) {
+        return "HTTP/1.1 " + status + "\r\nContent-Type: application/xml\r\nContent-Length: " + body.length()
+                + "\r\n\r\n" + body;
+    }
+}
