@@ -103,6 +103,7 @@ record MountPlan(
                 configuration.get(WriteSettings.CLOSE),
                 configuration.get(WriteSettings.FSYNC),
                 configuration.get(WriteSettings.CONFLICT),
+                configuration.get(WriteSettings.PARTS),
                 configuration.get(WriteSettings.LARGEST_OBJECT),
                 new WritebackLimits.Values(
                         configuration.get(WriteSettings.UPLOAD_CONCURRENCY),

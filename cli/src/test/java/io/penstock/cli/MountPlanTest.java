@@ -12,6 +12,7 @@ import io.penstock.cli.config.SettingSource;
 import io.penstock.objectstore.S3Config;
 import io.penstock.objectstore.S3Config.Credentials;
 import io.penstock.prefetch.ReadaheadConfig;
+import io.penstock.writeback.WritebackConfig.PartSizes;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;
@@ -72,6 +73,16 @@ class MountPlanTest {
         assertThat(plan.earlierStaging()).isNull();
         assertThat(plan("cache=/nvme/penstock,write.staging=/nvme2/staging").earlierStaging())
                 .isEqualTo(Path.of("/nvme/penstock/staging"));
+    }
+
+    @Test
+    void partSizes_byDefault_areEqualWhereTheStoreIsKnownToTakeNoOthers() throws Exception {
+        assertThat(plan("").writeback().partSizes()).isEqualTo(PartSizes.GROWING);
+        assertThat(plan("endpoint=https://r2.example.com").writeback().partSizes())
+                .isEqualTo(PartSizes.GROWING);
+        String r2 = "endpoint=https://account.eu.r2.cloudflarestorage.com";
+        assertThat(plan(r2).writeback().partSizes()).isEqualTo(PartSizes.EQUAL);
+        assertThat(plan(r2 + ",upload.parts=growing").writeback().partSizes()).isEqualTo(PartSizes.GROWING);
     }
 
     @Test

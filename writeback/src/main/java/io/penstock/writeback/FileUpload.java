@@ -24,7 +24,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>While the file is written, parts of its tail go up as soon as all of their blocks are at rest. That is a service:
  * if one fails, the others wait for a while, or for the commit, which sends what is missing and fails only if that
- * fails too. An upload that has vanished from the store is begun anew, once a commit. Content of one part or less is one
+ * fails too. An upload that has vanished from the store is begun anew, once a commit; so is one that the store refuses to
+ * complete, in parts of one size, unless it has those already. Content of one part or less is one
  * PUT; content that is another object's, one copy by the store.
  */
 final class FileUpload implements Upload {
@@ -186,7 +187,25 @@ final class FileUpload implements Upload {
         RemoteUpload to = sender.remote();
         MultipartUpload upload = to.open(layout);
         decision.begin(joined(uploaded));
-        return to.complete(upload, uploaded, condition);
+        try {
+            return to.complete(upload, uploaded, condition);
+        } catch (ObjectStoreException.Refused e) {
+            if (areEqual(uploaded)) {
+                throw e;
+            }
+            LOG.debug("'{}' goes up once more, in parts of one size: {}", key, e.getMessage());
+        }
+        sender.beginInEqualParts(size);
+        ObjectVersion version = joinPartsOnce(size, condition, decision);
+        uploads.demandEqualParts();
+        return version;
+    }
+
+    /** Whether all but the last have one size, and the last has no more. */
+    private static boolean areEqual(List<UploadedPart> parts) {
+        long size = parts.getFirst().size();
+        return parts.getLast().size() <= size
+                && parts.stream().limit(parts.size() - 1).allMatch(part -> part.size() == size);
     }
 
     private static OptionalInt joined(List<UploadedPart> parts) {

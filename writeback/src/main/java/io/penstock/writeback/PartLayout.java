@@ -8,7 +8,7 @@ import static io.penstock.writeback.Writeback.BLOCK_SIZE;
 import io.penstock.core.ByteRange;
 
 /**
- * Which bytes of a file are which part. What an older version has comes first, in up to {@code baseParts} parts that are
+ * Which bytes of a file are which part. Either all parts but the last have one size ({@link #equal}), or they grow: what an older version has comes first, in up to {@code baseParts} parts that are
  * only made at the commit ({@link CommitPlan}); what lies behind it, the tail, goes up while it is written, in parts
  * whose size follows from the offset alone: {@code doubleEvery} of {@code partBytes}, as many of twice that, and so on
  * up to the largest part that S3 takes.
@@ -36,6 +36,15 @@ record PartLayout(long baseEnd, int baseParts, long partBytes, int doubleEvery) 
     /** The layout of content of this size of which nothing is up yet: all of it is planned at the commit. */
     static PartLayout planned(long size, long partBytes) {
         return new PartLayout(ceilDiv(size, BLOCK_SIZE) * BLOCK_SIZE, MAX_NUMBER, partBytes, 1);
+    }
+
+    /**
+     * Parts of one size, as some stores demand, for content of any size up to this one, and for more than that if parts of
+     * {@code partBytes} reach further.
+     */
+    static PartLayout equal(long size, long partBytes) {
+        long least = ceilDiv(ceilDiv(size, MAX_NUMBER), BLOCK_SIZE) * BLOCK_SIZE;
+        return new PartLayout(0, 0, Math.clamp(least, partBytes, MAX_SIZE), MAX_NUMBER);
     }
 
     /** What the base needs at least, and half of what the tail can spare: the more, the finer a change may be. */

@@ -279,10 +279,9 @@ final class PartSender {
             if (begun && size <= parts.layout().reach()) {
                 return parts.layout();
             }
-            parts.begin(PartLayout.planned(size, parts.layout().partBytes()));
+            parts.begin(uploads.planned(size, parts.layout().partBytes()));
             if (begun) {
-                abortBehind(remote);
-                remote = new RemoteUpload(uploads.store(), properties, journal, null);
+                replaceRemote();
             }
             return parts.layout();
         } finally {
@@ -357,15 +356,32 @@ final class PartSender {
             if (!begun) {
                 return false;
             }
-            abortBehind(remote);
             committing = ++commits;
             failure = null;
-            remote = new RemoteUpload(uploads.store(), properties, journal, null);
+            replaceRemote();
             parts.changeAll();
             return true;
         } finally {
             lock.unlock();
         }
+    }
+
+    /** The store refuses the parts for their sizes: goes on with a new upload of equal ones. */
+    void beginInEqualParts(long size) {
+        lock.lock();
+        try {
+            committing = ++commits;
+            failure = null;
+            replaceRemote();
+            parts.begin(PartLayout.equal(size, parts.layout().partBytes()));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void replaceRemote() {
+        abortBehind(remote);
+        remote = new RemoteUpload(uploads.store(), properties, journal, null);
     }
 
     // ---- the end

@@ -4,6 +4,7 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.writeback.WritebackConfig.PartSizes;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -27,6 +28,10 @@ final class Uploads implements Upload.Factory, AutoCloseable {
     private final WritebackLimits limits;
     private final LongSupplier nanoTime;
     private final UploadGate gate;
+
+    /** Once equal, always equal. */
+    private volatile PartSizes partSizes;
+
     private final LongAdder uploadedBytes = new LongAdder();
     private final LongAdder copiedBytes = new LongAdder();
 
@@ -34,15 +39,18 @@ final class Uploads implements Upload.Factory, AutoCloseable {
             Thread.ofVirtual().name("upload-", 0).factory());
 
     /**
+     * @param partSizes to begin with
      * @param yields whether programs wait for something else now
      */
     Uploads(
             ObjectStore store,
+            PartSizes partSizes,
             long largestObjectBytes,
             WritebackLimits limits,
             BooleanSupplier yields,
             LongSupplier nanoTime) {
         this.store = store;
+        this.partSizes = partSizes;
         this.largestObjectBytes = largestObjectBytes;
         this.limits = limits;
         this.nanoTime = nanoTime;
@@ -52,8 +60,12 @@ final class Uploads implements Upload.Factory, AutoCloseable {
     @Override
     public FileUpload begin(
             @Nullable ObjectVersion base, FileContent content, TargetProperties properties, UploadJournal journal) {
-        PartLayout layout =
-                PartLayout.of(base == null ? 0 : base.size(), limits.get().partBytes(), largestObjectBytes);
+        long size = base == null ? 0 : base.size();
+        long partBytes = limits.get().partBytes();
+        PartLayout layout = switch (partSizes) {
+            case GROWING -> PartLayout.of(size, partBytes, largestObjectBytes);
+            case EQUAL -> PartLayout.equal(2 * size, partBytes); // it may grow
+        };
         return new FileUpload(this, properties, content, journal, layout, null);
     }
 
@@ -61,6 +73,24 @@ final class Uploads implements Upload.Factory, AutoCloseable {
     public FileUpload resume(
             JournalledUpload earlier, FileContent content, TargetProperties properties, UploadJournal journal) {
         return new FileUpload(this, properties, content, journal, earlier.layout(), earlier);
+    }
+
+    /** The layout of content of this size of which nothing is up yet. */
+    PartLayout planned(long size, long partBytes) {
+        return switch (partSizes) {
+            case GROWING -> PartLayout.planned(size, partBytes);
+            case EQUAL -> PartLayout.equal(size, partBytes);
+        };
+    }
+
+    /** The store has refused others. */
+    void demandEqualParts() {
+        if (partSizes != PartSizes.EQUAL) {
+            partSizes = PartSizes.EQUAL;
+            LOG.info(
+                    "{} wants all parts of an upload but the last to have one size: it gets them from now on",
+                    store.bucket());
+        }
     }
 
     ObjectStore store() {

@@ -92,7 +92,12 @@ public final class Writeback implements AutoCloseable {
         Staging staging = new Staging(files, namespace, () -> limits.get().stagingBytes(), System::nanoTime);
         boolean behind = config.close() == WritebackConfig.Close.STAGED;
         Uploads uploads = new Uploads(
-                store, config.largestObjectBytes(), limits, () -> behind && staging.isBusy(), System::nanoTime);
+                store,
+                config.partSizes(),
+                config.largestObjectBytes(),
+                limits,
+                () -> behind && staging.isBusy(),
+                System::nanoTime);
         Recovery left = files == null ? null : earlierRuns(staging, inheritance.namespaces());
         Shared shared = new Shared(
                 store,

@@ -10,6 +10,7 @@ import java.nio.file.Path;
  * @param close when close(2) returns
  * @param fsync what fsync(2) waits for
  * @param conflict what becomes of a commit onto an object that somebody else has changed meanwhile
+ * @param partSizes of uploads, if the store does not say otherwise by refusing them
  * @param largestObjectBytes the largest object that the store takes: 5 TiB on most, 50 TB on S3 itself
  * @param limits at the start; they may be changed while mounted
  */
@@ -18,6 +19,7 @@ public record WritebackConfig(
         Close close,
         Fsync fsync,
         Conflict conflict,
+        PartSizes partSizes,
         long largestObjectBytes,
         WritebackLimits.Values limits) {
     /** When close(2) returns. */
@@ -34,6 +36,14 @@ public record WritebackConfig(
         STAGED,
         /** The object is visible. */
         VISIBLE
+    }
+
+    /** What sizes the parts of an upload have. */
+    public enum PartSizes {
+        /** Small ones first, and larger ones as the file grows, so that 10,000 are enough for any. */
+        GROWING,
+        /** One size for all but the last, as some stores demand: Cloudflare R2 does. */
+        EQUAL
     }
 
     /** What becomes of a commit onto an object that somebody else has changed since it was opened. */

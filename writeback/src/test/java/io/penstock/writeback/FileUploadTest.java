@@ -19,6 +19,7 @@ import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.RecordingObjectStore;
 import io.penstock.testing.Seeded;
 import io.penstock.testing.TestData;
+import io.penstock.writeback.WritebackConfig.PartSizes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -47,7 +48,7 @@ final class FileUploadTest {
     private final WritebackLimits limits =
             new WritebackLimits(new WritebackLimits.Values(4, 3, 4, 1 << 30, 1 << 30, PART));
     private final AtomicLong nanoTime = new AtomicLong();
-    private final Uploads uploads = new Uploads(store, 5L << 40, limits, () -> false, nanoTime::get);
+    private final Uploads uploads = new Uploads(store, PartSizes.GROWING, 5L << 40, limits, () -> false, nanoTime::get);
     private FakeFile file = new FakeFile(null, new byte[0]);
 
     @AfterEach

@@ -12,6 +12,7 @@ import io.penstock.testing.Call;
 import io.penstock.testing.Content;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.RecordingObjectStore;
+import io.penstock.writeback.WritebackConfig.PartSizes;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -30,7 +31,8 @@ final class LargeFilesTest {
     private final RecordingObjectStore store = new RecordingObjectStore(bucket);
     private final WritebackLimits limits =
             new WritebackLimits(new WritebackLimits.Values(32, 32, 32, GIB, GIB, 8 * MIB));
-    private final Uploads uploads = new Uploads(store, 5 * TIB, limits, () -> false, System::nanoTime);
+    private final Uploads uploads =
+            new Uploads(store, PartSizes.GROWING, 5 * TIB, limits, () -> false, System::nanoTime);
 
     @AfterEach
     void nothingIsLeft() {

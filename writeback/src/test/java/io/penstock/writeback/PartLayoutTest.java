@@ -77,6 +77,24 @@ final class PartLayoutTest {
         assertThat(PartLayout.of(TIB, 8 * MIB, FIVE_TIB).baseParts()).isGreaterThan(4000);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "0, 8388608",
+        "1, 8388608",
+        "83886080000, 8388608",
+        "83886080001, 12582912",
+        "50000000000000, 5003804672"
+    })
+    void equal_anySize_fitsInTenThousandPartsOfOneSize(long size, long partBytes) {
+        PartLayout layout = PartLayout.equal(size, 8 * MIB);
+        assertThat(layout.reach()).isEqualTo(MAX_NUMBER * partBytes).isGreaterThanOrEqualTo(size);
+        for (int number : new int[] {1, 2, 4711, MAX_NUMBER}) {
+            assertThat(layout.range(number)).isEqualTo(new ByteRange((number - 1) * partBytes, partBytes));
+            assertThat(layout.number(number * partBytes - 1)).isEqualTo(number);
+        }
+        assertThat(layout.number(layout.reach())).isEqualTo(MAX_NUMBER + 1);
+    }
+
     @Test
     void planned_anySize_reachesItsEndAndNoFurther() {
         PartLayout layout = PartLayout.planned(10 * MIB + 1, 8 * MIB);

@@ -3,6 +3,7 @@ package io.penstock.writeback;
 import io.penstock.writeback.WritebackConfig.Close;
 import io.penstock.writeback.WritebackConfig.Conflict;
 import io.penstock.writeback.WritebackConfig.Fsync;
+import io.penstock.writeback.WritebackConfig.PartSizes;
 import java.nio.file.Path;
 
 /** Configurations for tests. */
@@ -27,6 +28,7 @@ final class TestConfig {
                 Close.VISIBLE,
                 Fsync.STAGED,
                 conflict,
+                PartSizes.GROWING,
                 5L << 40,
                 new WritebackLimits.Values(4, 4, 4, (long) blocks * Writeback.BLOCK_SIZE, 1L << 30, 8 << 20));
     }

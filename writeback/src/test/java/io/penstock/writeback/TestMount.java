@@ -45,7 +45,8 @@ final class TestMount implements AutoCloseable {
             throws IOException {
         base = new StoredBase(store);
         limits = new WritebackLimits(config.limits());
-        uploads = new Uploads(store, config.largestObjectBytes(), limits, () -> false, System::nanoTime);
+        uploads = new Uploads(
+                store, config.partSizes(), config.largestObjectBytes(), limits, () -> false, System::nanoTime);
         staging = new Staging(files, NAMESPACE, () -> limits.get().stagingBytes(), System::nanoTime);
         Recovery left = files == null ? null : Recovery.of(staging, Set.of());
         shared = new Shared(store, config, limits, base, staging, uploads, pages, clock, pacing);

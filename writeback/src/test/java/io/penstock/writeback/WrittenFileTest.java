@@ -27,7 +27,7 @@ final class WrittenFileTest {
     private final WritebackConfig config = TestConfig.withMemory(16);
     private final WritebackLimits limits = new WritebackLimits(config.limits());
     private final Uploads uploads =
-            new Uploads(store, config.largestObjectBytes(), limits, () -> false, System::nanoTime);
+            new Uploads(store, config.partSizes(), config.largestObjectBytes(), limits, () -> false, System::nanoTime);
     private final Staging staging = new Staging(null, "test", () -> 0, System::nanoTime);
     private final Shared shared = new Shared(
             store, config, limits, base, staging, uploads, (version, content) -> {}, Clock.systemUTC(), Pacing.DEFAULT);

@@ -14,6 +14,8 @@ import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackConfig.Close;
 import io.penstock.writeback.WritebackConfig.Conflict;
 import io.penstock.writeback.WritebackConfig.Fsync;
+import io.penstock.writeback.WritebackConfig.PartSizes;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -127,7 +129,7 @@ public final class WriteSettings {
     public static final Setting<Long> PART_SIZE = Setting.of(
                     "upload.part-size",
                     multiples(Writeback.BLOCK_SIZE, 2L * Writeback.BLOCK_SIZE, 5 * GIB),
-                    "The size of a file's first parts; later ones are larger, so that 10,000 are" + " enough.")
+                    "The size of a file's first parts; later ones are larger, so that 10,000 are enough.")
             .withDefault("8MiB");
 
     public static final Setting<Long> LARGEST_OBJECT = Setting.of(
@@ -145,6 +147,23 @@ public final class WriteSettings {
                         + " off; needs the kernel binding.")
             .withDefault("false");
 
+    public static final Setting<PartSizes> PARTS = Setting.of(
+                    "upload.parts",
+                    choice(PartSizes.class),
+                    "The sizes of a file's parts: growing, small ones first, and larger ones as the file grows; equal,"
+                        + " all but the last of one size, for stores that take no others, which Penstock finds out at"
+                        + " the first upload that such a store refuses. New files of more than 10,000 times"
+                        + " upload.part-size (78GiB) then go up once more when they are closed, in larger parts: set"
+                        + " upload.part-size to a ten-thousandth of your largest file.")
+            .withDefault(
+                    "equal on Cloudflare R2 (s3.endpoint below r2.cloudflarestorage.com), else growing",
+                    configuration -> configuration
+                                    .find(Settings.ENDPOINT)
+                                    .filter(WriteSettings::isR2)
+                                    .isPresent()
+                            ? PartSizes.EQUAL
+                            : PartSizes.GROWING);
+
     static final Settings.Group WRITING = new Settings.Group(
             "Writing", List.of(CLOSE, FSYNC, CONFLICT, EXCLUSIVE, MEMORY, STAGING, STAGING_SIZE, WRITEBACK_CACHE));
 
@@ -155,12 +174,18 @@ public final class WriteSettings {
                     UPLOAD_CONCURRENCY_PER_FILE,
                     UPLOAD_CONCURRENCY_WHILE_STAGING,
                     PART_SIZE,
+                    PARTS,
                     LARGEST_OBJECT,
                     CHECKSUMS,
                     SIGNED_BODIES,
                     RETRY_DEADLINE));
 
     private WriteSettings() {}
+
+    private static boolean isR2(URI endpoint) {
+        String host = endpoint.getHost();
+        return host != null && host.endsWith(".r2.cloudflarestorage.com");
+    }
 
     /** What is in a folder for caches may be removed at any time; a folder that the user has chosen is Penstock's alone. */
     private static Path defaultStaging(Configuration configuration) {
