@@ -206,38 +206,31 @@ final class CrashWriter {
         }
         FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE);
         try (channel) {
-            byte[] first = change(channel, before);
-            boolean synced = random.nextBoolean();
-            byte[] after = first;
-            if (synced) {
-                promise(expected, first, () -> channel.force(true));
-                expected.written = first;
-                after = change(channel, first, expected);
+            byte[] after = change(channel, before, expected);
+            if (random.nextBoolean()) {
+                promise(expected, after, () -> channel.force(true));
+                after = change(channel, after, expected);
             }
             promise(expected, after, channel::close);
         }
     }
 
-    private byte[] change(FileChannel channel, byte[] before) throws IOException {
-        byte[] after = before.clone();
-        int changes = random.nextInt(1, 6);
-        for (int i = 0; i < changes; i++) {
-            byte[] some = content(random.nextInt(1, Math.min(before.length, 300 * KIB) + 1));
-            int at = random.nextInt(before.length - some.length + 1);
-            System.arraycopy(some, 0, after, at, some.length);
-            write(channel, after, at, at + some.length);
-        }
-        return after;
-    }
-
-    /** One change, so that each byte has one new value at most. */
+    /** Some changes, each of them written as they are in the end, so that each byte has one new value at most. */
     private byte[] change(FileChannel channel, byte[] before, Expected expected) throws IOException {
         byte[] after = before.clone();
-        byte[] some = content(random.nextInt(1, Math.min(before.length, 300 * KIB) + 1));
-        int at = random.nextInt(before.length - some.length + 1);
-        System.arraycopy(some, 0, after, at, some.length);
+        int changes = random.nextInt(1, 6);
+        int[] starts = new int[changes];
+        int[] ends = new int[changes];
+        for (int i = 0; i < changes; i++) {
+            byte[] some = content(random.nextInt(1, Math.min(before.length, 300 * KIB) + 1));
+            starts[i] = random.nextInt(before.length - some.length + 1);
+            ends[i] = starts[i] + some.length;
+            System.arraycopy(some, 0, after, starts[i], some.length);
+        }
         expected.written = after;
-        write(channel, after, at, at + some.length);
+        for (int i = 0; i < changes; i++) {
+            write(channel, after, starts[i], ends[i]);
+        }
         return after;
     }
 

@@ -208,6 +208,33 @@ final class CrashWindowsTest {
         return to.array();
     }
 
+    /** A crash at any moment, but once, and what it may leave. */
+    private static final class OneCrash {
+        private final CrashingFiles disk;
+        private List<byte[]> right = List.of();
+        private @Nullable CrashingFiles left;
+
+        OneCrash(CrashingFiles disk) {
+            this.disk = disk;
+        }
+
+        synchronized boolean mayCome() {
+            return !right.isEmpty();
+        }
+
+        synchronized void mayLeave(byte[]... contents) {
+            if (left == null) {
+                right = List.of(contents);
+            }
+        }
+
+        synchronized void come(int seed) {
+            if (left == null) {
+                left = disk.crash(Seeded.random(seed));
+            }
+        }
+    }
+
     /** As {@code cp new old; sync old} does, and does again. */
     @Test
     void crash_whileAllOfAFileIsReplaced_findsTheOneOrTheOther() throws Exception {
@@ -217,41 +244,37 @@ final class CrashWindowsTest {
         AtomicInteger operations = new AtomicInteger();
         for (int point = 0; operations.get() >= point; point++) {
             CrashingFiles disk = new CrashingFiles();
-            AtomicReference<CrashingFiles> left = new AtomicReference<>();
-            AtomicReference<List<byte[]>> right = new AtomicReference<>(List.of());
+            OneCrash crash = new OneCrash(disk);
             operations.set(-1);
             int crashing = point;
             StagingFiles watched = new WatchedFiles(disk, (_, _) -> {
-                if (!right.get().isEmpty() && operations.incrementAndGet() == crashing) {
-                    left.set(disk.crash(Seeded.random(crashing)));
+                if (crash.mayCome() && operations.incrementAndGet() == crashing) {
+                    crash.come(crashing);
                 }
             });
             try (TestMount first = new TestMount(store, watched, TestConfig.withMemory(64)).start()) {
                 WrittenFile file = first.writeback.create("a", null);
                 file.write(0, ByteBuffer.wrap(one));
                 file.fsync();
-                right.set(List.of(one, other));
+                crash.mayLeave(one, other);
                 file.truncate(0);
                 file.write(0, ByteBuffer.wrap(other));
                 file.fsync();
-                if (left.get() == null) {
-                    right.set(List.of(other, last));
-                }
+                crash.mayLeave(other, last);
                 file.truncate(0);
                 file.write(0, ByteBuffer.wrap(last));
                 file.fsync();
-                if (left.get() == null) {
-                    left.set(disk.crash(Seeded.random(1)));
-                    right.set(List.of(last));
-                }
+                crash.mayLeave(last);
+                crash.come(1);
             }
-            try (TestMount second = new TestMount(store, left.get(), TestConfig.withMemory(8))) {
+            CrashingFiles left = Objects.requireNonNull(crash.left);
+            try (TestMount second = new TestMount(store, left, TestConfig.withMemory(8))) {
                 assertThat(second.writeback.recovered())
                         .as("crash at operation " + point)
                         .hasSize(1);
                 byte[] found = content(second.writeback.recovered().getFirst());
-                assertThat(right.get()).as("crash at operation " + point).anyMatch(may -> Arrays.equals(may, found));
-                long dataFiles = left.get().names().stream()
+                assertThat(crash.right).as("crash at operation " + point).anyMatch(may -> Arrays.equals(may, found));
+                long dataFiles = left.names().stream()
                         .filter(name -> name.endsWith(StagedFile.DATA))
                         .count();
                 assertThat(dataFiles).isEqualTo(1);
