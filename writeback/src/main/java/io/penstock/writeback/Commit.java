@@ -233,11 +233,12 @@ final class Commit implements Runnable {
      */
     private @Nullable ObjectVersion unheard() throws ObjectStoreException, IOException, InterruptedException {
         UnheardAnswers.Landed landed = file.unheard().landed(content.key(), condition);
-        if (landed == null) {
-            return null;
+        boolean same = landed != null && landed.changes() == changes;
+        if (landed == null || (landed.more() && !same && content.content().baseEnd() > 0)) {
+            return null; // or what was not changed here is not there any more: a conflict like with somebody else
         }
         upload.abandon();
-        if (landed.changes() == changes) {
+        if (same) {
             return landed.version();
         }
         synchronized (this) {
@@ -317,7 +318,7 @@ final class Commit implements Runnable {
         if (left) {
             return Long.MAX_VALUE; // it ends at once
         }
-        if (!file.unheard().areRecognisable()) {
+        if (!file.unheard().areHarmless()) {
             return Long.MAX_VALUE; // what is staged now might stand on a version that is gone
         }
         long passed = System.nanoTime() - stepBegan;

@@ -113,7 +113,7 @@ final class FileCommits implements LiveContent.Owner {
 
     void found(Recovery.Found found, UploadJournal journal) {
         created(found.opened().replaced());
-        unheard.recovered(found.withdrawn(), found.sent());
+        unheard.recovered(found, changes);
         JournalledUpload earlier = found.upload();
         if (earlier != null) {
             upload = shared.uploads().resume(earlier, new UploadedContent(bytes), targetProperties(), journal);

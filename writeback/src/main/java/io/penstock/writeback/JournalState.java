@@ -42,8 +42,11 @@ final class JournalState implements Consumer<JournalRecord> {
     /** Of the upload that was created last. */
     private final Map<Integer, JournalledUpload.Part> parts = new HashMap<>();
 
-    /** What may have been made of the version that is opened. */
-    private final Set<JournalRecord.Sent> sent = new LinkedHashSet<>();
+    /** What may have been made of the version that is opened, before what was written last was. */
+    private final Set<JournalRecord.Sent> sentBefore = new LinkedHashSet<>();
+
+    /** The same since: of that, or of more that was not made durable. */
+    private final Set<JournalRecord.Sent> sentSince = new LinkedHashSet<>();
 
     private boolean withdrawn;
     private @Nullable String keptFor;
@@ -53,7 +56,8 @@ final class JournalState implements Consumer<JournalRecord> {
         switch (record) {
             case Opened entry -> {
                 opened = entry;
-                sent.clear();
+                sentBefore.clear();
+                sentSince.clear();
                 withdrawn = false;
             }
             case InData(int next) -> nextGeneration = next;
@@ -67,7 +71,7 @@ final class JournalState implements Consumer<JournalRecord> {
             case UploadEnded(String id) -> end(id);
             case Kept(String reason) -> keptFor = reason;
             case Withdrawn() -> withdrawn = true;
-            case JournalRecord.Sent entry -> sent.add(entry);
+            case JournalRecord.Sent entry -> sentSince.add(entry);
             case Dropped() -> written = null;
             case Synced _ -> {}
         }
@@ -79,6 +83,7 @@ final class JournalState implements Consumer<JournalRecord> {
         if (opened != null) {
             records.add(opened);
         }
+        records.addAll(sentBefore);
         records.addAll(uploads.reversed());
         parts.values().forEach(part -> records.add(new PartUploaded(part.part(), part.crc32c())));
         if (generation > 0) {
@@ -93,7 +98,7 @@ final class JournalState implements Consumer<JournalRecord> {
                     zeros.toList(),
                     data.toList()));
         }
-        records.addAll(sent);
+        records.addAll(sentSince);
         if (withdrawn) {
             records.add(new Withdrawn());
         }
@@ -122,6 +127,8 @@ final class JournalState implements Consumer<JournalRecord> {
         for (ByteRange range : entry.data()) {
             data.add(range.offset(), range.end());
         }
+        sentBefore.addAll(sentSince);
+        sentSince.clear();
         written = entry;
         generation = nextGeneration;
     }
@@ -151,9 +158,14 @@ final class JournalState implements Consumer<JournalRecord> {
         return zeros;
     }
 
-    /** What requests may have made of the object unheard. */
-    List<JournalRecord.Sent> sent() {
-        return List.copyOf(sent);
+    /** What requests may have made of the object unheard, before what was written last was. */
+    List<JournalRecord.Sent> sentBefore() {
+        return List.copyOf(sentBefore);
+    }
+
+    /** The same since: that has what was written last, and maybe more. */
+    List<JournalRecord.Sent> sentSince() {
+        return List.copyOf(sentSince);
     }
 
     /** Whether its name was about to be removed, or to be taken by another file. */

@@ -40,7 +40,8 @@ final class Recovery {
      * A file that was closed or fsynced.
      *
      * @param upload that was under way; null if there was none
-     * @param sent what requests may have made of the object unheard
+     * @param sentBefore what requests may have made of the object unheard, before this content was written
+     * @param sentSince the same since: that has this content, and maybe more
      * @param withdrawn whether its name was about to be removed, or to be taken by another file
      * @param keptFor why it cannot be committed by itself; null if it can, for all that is known
      */
@@ -50,7 +51,8 @@ final class Recovery {
             Content content,
             StagedFile staged,
             @Nullable JournalledUpload upload,
-            List<JournalRecord.Sent> sent,
+            List<JournalRecord.Sent> sentBefore,
+            List<JournalRecord.Sent> sentSince,
             boolean withdrawn,
             @Nullable String keptFor) {}
 
@@ -285,7 +287,8 @@ final class Recovery {
                 Content.found(written.baseEnd(), written.size(), state.zeros(), state.data()),
                 staged,
                 upload,
-                state.sent(),
+                state.sentBefore(),
+                state.sentSince(),
                 state.withdrawn(),
                 state.keptFor());
         if (file.keptFor() == null) {

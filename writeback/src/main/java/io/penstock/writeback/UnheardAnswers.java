@@ -33,9 +33,10 @@ final class UnheardAnswers {
     /**
      * What requests may have made of the object.
      *
-     * @param changes how many the content had; -1 if that was in an earlier run
+     * @param changes how many the content had; -1 if that was in an earlier run, before what is left of it was written
+     * @param more whether it had more than these, which is lost
      */
-    private record Doubt(long changes, JournalRecord.Sent sent) {}
+    private record Doubt(long changes, boolean more, JournalRecord.Sent sent) {}
 
     private final List<Doubt> doubts = new ArrayList<>();
 
@@ -43,8 +44,9 @@ final class UnheardAnswers {
      * The object is what a request has made of it whose answer was lost.
      *
      * @param changes how many the content had
+     * @param more whether it had more than these, which is not known here
      */
-    record Landed(ObjectVersion version, long changes) {}
+    record Landed(ObjectVersion version, long changes, boolean more) {}
 
     /** An earlier run was about to remove its name, or to have it taken by another file. */
     private boolean wasWithdrawn;
@@ -57,12 +59,20 @@ final class UnheardAnswers {
         this.lock = lock;
     }
 
-    /** The content is of an earlier run, which may have sent anything. Before others have the file. */
-    void recovered(boolean withdrawn, List<JournalRecord.Sent> sent) {
-        sent.forEach(entry -> doubts.add(new Doubt(-1, entry)));
+    /**
+     * The content is of an earlier run, which may have sent anything. Before others have the file.
+     *
+     * @param found the content; what was sent since it was written has it, or more than was made durable
+     * @param changes how many that is
+     */
+    void recovered(Recovery.Found found, long changes) {
+        found.sentBefore().forEach(sent -> doubts.add(new Doubt(-1, false, sent)));
+        for (JournalRecord.Sent sent : found.sentSince()) {
+            doubts.add(new Doubt(changes, sent.size() != found.written().size(), sent));
+        }
         recovered = true;
         perhapsVisible = true;
-        wasWithdrawn = withdrawn;
+        wasWithdrawn = found.withdrawn();
     }
 
     /**
@@ -72,7 +82,7 @@ final class UnheardAnswers {
      *     sent again and again as long as the store is away
      */
     JournalRecord.@Nullable Sent deciding(long changes, long size, OptionalInt crc32c) {
-        Doubt doubt = new Doubt(changes, new JournalRecord.Sent(size, crc32c.isPresent(), crc32c.orElse(0)));
+        Doubt doubt = new Doubt(changes, false, new JournalRecord.Sent(size, crc32c.isPresent(), crc32c.orElse(0)));
         lock.lock();
         try {
             perhapsVisible = true;
@@ -87,11 +97,11 @@ final class UnheardAnswers {
     }
 
     /**
-     * Whether all that requests may have made of the object can be told from another's: else it has to be known what has
+     * Whether the file can go on over whatever requests may have made of the object: else it has to be known what has
      * become of them before anything is staged over the version that they replace. With the lock held.
      */
-    boolean areRecognisable() {
-        return doubts.stream().allMatch(doubt -> doubt.sent().recognisable());
+    boolean areHarmless() {
+        return doubts.stream().allMatch(doubt -> doubt.sent().recognisable() && !doubt.more());
     }
 
     /** What a crash from now on must not take for somebody else's. With the lock held. */
@@ -126,7 +136,7 @@ final class UnheardAnswers {
         for (Doubt doubt : all) {
             if (doubt.sent().equals(new JournalRecord.Sent(there.size(), true, crc32c))) {
                 log.info("'{}' was committed by a request whose answer was lost", key);
-                return new Landed(there, doubt.changes());
+                return new Landed(there, doubt.changes(), doubt.more());
             }
         }
         return null;

@@ -226,6 +226,41 @@ final class StoreAwayTest {
         assertThat(text("f")).isEqualTo("new content");
     }
 
+    /** What was committed by itself, of more than was fsynced, is newer than what a crash finds. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void crash_afterACommitOfWhatWasNotStaged_isTheNewerOrAConflict(boolean written) throws Exception {
+        bucket.put("f", "0123456789");
+        CrashingFiles after;
+        TestMount first = mount(files);
+        WrittenFile file = first.writeback.open(bucket.head("f").version());
+        append(file, "abc");
+        file.fsync();
+        file.truncate(4);
+        try (Gate lost = store.holdAnswer(StoreAwayTest::isDecision)) {
+            assertThat(file.bytes().relieve())
+                    .isTrue(); // as if memory was short: nobody waits, and nothing is staged first
+            lost.awaitHeld(1);
+            after = files.crash(Seeded.random(1));
+            first.close();
+        }
+        assertThat(text("f")).isEqualTo("0123");
+        try (TestMount second = new TestMount(store, after, TestConfig.withMemory(8))) {
+            WrittenFile found = second.writeback.recovered().getFirst();
+            if (written) {
+                assertThat(found.retain()).isTrue();
+                append(found, "more");
+                second.start();
+                found.release();
+            } else {
+                second.start();
+            }
+            second.writeback.drain();
+            assertThat(second.writeback.statistics().failedFiles()).isEqualTo(written ? 1 : 0);
+            assertThat(text("f")).isEqualTo("0123");
+        }
+    }
+
     @Test
     void closeStaged_whileAStoreRefuses_doesNotWaitForTheNextAttempt() throws Exception {
         faults.always(Call.Put.class::isInstance, Fault.fail(Unavailable::new));
