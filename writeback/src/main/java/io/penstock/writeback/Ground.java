@@ -37,7 +37,7 @@ final class Ground {
 
     /** The same version below another data file. */
     Ground startOver() {
-        StagedData _ = staged.startOver();
+        staged.startOver();
         return new Ground(version, base, staged);
     }
 

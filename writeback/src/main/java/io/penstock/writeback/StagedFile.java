@@ -141,10 +141,9 @@ final class StagedFile {
     }
 
     /** Goes on in another data file; the one that the journal speaks of stays until it speaks of that. */
-    synchronized StagedData startOver() {
+    synchronized void startOver() {
         earlier.add(data);
         data = newData(data.generation() + 1);
-        return data;
     }
 
     /** The journal is about to speak of this data file. @return what it has to say first */
