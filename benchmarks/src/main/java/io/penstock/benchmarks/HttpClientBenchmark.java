@@ -4,6 +4,7 @@ import com.sun.management.OperatingSystemMXBean;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.BodySink;
+import io.penstock.objectstore.RetryPolicy;
 import io.penstock.objectstore.S3Config;
 import io.penstock.objectstore.S3ObjectStore;
 import java.lang.management.ManagementFactory;
@@ -36,12 +37,15 @@ public final class HttpClientBenchmark {
     private HttpClientBenchmark() {}
 
     public static void main(String[] args) throws Exception {
-        S3Config config = S3Config.builder(args[2])
-                .httpClient(S3Config.HttpClient.valueOf(args[0]))
-                .endpoint(URI.create(args[1]))
-                .pathStyle(true)
-                .caFile(args.length > 5 ? Path.of(args[5]) : null)
-                .build();
+        Path caFile = args.length > 5 ? Path.of(args[5]) : null;
+        S3Config config = new S3Config(
+                args[2],
+                new S3Config.Server(URI.create(args[1]), null, true, null, caFile),
+                new S3Config.Requester(new S3Config.Credentials.Chain(null), false, "penstock-bench"),
+                S3Config.HttpClient.valueOf(args[0]),
+                S3Config.Limits.DEFAULT,
+                S3Config.Integrity.DEFAULT,
+                RetryPolicy.DEFAULT);
         long steps = Math.max(1, Long.parseLong(args[4]) * GIB / STEP);
         long begin = System.nanoTime();
         try (S3ObjectStore store = S3ObjectStore.connect(config);

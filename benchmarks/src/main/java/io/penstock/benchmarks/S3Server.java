@@ -1,5 +1,6 @@
 package io.penstock.benchmarks;
 
+import io.penstock.objectstore.RetryPolicy;
 import io.penstock.objectstore.S3Config;
 import java.net.URI;
 import java.util.ArrayList;
@@ -34,23 +35,22 @@ record S3Server(
 
     S3Config config(String bucket, S3Config.HttpClient httpClient) throws BenchException {
         try {
-            return builder(bucket, httpClient).build();
+            return new S3Config(
+                    bucket,
+                    new S3Config.Server(endpoint, region, pathStyle, null, null),
+                    new S3Config.Requester(
+                            keys == null
+                                    ? new S3Config.Credentials.Chain(null)
+                                    : new S3Config.Credentials.Static(keys.accessKeyId(), keys.secretAccessKey()),
+                            false,
+                            "penstock-bench"),
+                    httpClient,
+                    S3Config.Limits.DEFAULT,
+                    S3Config.Integrity.DEFAULT,
+                    RetryPolicy.DEFAULT);
         } catch (IllegalArgumentException e) {
             throw new BenchException(e.getMessage());
         }
-    }
-
-    private S3Config.Builder builder(String bucket, S3Config.HttpClient httpClient) {
-        return S3Config.builder(bucket)
-                .endpoint(endpoint)
-                .region(region)
-                .pathStyle(pathStyle)
-                .credentials(
-                        keys == null
-                                ? new S3Config.Credentials.Chain(null)
-                                : new S3Config.Credentials.Static(keys.accessKeyId(), keys.secretAccessKey()))
-                .httpClient(httpClient)
-                .userAgent("penstock-bench");
     }
 
     /** The same as options of {@code penstock mount}. */

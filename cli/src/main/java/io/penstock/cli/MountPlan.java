@@ -15,6 +15,10 @@ import io.penstock.metadata.MetadataConfig;
 import io.penstock.objectstore.RetryPolicy;
 import io.penstock.objectstore.S3Config;
 import io.penstock.objectstore.S3Config.Credentials;
+import io.penstock.objectstore.S3Config.Integrity;
+import io.penstock.objectstore.S3Config.Limits;
+import io.penstock.objectstore.S3Config.Requester;
+import io.penstock.objectstore.S3Config.Server;
 import io.penstock.prefetch.ReadaheadConfig;
 import io.penstock.writeback.WritebackConfig;
 import io.penstock.writeback.WritebackLimits;
@@ -87,7 +91,7 @@ record MountPlan(
 
     /** What keeps this bucket's pages apart from those of a bucket of the same name elsewhere. */
     String namespace() {
-        return Namespace.of(s3.endpoint(), s3.bucket());
+        return Namespace.of(s3.server().endpoint(), s3.bucket());
     }
 
     /** Where earlier versions staged by default; null if that is where this one does. */
@@ -117,23 +121,24 @@ record MountPlan(
     private static S3Config s3(String bucket, Credentials credentials, Configuration configuration) {
         return new S3Config(
                 bucket,
-                configuration.find(Settings.ENDPOINT).orElse(null),
-                configuration.find(Settings.REGION).orElse(null),
-                configuration.get(Settings.PATH_STYLE),
-                credentials,
-                configuration.get(Settings.REQUESTER_PAYS),
-                configuration.get(Settings.CHECKSUMS),
-                configuration.get(WriteSettings.CHECKSUMS),
-                configuration.get(WriteSettings.SIGNED_BODIES),
+                new Server(
+                        configuration.find(Settings.ENDPOINT).orElse(null),
+                        configuration.find(Settings.REGION).orElse(null),
+                        configuration.get(Settings.PATH_STYLE),
+                        configuration.find(Settings.PROXY).orElse(null),
+                        configuration.find(Settings.CA_FILE).orElse(null)),
+                new Requester(credentials, configuration.get(Settings.REQUESTER_PAYS), "penstock/" + Version.NUMBER),
                 configuration.get(Settings.HTTP_CLIENT),
-                configuration.get(Settings.CONNECTIONS),
-                configuration.get(Settings.CONNECT_TIMEOUT),
-                configuration.get(Settings.READ_TIMEOUT),
+                new Limits(
+                        configuration.get(Settings.CONNECTIONS),
+                        configuration.get(Settings.CONNECT_TIMEOUT),
+                        configuration.get(Settings.READ_TIMEOUT)),
+                new Integrity(
+                        configuration.get(Settings.CHECKSUMS),
+                        configuration.get(WriteSettings.CHECKSUMS),
+                        configuration.get(WriteSettings.SIGNED_BODIES)),
                 new RetryPolicy(
-                        configuration.get(Settings.RETRY_DEADLINE), configuration.get(WriteSettings.RETRY_DEADLINE)),
-                configuration.find(Settings.PROXY).orElse(null),
-                configuration.find(Settings.CA_FILE).orElse(null),
-                "penstock/" + Version.NUMBER);
+                        configuration.get(Settings.RETRY_DEADLINE), configuration.get(WriteSettings.RETRY_DEADLINE)));
     }
 
     private static Credentials credentials(Configuration configuration) {

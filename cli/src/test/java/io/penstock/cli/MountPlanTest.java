@@ -9,8 +9,14 @@ import io.penstock.cli.config.ConfigurationFile;
 import io.penstock.cli.config.Host;
 import io.penstock.cli.config.MountOptionList;
 import io.penstock.cli.config.SettingSource;
+import io.penstock.objectstore.RetryPolicy;
 import io.penstock.objectstore.S3Config;
 import io.penstock.objectstore.S3Config.Credentials;
+import io.penstock.objectstore.S3Config.HttpClient;
+import io.penstock.objectstore.S3Config.Integrity;
+import io.penstock.objectstore.S3Config.Limits;
+import io.penstock.objectstore.S3Config.Requester;
+import io.penstock.objectstore.S3Config.Server;
 import io.penstock.prefetch.ReadaheadConfig;
 import io.penstock.writeback.WritebackConfig.PartSizes;
 import java.net.URI;
@@ -26,9 +32,14 @@ class MountPlanTest {
     void of_nothingSet_isWhatTheModulesTakeForDefault() throws Exception {
         MountPlan plan = plan("");
         assertThat(plan.s3())
-                .isEqualTo(S3Config.builder("data")
-                        .userAgent("penstock/" + Version.NUMBER)
-                        .build());
+                .isEqualTo(new S3Config(
+                        "data",
+                        new Server(null, null, false, null, null),
+                        new Requester(new Credentials.Chain(null), false, "penstock/" + Version.NUMBER),
+                        HttpClient.DIRECT,
+                        Limits.DEFAULT,
+                        Integrity.DEFAULT,
+                        RetryPolicy.DEFAULT));
         assertThat(plan.readahead()).isEqualTo(ReadaheadConfig.defaults());
         assertThat(plan.cache().memoryBytes()).isEqualTo(1L << 30);
         assertThat(plan.mount().source()).isEqualTo("s3://data/a");
@@ -40,16 +51,16 @@ class MountPlanTest {
 
     @Test
     void of_credentials_oneKindOfThree() throws Exception {
-        assertThat(plan("").s3().credentials()).isEqualTo(new Credentials.Chain(null));
-        assertThat(plan("profile=p").s3().credentials()).isEqualTo(new Credentials.Chain("p"));
-        assertThat(plan("anonymous").s3().credentials()).isEqualTo(new Credentials.Anonymous());
+        assertThat(plan("").s3().requester().credentials()).isEqualTo(new Credentials.Chain(null));
+        assertThat(plan("profile=p").s3().requester().credentials()).isEqualTo(new Credentials.Chain("p"));
+        assertThat(plan("anonymous").s3().requester().credentials()).isEqualTo(new Credentials.Anonymous());
     }
 
     @Test
     void namespace_sameBucketOnTwoServers_differs() throws Exception {
         MountPlan plan = plan("endpoint=http://127.0.0.1:9000");
-        assertThat(plan.s3().endpoint()).isEqualTo(URI.create("http://127.0.0.1:9000"));
-        assertThat(plan.s3().pathStyle()).isTrue();
+        assertThat(plan.s3().server().endpoint()).isEqualTo(URI.create("http://127.0.0.1:9000"));
+        assertThat(plan.s3().server().pathStyle()).isTrue();
         assertThat(plan.namespace()).isEqualTo("127.0.0.1:9000/data");
         assertThat(plan("endpoint=http://LOCALHOST:80/").namespace())
                 .isEqualTo(plan("endpoint=https://localhost").namespace())

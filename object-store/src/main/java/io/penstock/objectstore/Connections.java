@@ -1,5 +1,6 @@
 package io.penstock.objectstore;
 
+import io.penstock.objectstore.S3Config.Limits;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -39,13 +40,13 @@ final class Connections implements AutoCloseable {
     private volatile boolean closed;
 
     /** @param tls null for none */
-    Connections(ServerAddresses addresses, int port, @Nullable Tls tls, S3Config config) {
+    Connections(ServerAddresses addresses, int port, @Nullable Tls tls, Limits limits) {
         this.addresses = addresses;
         this.port = port;
         this.tls = tls;
-        this.connectTimeout = config.connectTimeout();
-        this.readTimeout = config.readTimeout();
-        this.permits = new Semaphore(config.connections());
+        this.connectTimeout = limits.connectTimeout();
+        this.readTimeout = limits.readTimeout();
+        this.permits = new Semaphore(limits.connections());
         this.watch = Thread.ofVirtual().name("connections").start(this::watch);
     }
 

@@ -81,13 +81,13 @@ final class DirectRequests implements AutoCloseable {
         this.region = region;
         this.credentials = credentials;
         this.nanoTime = nanoTime;
-        this.sendPermits = new Semaphore(config.connections() - 1);
+        this.sendPermits = new Semaphore(config.limits().connections() - 1);
         this.restUntil = nanoTime.getAsLong();
         ServerAddresses addresses = new ServerAddresses(base.getHost(), InetAddress::getAllByName, System::nanoTime);
         boolean encrypted = base.getScheme().equals("https");
         int port = base.getPort() >= 0 ? base.getPort() : encrypted ? 443 : 80;
-        Tls tls = encrypted ? new Tls(config.caFile(), base.getHost(), port) : null;
-        this.connections = new Connections(addresses, port, tls, config);
+        Tls tls = encrypted ? new Tls(config.server().caFile(), base.getHost(), port) : null;
+        this.connections = new Connections(addresses, port, tls, config.limits());
     }
 
     /** The body of exactly this range of this version; null if the SDK is to make the request. */
@@ -143,7 +143,7 @@ final class DirectRequests implements AutoCloseable {
 
     /** Whether a PUT would be made now. */
     boolean takesPuts() {
-        return !config.signedPayloads() && !isResting();
+        return !config.integrity().signedPayloads() && !isResting();
     }
 
     /**
@@ -273,8 +273,8 @@ final class DirectRequests implements AutoCloseable {
                 .host(base.getHost())
                 .port(base.getPort() < 0 ? null : base.getPort())
                 .encodedPath(base.getRawPath() + SdkHttpUtils.urlEncodeIgnoreSlashes(key))
-                .putHeader("User-Agent", config.userAgent());
-        if (config.requesterPays()) {
+                .putHeader("User-Agent", config.requester().userAgent());
+        if (config.requester().pays()) {
             request.putHeader("x-amz-request-payer", "requester");
         }
         return request;

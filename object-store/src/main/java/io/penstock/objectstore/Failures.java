@@ -8,6 +8,7 @@ import java.net.NoRouteToHostException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.security.cert.CertificateException;
+import java.util.Objects;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLHandshakeException;
 import javax.net.ssl.SSLPeerUnverifiedException;
@@ -228,7 +229,7 @@ final class Failures {
         if (none != null) {
             return new ObjectStoreException.AccessDenied(subject + ": no credentials: " + none.getMessage(), failure);
         }
-        String server = config.endpoint() == null ? "S3" : config.endpoint().toString();
+        String server = Objects.toString(config.server().endpoint(), "S3");
         UnknownHostException unknownHost = causeOf(failure, UnknownHostException.class);
         if (unknownHost != null) {
             return unavailable(
@@ -251,10 +252,10 @@ final class Failures {
     }
 
     private String hostSettings() {
-        if (config.endpoint() == null) {
+        if (config.server().endpoint() == null) {
             return "the region";
         }
-        return config.pathStyle() ? "the endpoint" : "the endpoint, or set path style";
+        return config.server().pathStyle() ? "the endpoint" : "the endpoint, or set path style";
     }
 
     private static ObjectStoreException unavailable(String subject, String why, SdkException failure) {

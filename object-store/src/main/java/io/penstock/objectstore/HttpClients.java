@@ -1,5 +1,7 @@
 package io.penstock.objectstore;
 
+import io.penstock.objectstore.S3Config.Limits;
+import io.penstock.objectstore.S3Config.Server;
 import java.net.URI;
 import java.time.Duration;
 import javax.net.ssl.TrustManager;
@@ -15,21 +17,21 @@ final class HttpClients {
     private HttpClients() {}
 
     /** @throws ObjectStoreException if the trusted certificates cannot be read */
-    static SdkHttpClient create(S3Config config) throws ObjectStoreException {
+    static SdkHttpClient create(Limits limits, Server server) throws ObjectStoreException {
         Apache5HttpClient.Builder builder = Apache5HttpClient.builder()
-                .maxConnections(config.connections())
+                .maxConnections(limits.connections())
                 .connectionAcquisitionTimeout(CONNECTION_WAIT)
-                .connectionTimeout(config.connectTimeout())
-                .socketTimeout(config.readTimeout())
+                .connectionTimeout(limits.connectTimeout())
+                .socketTimeout(limits.readTimeout())
                 .expectContinueEnabled(false)
                 .tcpKeepAlive(true);
-        URI proxy = config.proxy();
+        URI proxy = server.proxy();
         if (proxy != null) {
             builder.proxyConfiguration(
                     ProxyConfiguration.builder().endpoint(proxy).build());
         }
-        if (config.caFile() != null) {
-            TrustManager[] trusted = TrustedCertificates.with(config.caFile());
+        if (server.caFile() != null) {
+            TrustManager[] trusted = TrustedCertificates.with(server.caFile());
             builder.tlsTrustManagersProvider(() -> trusted);
         }
         return new PromptHttpClient(builder.build());

@@ -55,7 +55,7 @@ final class MultipartUploads {
 
     UploadedPart send(MultipartUpload upload, int number, UploadBody body)
             throws ObjectStoreException, IOException, InterruptedException {
-        SentBody sent = new SentBody(body, requests.config.uploadChecksums());
+        SentBody sent = new SentBody(body, requests.config.integrity().uploadChecksums());
         Persistence persistence = new Persistence();
         ResponseHead answer = sent.sendDirectly(
                 requests.direct,
@@ -225,7 +225,8 @@ final class MultipartUploads {
     }
 
     private boolean declaresChecksums() {
-        return requests.config.uploadChecksums() == UploadChecksums.CRC32C && requests.config.isAws();
+        return requests.config.integrity().uploadChecksums() == UploadChecksums.CRC32C
+                && requests.config.server().isAws();
     }
 
     private String subject(MultipartUpload upload) {

@@ -21,7 +21,7 @@ final class Puts {
     ObjectVersion put(String key, UploadBody body, ObjectProperties properties, Precondition precondition)
             throws ObjectStoreException, IOException, InterruptedException {
         String object = requests.failures.object(key);
-        SentBody sent = new SentBody(body, requests.config.uploadChecksums());
+        SentBody sent = new SentBody(body, requests.config.integrity().uploadChecksums());
         Persistence persistence = new Persistence();
         if (requests.direct != null && requests.direct.takesPuts()) {
             precondition.check(reads, key, object);

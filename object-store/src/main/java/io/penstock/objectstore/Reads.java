@@ -100,7 +100,7 @@ final class Reads {
      * object in parts is made of their checksums, which S3 does not always say (aws-sdk-java-v2 issue 5421): its ETag does.
      */
     private boolean isChecked(ObjectVersion version, ByteRange range) {
-        return requests.config.checksums() == Checksums.SUPPORTED
+        return requests.config.integrity().checksums() == Checksums.SUPPORTED
                 && range.length() == version.size()
                 && !version.etag().contains("-");
     }
@@ -156,7 +156,9 @@ final class Reads {
         HeadObjectResponse head = headers(key);
         Integer tagCount = head.tagCount();
         return new ObjectProperties(
-                PropertyHeaders.of(head.sdkHttpResponse().headers(), requests.config.isAws()),
+                PropertyHeaders.of(
+                        head.sdkHttpResponse().headers(),
+                        requests.config.server().isAws()),
                 tagCount == null || tagCount == 0 ? Map.of() : tags(key));
     }
 

@@ -52,8 +52,8 @@ final class Requests implements AutoCloseable {
         this.client = client;
         this.http = http;
         this.failures = new Failures(config);
-        this.sendPermits = new Semaphore(config.connections() - 1);
-        this.payer = config.requesterPays() ? RequestPayer.REQUESTER : null;
+        this.sendPermits = new Semaphore(config.limits().connections() - 1);
+        this.payer = config.requester().pays() ? RequestPayer.REQUESTER : null;
     }
 
     String bucket() {

@@ -39,12 +39,15 @@ final class S3Connector {
     S3Connector(S3Config config) {
         this.config = config;
         this.failures = new Failures(config);
-        this.credentials = new ExplainedCredentials(credentials(config.credentials()));
+        this.credentials =
+                new ExplainedCredentials(credentials(config.requester().credentials()));
     }
 
     S3ObjectStore connect(String prefix) throws ObjectStoreException, InterruptedException {
         requireCredentials();
-        SdkHttpClient http = new BreakableHttpClient(HttpClients.create(config), config.readTimeout());
+        SdkHttpClient http = new BreakableHttpClient(
+                HttpClients.create(config.limits(), config.server()),
+                config.limits().readTimeout());
         S3ObjectStore store = null;
         boolean usable = false;
         try {
@@ -66,7 +69,7 @@ final class S3Connector {
 
     /** The access key's id; empty if requests are not signed. */
     String identity() throws ObjectStoreException {
-        if (config.credentials() instanceof Credentials.Anonymous) {
+        if (config.requester().credentials() instanceof Credentials.Anonymous) {
             return "";
         }
         requireCredentials();
@@ -75,13 +78,13 @@ final class S3Connector {
 
     /** The bucket's region, which is the configured one if there is one. */
     private String region(SdkHttpClient http) throws ObjectStoreException {
-        String configured = config.region();
+        String configured = config.server().region();
         String found = askForRegion(
                 client(http, configured == null ? ANY_REGION : configured, AwsRetryStrategy.standardRetryStrategy()));
         if (configured == null) {
             return Objects.requireNonNullElse(found, ANY_REGION);
         }
-        if (found != null && !found.equals(configured) && config.endpoint() == null) {
+        if (found != null && !found.equals(configured) && config.server().endpoint() == null) {
             throw new ObjectStoreException.Unavailable(
                     "%s lies in the region %s, not %s; set the region %s or leave it out"
                             .formatted(failures.bucket(), found, configured, found),
@@ -114,13 +117,13 @@ final class S3Connector {
 
     /** @param retries none for the store's requests: {@link Persistence} has to see how each attempt ends */
     private S3Client client(SdkHttpClient http, String region, RetryStrategy retries) {
-        boolean supported = config.checksums() == Checksums.SUPPORTED;
+        boolean supported = config.integrity().checksums() == Checksums.SUPPORTED;
         S3ClientBuilder builder = S3Client.builder()
                 .httpClient(http)
                 .credentialsProvider(credentials)
                 .region(Region.of(region))
-                .endpointOverride(config.endpoint())
-                .forcePathStyle(config.pathStyle())
+                .endpointOverride(config.server().endpoint())
+                .forcePathStyle(config.server().pathStyle())
                 .defaultsMode(DefaultsMode.STANDARD)
                 .requestChecksumCalculation(
                         supported
@@ -131,10 +134,12 @@ final class S3Connector {
                                 ? ResponseChecksumValidation.WHEN_SUPPORTED
                                 : ResponseChecksumValidation.WHEN_REQUIRED)
                 .overrideConfiguration(override -> override.retryStrategy(retries)
-                        .putAdvancedOption(SdkAdvancedClientOption.USER_AGENT_PREFIX, config.userAgent()))
+                        .putAdvancedOption(
+                                SdkAdvancedClientOption.USER_AGENT_PREFIX,
+                                config.requester().userAgent()))
                 // Bodies have their checksum in a header and go as they are; a refusal needs no round trip before.
                 .serviceConfiguration(s3 -> s3.chunkedEncodingEnabled(false).expectContinueEnabled(false));
-        if (!config.signedPayloads()) {
+        if (!config.integrity().signedPayloads()) {
             builder.putAuthScheme(new UnsignedPayloads());
         }
         return builder.build();
@@ -161,7 +166,7 @@ final class S3Connector {
     }
 
     private boolean isProxied(String scheme) {
-        return config.proxy() != null
+        return config.server().proxy() != null
                 || System.getProperty(scheme + ".proxyHost") != null
                 || System.getenv().keySet().stream().anyMatch(name -> name.equalsIgnoreCase(scheme + "_proxy"));
     }
@@ -175,7 +180,7 @@ final class S3Connector {
     }
 
     private void requireCredentials() throws ObjectStoreException {
-        if (config.credentials() instanceof Credentials.Chain(String profile)) {
+        if (config.requester().credentials() instanceof Credentials.Chain(String profile)) {
             try {
                 credentials.resolveCredentials();
             } catch (SdkException | IllegalStateException e) {

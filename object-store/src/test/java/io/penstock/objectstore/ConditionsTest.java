@@ -1,10 +1,15 @@
 package io.penstock.objectstore;
 
+import static io.penstock.objectstore.TestConfigs.REQUESTER;
+import static io.penstock.objectstore.TestConfigs.at;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException.PreconditionFailed;
+import io.penstock.objectstore.S3Config.HttpClient;
+import io.penstock.objectstore.S3Config.Integrity;
+import io.penstock.objectstore.S3Config.Limits;
 import io.penstock.objectstore.WriteCondition.Unchanged;
 import java.io.IOException;
 import java.time.Instant;
@@ -41,12 +46,14 @@ final class ConditionsTest {
         server = new ScriptedServer();
         server.answers("HTTP/1.1 200 OK\r\n\r\n", withBody("200 OK", "<ListBucketResult></ListBucketResult>"));
         store = S3ObjectStore.connect(
-                S3Config.builder("bucket")
-                        .endpoint(server.uri(""))
-                        .pathStyle(true)
-                        .signedPayloads(true) // so that each request is made once, by the SDK
-                        .credentials(new S3Config.Credentials.Static("id", "secret"))
-                        .build(),
+                new S3Config(
+                        "bucket",
+                        at(server.uri("")),
+                        REQUESTER,
+                        HttpClient.SDK, // so that each request is made once
+                        Limits.DEFAULT,
+                        Integrity.DEFAULT,
+                        RetryPolicy.DEFAULT),
                 "mounted/");
     }
 

@@ -1,10 +1,15 @@
 package io.penstock.objectstore;
 
+import static io.penstock.objectstore.TestConfigs.REQUESTER;
+import static io.penstock.objectstore.TestConfigs.at;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.embeddeds3.EmbeddedS3;
+import io.penstock.objectstore.S3Config.HttpClient;
+import io.penstock.objectstore.S3Config.Integrity;
+import io.penstock.objectstore.S3Config.Limits;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -46,14 +51,15 @@ final class ConnectionShareTest {
 
     @ParameterizedTest
     @EnumSource
-    void put_moreBodiesThanConnectionsAndEachReadsTheStore_allArrive(S3Config.HttpClient httpClient) throws Exception {
-        S3Config config = S3Config.builder("bucket")
-                .endpoint(server.endpoint())
-                .pathStyle(true)
-                .credentials(new S3Config.Credentials.Static("id", "secret"))
-                .httpClient(httpClient)
-                .connections(2)
-                .build();
+    void put_moreBodiesThanConnectionsAndEachReadsTheStore_allArrive(HttpClient httpClient) throws Exception {
+        S3Config config = new S3Config(
+                "bucket",
+                at(server.endpoint()),
+                REQUESTER,
+                httpClient,
+                new Limits(2, Limits.DEFAULT.connectTimeout(), Limits.DEFAULT.readTimeout()),
+                Integrity.DEFAULT,
+                RetryPolicy.DEFAULT);
         try (S3ObjectStore store = S3ObjectStore.connect(config);
                 ExecutorService writers = Executors.newVirtualThreadPerTaskExecutor()) {
             ObjectVersion source = store.put("source", CONTENT, WriteCondition.ALWAYS);

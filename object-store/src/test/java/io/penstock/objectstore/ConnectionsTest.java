@@ -1,5 +1,6 @@
 package io.penstock.objectstore;
 
+import static io.penstock.objectstore.TestConfigs.readTimeout;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -116,10 +117,10 @@ final class ConnectionsTest {
     private Connections connectionsTo(String... addresses) {
         InetAddress[] resolved =
                 Arrays.stream(addresses).map(InetAddress::ofLiteral).toArray(InetAddress[]::new);
-        S3Config config = S3Config.builder("bucket")
-                .endpoint(server.uri(""))
-                .readTimeout(Duration.ofMinutes(10))
-                .build();
-        return new Connections(new ServerAddresses("server", _ -> resolved, System::nanoTime), port(), null, config);
+        return new Connections(
+                new ServerAddresses("server", _ -> resolved, System::nanoTime),
+                port(),
+                null,
+                readTimeout(Duration.ofMinutes(10)));
     }
 }

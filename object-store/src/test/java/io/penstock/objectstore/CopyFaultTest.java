@@ -1,5 +1,7 @@
 package io.penstock.objectstore;
 
+import static io.penstock.objectstore.TestConfigs.at;
+import static io.penstock.objectstore.TestConfigs.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -55,11 +57,7 @@ final class CopyFaultTest {
     void connect() throws Exception {
         server = new ScriptedServer();
         server.answers("HTTP/1.1 200 OK\r\n\r\n", withBody("200 OK", "<ListBucketResult></ListBucketResult>"));
-        store = S3ObjectStore.connect(S3Config.builder("bucket")
-                .endpoint(server.uri(""))
-                .pathStyle(true)
-                .credentials(new S3Config.Credentials.Static("id", "secret"))
-                .build());
+        store = S3ObjectStore.connect(config("bucket", at(server.uri(""))));
         server.answers("HTTP/1.1 200 OK\r\nETag: " + MD5 + "\r\nContent-Length: 0\r\n\r\n", REFUSED, DONE, REFUSED);
         assertRefused(source(MD5), WriteCondition.ABSENT);
     }

@@ -1,11 +1,14 @@
 package io.penstock.objectstore;
 
+import static io.penstock.objectstore.TestConfigs.at;
+import static io.penstock.objectstore.TestConfigs.config;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.S3Config.Limits;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -37,12 +40,8 @@ final class DamagedBodyTest {
         server.answers(
                 "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
                 "HTTP/1.1 200 OK\r\nContent-Length: " + listing.length() + "\r\n\r\n" + listing);
-        store = S3ObjectStore.connect(S3Config.builder("bucket")
-                .endpoint(server.uri(""))
-                .pathStyle(true)
-                .credentials(new S3Config.Credentials.Static("id", "secret"))
-                .retries(new RetryPolicy(Duration.ofSeconds(20), Duration.ZERO))
-                .build());
+        RetryPolicy retries = new RetryPolicy(Duration.ofSeconds(20), Duration.ZERO);
+        store = S3ObjectStore.connect(config("bucket", at(server.uri("")), Limits.DEFAULT, retries));
     }
 
     @AfterEach

@@ -1,5 +1,7 @@
 package io.penstock.objectstore;
 
+import static io.penstock.objectstore.TestConfigs.at;
+import static io.penstock.objectstore.TestConfigs.readTimeout;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -132,9 +134,8 @@ final class DirectOverTlsTest {
     void get_serverWithoutTls_isLeftToTheSdk() throws Exception {
         try (ScriptedServer plain = new ScriptedServer()) {
             plain.answers(HEAD);
-            S3Config config = config().build();
             try (DirectRequests direct = new DirectRequests(
-                    config,
+                    config(null, Duration.ofMillis(500)),
                     URI.create(plain.uri("/bucket/").toString().replace("http:", "https:")),
                     "r",
                     signer(),
@@ -157,9 +158,7 @@ final class DirectOverTlsTest {
     @Test
     void read_interrupted_endsAtOnce() throws Exception {
         try (DirectRequests patient = new DirectRequests(
-                config().caFile(certificate.pem())
-                        .readTimeout(Duration.ofMinutes(5))
-                        .build(),
+                config(certificate.pem(), Duration.ofMinutes(5)),
                 server.uri("/bucket/"),
                 "us-east-1",
                 signer(),
@@ -182,13 +181,17 @@ final class DirectOverTlsTest {
         }
     }
 
-    private static S3Config.Builder config() {
-        return S3Config.builder("bucket").readTimeout(Duration.ofMillis(500));
+    private S3Config config(@Nullable Path trusted, Duration readTimeout) {
+        return TestConfigs.config("bucket", at(server.uri(""), trusted), readTimeout(readTimeout), RetryPolicy.DEFAULT);
     }
 
     private DirectRequests requests(@Nullable Path trusted) throws Exception {
         return new DirectRequests(
-                config().caFile(trusted).build(), server.uri("/bucket/"), "us-east-1", signer(), System::nanoTime);
+                config(trusted, Duration.ofMillis(500)),
+                server.uri("/bucket/"),
+                "us-east-1",
+                signer(),
+                System::nanoTime);
     }
 
     private static StaticCredentialsProvider signer() {

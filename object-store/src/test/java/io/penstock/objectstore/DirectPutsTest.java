@@ -1,9 +1,15 @@
 package io.penstock.objectstore;
 
+import static io.penstock.objectstore.TestConfigs.REQUESTER;
+import static io.penstock.objectstore.TestConfigs.at;
+import static io.penstock.objectstore.TestConfigs.readTimeout;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.objectstore.S3Config.Checksums;
+import io.penstock.objectstore.S3Config.HttpClient;
+import io.penstock.objectstore.S3Config.Integrity;
 import io.penstock.objectstore.S3Config.UploadChecksums;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -206,11 +212,14 @@ final class DirectPutsTest {
     }
 
     private DirectRequests direct(boolean signedPayloads) throws ObjectStoreException {
-        S3Config config = S3Config.builder("bucket")
-                .endpoint(server.uri(""))
-                .readTimeout(Duration.ofMillis(500))
-                .signedPayloads(signedPayloads)
-                .build();
+        S3Config config = new S3Config(
+                "bucket",
+                at(server.uri("")),
+                REQUESTER,
+                HttpClient.DIRECT,
+                readTimeout(Duration.ofMillis(500)),
+                new Integrity(Checksums.SUPPORTED, UploadChecksums.CRC32C, signedPayloads),
+                RetryPolicy.DEFAULT);
         return new DirectRequests(
                 config,
                 server.uri("/bucket/"),

@@ -1,5 +1,8 @@
 package io.penstock.objectstore;
 
+import static io.penstock.objectstore.TestConfigs.at;
+import static io.penstock.objectstore.TestConfigs.config;
+import static io.penstock.objectstore.TestConfigs.readTimeout;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -316,10 +319,8 @@ final class DirectRequestsTest {
     }
 
     private DirectRequests gets(AwsCredentialsProvider credentials) throws ObjectStoreException {
-        S3Config config = S3Config.builder("bucket")
-                .endpoint(server.uri(""))
-                .readTimeout(Duration.ofMillis(200))
-                .build();
+        S3Config config =
+                config("bucket", at(server.uri("")), readTimeout(Duration.ofMillis(200)), RetryPolicy.DEFAULT);
         return new DirectRequests(config, server.uri("/bucket/"), "us-east-1", credentials, nanoTime::get);
     }
 

@@ -1,15 +1,18 @@
 package io.penstock.objectstore;
 
+import static io.penstock.objectstore.TestConfigs.at;
+import static io.penstock.objectstore.TestConfigs.config;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.objectstore.ExplainedCredentials.NoCredentialsException;
 import java.io.IOException;
+import java.net.URI;
 import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.core.exception.SdkClientException;
 
 /** What a failure without a response means: its kind decides, not its words. */
 final class FailuresTest {
-    private final Failures failures = new Failures(S3Config.builder("bucket").build());
+    private final Failures failures = new Failures(config("bucket", at(URI.create("http://localhost"))));
 
     @Test
     void explain_credentialsNamedInAMessageOnly_isUnavailable() {

@@ -1,7 +1,9 @@
 package io.penstock.objectstore;
 
+import static io.penstock.objectstore.TestConfigs.at;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.penstock.objectstore.S3Config.HttpClient;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.Set;
@@ -13,7 +15,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Through every HTTP client, because S3 answers what the fakes only imitate. */
 @ParameterizedClass
-@EnumSource(S3Config.HttpClient.class)
+@EnumSource(HttpClient.class)
 final class MinioContractTest extends ObjectStoreWriteContract {
     @TempDir
     private static Path folder;
@@ -21,9 +23,9 @@ final class MinioContractTest extends ObjectStoreWriteContract {
     private static MinioServer server;
     private static S3Buckets buckets;
 
-    private final S3Config.HttpClient httpClient;
+    private final HttpClient httpClient;
 
-    MinioContractTest(S3Config.HttpClient httpClient) {
+    MinioContractTest(HttpClient httpClient) {
         this.httpClient = httpClient;
     }
 
@@ -45,7 +47,7 @@ final class MinioContractTest extends ObjectStoreWriteContract {
 
     @Override
     protected TestBucket newBucket() throws Exception {
-        return buckets.create(settings -> settings.httpClient(httpClient));
+        return buckets.create(at(server.endpoint()), httpClient);
     }
 
     @Override

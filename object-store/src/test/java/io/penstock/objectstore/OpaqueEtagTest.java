@@ -1,5 +1,7 @@
 package io.penstock.objectstore;
 
+import static io.penstock.objectstore.TestConfigs.at;
+import static io.penstock.objectstore.TestConfigs.config;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -31,11 +33,7 @@ final class OpaqueEtagTest {
     void connect() throws Exception {
         server = new ScriptedServer();
         server.answers(answer("200 OK", "", ""), answer("200 OK", "", "<ListBucketResult></ListBucketResult>"));
-        store = S3ObjectStore.connect(S3Config.builder("bucket")
-                .endpoint(server.uri(""))
-                .pathStyle(true)
-                .credentials(new S3Config.Credentials.Static("id", "secret"))
-                .build());
+        store = S3ObjectStore.connect(config("bucket", at(server.uri(""))));
     }
 
     @AfterEach

@@ -1,5 +1,8 @@
 package io.penstock.objectstore;
 
+import static io.penstock.objectstore.TestConfigs.at;
+import static io.penstock.objectstore.TestConfigs.config;
+import static io.penstock.objectstore.TestConfigs.readTimeout;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -242,12 +245,10 @@ final class OutageTest {
     }
 
     private ObjectStore connect(Duration deadline) throws Exception {
-        return S3ObjectStore.connect(S3Config.builder(BUCKET)
-                .endpoint(proxy.endpoint())
-                .pathStyle(true)
-                .credentials(new S3Config.Credentials.Static("id", "secret"))
-                .readTimeout(Duration.ofMinutes(10))
-                .retries(new RetryPolicy(deadline, deadline))
-                .build());
+        return S3ObjectStore.connect(config(
+                BUCKET,
+                at(proxy.endpoint()),
+                readTimeout(Duration.ofMinutes(10)),
+                new RetryPolicy(deadline, deadline)));
     }
 }

@@ -1,5 +1,8 @@
 package io.penstock.objectstore;
 
+import static io.penstock.objectstore.TestConfigs.at;
+import static io.penstock.objectstore.TestConfigs.config;
+import static io.penstock.objectstore.TestConfigs.readTimeout;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -71,11 +74,8 @@ final class ResponseFuzzTest {
 
     /** @return how many responses were taken */
     private int run(ScriptedServer server, @Nullable Path caFile, int responses) throws Exception {
-        S3Config config = S3Config.builder("bucket")
-                .endpoint(server.uri(""))
-                .readTimeout(Duration.ofMillis(300))
-                .caFile(caFile)
-                .build();
+        S3Config config =
+                config("bucket", at(server.uri(""), caFile), readTimeout(Duration.ofMillis(300)), RetryPolicy.DEFAULT);
         var signer = StaticCredentialsProvider.create(AwsBasicCredentials.create("id", "secret"));
         AtomicInteger taken = new AtomicInteger();
         try (DirectRequests direct =

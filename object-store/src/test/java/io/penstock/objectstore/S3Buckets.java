@@ -1,8 +1,13 @@
 package io.penstock.objectstore;
 
+import io.penstock.objectstore.S3Config.Credentials;
+import io.penstock.objectstore.S3Config.HttpClient;
+import io.penstock.objectstore.S3Config.Integrity;
+import io.penstock.objectstore.S3Config.Limits;
+import io.penstock.objectstore.S3Config.Requester;
+import io.penstock.objectstore.S3Config.Server;
 import java.net.URI;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.UnaryOperator;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.core.sync.RequestBody;
@@ -14,13 +19,11 @@ import software.amazon.awssdk.services.s3.S3Client;
 final class S3Buckets implements AutoCloseable {
     private static final AtomicInteger NEXT = new AtomicInteger();
 
-    private final URI endpoint;
-    private final S3Config.Credentials.Static credentials;
+    private final Requester requester;
     private final S3Client writer;
 
     S3Buckets(URI endpoint, String accessKeyId, String secretAccessKey) {
-        this.endpoint = endpoint;
-        this.credentials = new S3Config.Credentials.Static(accessKeyId, secretAccessKey);
+        this.requester = TestConfigs.requester(new Credentials.Static(accessKeyId, secretAccessKey));
         this.writer = S3Client.builder()
                 .endpointOverride(endpoint)
                 .forcePathStyle(true)
@@ -31,17 +34,16 @@ final class S3Buckets implements AutoCloseable {
                 .build();
     }
 
-    /** How to reach a bucket of this server. */
-    S3Config.Builder config(String bucket) {
-        return S3Config.builder(bucket).endpoint(endpoint).pathStyle(true).credentials(credentials);
-    }
-
-    /** Makes a bucket and connects to it. */
-    ObjectStoreContract.TestBucket create(UnaryOperator<S3Config.Builder> settings) throws Exception {
+    /**
+     * Makes a bucket and connects to it.
+     *
+     * @param server how to reach the one that has the bucket
+     */
+    ObjectStoreContract.TestBucket create(Server server, HttpClient httpClient) throws Exception {
         String bucket = "test-" + NEXT.incrementAndGet();
         writer.createBucket(request -> request.bucket(bucket));
-        S3ObjectStore store =
-                S3ObjectStore.connect(settings.apply(config(bucket)).build());
+        S3ObjectStore store = S3ObjectStore.connect(new S3Config(
+                bucket, server, requester, httpClient, Limits.DEFAULT, Integrity.DEFAULT, RetryPolicy.DEFAULT));
         return new ObjectStoreContract.TestBucket() {
             @Override
             public ObjectStore store() {

@@ -1,11 +1,19 @@
 package io.penstock.objectstore;
 
+import static io.penstock.objectstore.TestConfigs.at;
+import static io.penstock.objectstore.TestConfigs.config;
+import static io.penstock.objectstore.TestConfigs.readTimeout;
+import static io.penstock.objectstore.TestConfigs.requester;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.HotSpotDiagnosticMXBean;
 import com.sun.management.HotSpotDiagnosticMXBean.ThreadDumpFormat;
 import io.penstock.embeddeds3.EmbeddedS3;
+import io.penstock.objectstore.S3Config.Credentials;
+import io.penstock.objectstore.S3Config.HttpClient;
+import io.penstock.objectstore.S3Config.Integrity;
+import io.penstock.objectstore.S3Config.Limits;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.URI;
@@ -45,23 +53,21 @@ final class S3ConnectTest {
 
     @Test
     void connect_bucketThere_opensIt() throws Exception {
-        try (S3ObjectStore store = S3ObjectStore.connect(config("bucket").build())) {
+        try (S3ObjectStore store = S3ObjectStore.connect(config("bucket", at(server.endpoint())))) {
             assertThat(store.bucket()).isEqualTo("bucket");
         }
     }
 
     @Test
     void connect_noSuchBucket_isNotFound() {
-        assertThatThrownBy(() -> S3ObjectStore.connect(config("nothing").build()))
+        assertThatThrownBy(() -> S3ObjectStore.connect(config("nothing", at(server.endpoint()))))
                 .isInstanceOf(ObjectStoreException.NotFound.class)
                 .hasMessageStartingWith("there is no bucket 'nothing'");
     }
 
     @Test
     void connect_wrongSecret_isDeniedInTheStoresWords() {
-        S3Config config = config("bucket")
-                .credentials(new S3Config.Credentials.Static("id", "wrong"))
-                .build();
+        S3Config config = as(new Credentials.Static("id", "wrong"));
 
         assertThatThrownBy(() -> S3ObjectStore.connect(config))
                 .isInstanceOf(ObjectStoreException.AccessDenied.class)
@@ -71,17 +77,14 @@ final class S3ConnectTest {
 
     @Test
     void connect_anonymousWhereNotAllowed_isDenied() {
-        S3Config config = config("bucket")
-                .credentials(new S3Config.Credentials.Anonymous())
-                .build();
+        S3Config config = as(new Credentials.Anonymous());
 
         assertThatThrownBy(() -> S3ObjectStore.connect(config)).isInstanceOf(ObjectStoreException.AccessDenied.class);
     }
 
     @Test
     void connect_nobodyListens_namesTheEndpoint() {
-        S3Config config =
-                config("bucket").endpoint(URI.create("http://127.0.0.1:1")).build();
+        S3Config config = config("bucket", at(URI.create("http://127.0.0.1:1")));
 
         assertThatThrownBy(() -> S3ObjectStore.connect(config))
                 .isInstanceOf(ObjectStoreException.Unavailable.class)
@@ -90,9 +93,7 @@ final class S3ConnectTest {
 
     @Test
     void connect_unknownHost_namesIt() {
-        S3Config config = config("bucket")
-                .endpoint(URI.create("http://no-such-host.invalid"))
-                .build();
+        S3Config config = config("bucket", at(URI.create("http://no-such-host.invalid")));
 
         assertThatThrownBy(() -> S3ObjectStore.connect(config))
                 .isInstanceOf(ObjectStoreException.Unavailable.class)
@@ -104,17 +105,14 @@ final class S3ConnectTest {
     void connect_httpsToAPlainPort_speaksOfTheSecureConnection() {
         URI https = URI.create("https://127.0.0.1:" + server.endpoint().getPort());
 
-        assertThatThrownBy(() ->
-                        S3ObjectStore.connect(config("bucket").endpoint(https).build()))
+        assertThatThrownBy(() -> S3ObjectStore.connect(config("bucket", at(https))))
                 .isInstanceOf(ObjectStoreException.Unavailable.class)
                 .hasMessageContaining("no secure connection");
     }
 
     @Test
     void connect_profileWithoutCredentials_saysWhereItLooked() {
-        S3Config config = config("bucket")
-                .credentials(new S3Config.Credentials.Chain("no-such-profile"))
-                .build();
+        S3Config config = as(new Credentials.Chain("no-such-profile"));
 
         assertThatThrownBy(() -> S3ObjectStore.connect(config))
                 .isInstanceOf(ObjectStoreException.AccessDenied.class)
@@ -127,21 +125,17 @@ final class S3ConnectTest {
         Path empty = Files.createFile(folder.resolve("empty.pem"));
         Path missing = folder.resolve("missing.pem");
 
-        assertThatThrownBy(() ->
-                        S3ObjectStore.connect(config("bucket").caFile(empty).build()))
+        assertThatThrownBy(() -> S3ObjectStore.connect(config("bucket", at(server.endpoint(), empty))))
                 .isInstanceOf(ObjectStoreException.Unavailable.class)
                 .hasMessageContaining("s3.ca-file: " + empty + " holds no certificate");
-        assertThatThrownBy(() ->
-                        S3ObjectStore.connect(config("bucket").caFile(missing).build()))
+        assertThatThrownBy(() -> S3ObjectStore.connect(config("bucket", at(server.endpoint(), missing))))
                 .isInstanceOf(ObjectStoreException.Unavailable.class)
                 .hasMessageContaining("s3.ca-file: " + missing + " does not exist");
     }
 
     @Test
     void connect_refused_leavesNothingRunning() throws Exception {
-        S3Config refused = config("bucket")
-                .credentials(new S3Config.Credentials.Static("id", "wrong"))
-                .build();
+        S3Config refused = as(new Credentials.Static("id", "wrong"));
         long before = watchThreads();
 
         assertThatThrownBy(() -> S3ObjectStore.connect(refused)).isInstanceOf(ObjectStoreException.AccessDenied.class);
@@ -172,8 +166,7 @@ final class S3ConnectTest {
                     response("200 OK", listing),
                     response("403 Forbidden\r\nDate: Sun, 01 Nov 2020 09:00:00 GMT", refusal),
                     response("200 OK", listing));
-            S3Config config = config("bucket").endpoint(skewed.uri("")).build();
-            try (S3ObjectStore store = S3ObjectStore.connect(config)) {
+            try (S3ObjectStore store = S3ObjectStore.connect(config("bucket", at(skewed.uri(""))))) {
                 assertThat(store.list(ListRequest.of("", "")).objects()).isEmpty();
             } finally {
                 SdkGlobalTime.setGlobalTimeOffset(0);
@@ -202,20 +195,23 @@ final class S3ConnectTest {
 
     @Test
     void config_impossibleSetting_namesItAndWhatIsAllowed() {
-        assertThatThrownBy(() -> config("bucket").connections(1).build())
+        assertThatThrownBy(() -> new Limits(1, Duration.ofSeconds(1), Duration.ofSeconds(1)))
                 .hasMessage("connections '1': must be 2 or more");
-        assertThatThrownBy(() -> config("bucket/prefix").build()).hasMessageContaining("bucket 'bucket/prefix'");
-        assertThatThrownBy(() ->
-                        config("bucket").endpoint(URI.create("localhost:9000")).build())
+        assertThatThrownBy(() -> config("bucket/prefix", at(server.endpoint())))
+                .hasMessageContaining("bucket 'bucket/prefix'");
+        assertThatThrownBy(() -> at(URI.create("localhost:9000")))
                 .hasMessageContaining("endpoint 'localhost:9000': must be http://host:port");
-        assertThatThrownBy(() -> config("bucket").readTimeout(Duration.ZERO).build())
-                .hasMessageContaining("read timeout");
+        assertThatThrownBy(() -> readTimeout(Duration.ZERO)).hasMessageContaining("read timeout");
     }
 
-    private static S3Config.Builder config(String bucket) {
-        return S3Config.builder(bucket)
-                .endpoint(server.endpoint())
-                .pathStyle(true)
-                .credentials(new S3Config.Credentials.Static("id", "secret"));
+    private static S3Config as(Credentials credentials) {
+        return new S3Config(
+                "bucket",
+                at(server.endpoint()),
+                requester(credentials),
+                HttpClient.DIRECT,
+                Limits.DEFAULT,
+                Integrity.DEFAULT,
+                RetryPolicy.DEFAULT);
     }
 }

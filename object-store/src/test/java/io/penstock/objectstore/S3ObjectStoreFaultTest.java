@@ -1,5 +1,8 @@
 package io.penstock.objectstore;
 
+import static io.penstock.objectstore.TestConfigs.REQUESTER;
+import static io.penstock.objectstore.TestConfigs.at;
+import static io.penstock.objectstore.TestConfigs.readTimeout;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
@@ -8,6 +11,8 @@ import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.embeddeds3.EmbeddedS3;
 import io.penstock.objectstore.FaultProxy.Break;
+import io.penstock.objectstore.S3Config.HttpClient;
+import io.penstock.objectstore.S3Config.Integrity;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,14 +43,14 @@ final class S3ObjectStoreFaultTest {
     private static EmbeddedS3 server;
     private static TestCertificate certificate;
 
-    private final S3Config.HttpClient httpClient;
+    private final HttpClient httpClient;
     private final boolean encrypted;
     private final CollectingSink sink = new CollectingSink(CONTENT.length);
     private FaultProxy proxy;
     private S3ObjectStore store;
     private ObjectVersion version;
 
-    S3ObjectStoreFaultTest(S3Config.HttpClient httpClient, boolean encrypted) {
+    S3ObjectStoreFaultTest(HttpClient httpClient, boolean encrypted) {
         this.httpClient = httpClient;
         this.encrypted = encrypted;
     }
@@ -223,24 +228,23 @@ final class S3ObjectStoreFaultTest {
 
     /** What is refused to our own connections is asked for once more through the SDK, which can tell why. */
     private int attempts() {
-        return httpClient == S3Config.HttpClient.DIRECT ? 2 : 1;
+        return httpClient == HttpClient.DIRECT ? 2 : 1;
     }
 
     /** Pauses of the layers above the HTTP client take their time and do not depend on it. */
     private void onceForAllClients() {
-        assumeThat(httpClient).isEqualTo(S3Config.HttpClient.SDK);
+        assumeThat(httpClient).isEqualTo(HttpClient.SDK);
     }
 
     private S3ObjectStore connect(Duration readTimeout, Duration retryDeadline) throws Exception {
-        return S3ObjectStore.connect(S3Config.builder(BUCKET)
-                .endpoint(proxy.endpoint())
-                .pathStyle(true)
-                .credentials(new S3Config.Credentials.Static("id", "secret"))
-                .httpClient(httpClient)
-                .caFile(encrypted ? certificate.pem() : null)
-                .readTimeout(readTimeout)
-                .retries(new RetryPolicy(retryDeadline, Duration.ZERO))
-                .build());
+        return S3ObjectStore.connect(new S3Config(
+                BUCKET,
+                at(proxy.endpoint(), encrypted ? certificate.pem() : null),
+                REQUESTER,
+                httpClient,
+                readTimeout(readTimeout),
+                Integrity.DEFAULT,
+                new RetryPolicy(retryDeadline, Duration.ZERO)));
     }
 
     private void get(ObjectStore from) throws ObjectStoreException, InterruptedException {

@@ -1,6 +1,9 @@
 package io.penstock.objectstore;
 
+import static io.penstock.objectstore.TestConfigs.at;
+
 import io.penstock.embeddeds3.EmbeddedS3;
+import io.penstock.objectstore.S3Config.HttpClient;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -48,7 +51,7 @@ final class S3ProxyContractTest extends ObjectStoreWriteContract {
     @Override
     protected TestBucket newBucket() throws Exception {
         return buckets.create(
-                settings -> encrypted ? settings.endpoint(front.endpoint()).caFile(certificate.pem()) : settings);
+                encrypted ? at(front.endpoint(), certificate.pem()) : at(server.endpoint()), HttpClient.DIRECT);
     }
 
     @Override

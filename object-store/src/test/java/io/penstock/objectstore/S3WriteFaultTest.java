@@ -1,5 +1,8 @@
 package io.penstock.objectstore;
 
+import static io.penstock.objectstore.TestConfigs.at;
+import static io.penstock.objectstore.TestConfigs.config;
+import static io.penstock.objectstore.TestConfigs.readTimeout;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -58,8 +61,7 @@ final class S3WriteFaultTest {
     @AfterEach
     void disconnect() throws Exception {
         proxy.close();
-        try (S3ObjectStore direct =
-                S3ObjectStore.connect(config(BUCKET).endpoint(server.endpoint()).build())) {
+        try (S3ObjectStore direct = S3ObjectStore.connect(config(BUCKET, at(server.endpoint())))) {
             direct.delete(KEY);
         }
         store.close();
@@ -257,7 +259,7 @@ final class S3WriteFaultTest {
     void write_bucketDeleted_isNotFound() throws Exception {
         String gone = "gone";
         server.createBucket(gone);
-        try (S3ObjectStore bereft = S3ObjectStore.connect(config(gone).build())) {
+        try (S3ObjectStore bereft = S3ObjectStore.connect(config(gone, at(proxy.endpoint())))) {
             Files.delete(folder.resolve(gone));
 
             assertThatThrownBy(() -> bereft.put(KEY, BODY, WriteCondition.ALWAYS))
@@ -307,17 +309,8 @@ final class S3WriteFaultTest {
         assertThat(sink.bytes()).isEqualTo(body.bytes());
     }
 
-    private S3Config.Builder config(String bucket) {
-        return S3Config.builder(bucket)
-                .endpoint(proxy.endpoint())
-                .pathStyle(true)
-                .credentials(new S3Config.Credentials.Static("id", "secret"));
-    }
-
     private S3ObjectStore connect(Duration readTimeout, Duration deadline) throws Exception {
-        return S3ObjectStore.connect(config(BUCKET)
-                .readTimeout(readTimeout)
-                .retries(new RetryPolicy(RetryPolicy.DEFAULT.reading(), deadline))
-                .build());
+        RetryPolicy retries = new RetryPolicy(RetryPolicy.DEFAULT.reading(), deadline);
+        return S3ObjectStore.connect(config(BUCKET, at(proxy.endpoint()), readTimeout(readTimeout), retries));
     }
 }

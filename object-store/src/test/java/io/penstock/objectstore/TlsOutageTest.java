@@ -1,5 +1,7 @@
 package io.penstock.objectstore;
 
+import static io.penstock.objectstore.TestConfigs.at;
+import static io.penstock.objectstore.TestConfigs.config;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -8,6 +10,7 @@ import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.embeddeds3.EmbeddedS3;
 import io.penstock.objectstore.FaultProxy.Break;
+import io.penstock.objectstore.S3Config.Limits;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.URI;
@@ -121,12 +124,8 @@ final class TlsOutageTest {
     }
 
     private ObjectStore connect(Duration deadline) throws Exception {
-        return S3ObjectStore.connect(S3Config.builder("bucket")
-                .endpoint(URI.create("https://127.0.0.1:" + cutting.endpoint().getPort()))
-                .pathStyle(true)
-                .credentials(new S3Config.Credentials.Static("id", "secret"))
-                .caFile(certificate)
-                .retries(new RetryPolicy(deadline, deadline))
-                .build());
+        URI endpoint = URI.create("https://127.0.0.1:" + cutting.endpoint().getPort());
+        return S3ObjectStore.connect(
+                config("bucket", at(endpoint, certificate), Limits.DEFAULT, new RetryPolicy(deadline, deadline)));
     }
 }

@@ -1,0 +1,44 @@
+package io.penstock.objectstore;
+
+import io.penstock.objectstore.S3Config.Credentials;
+import io.penstock.objectstore.S3Config.HttpClient;
+import io.penstock.objectstore.S3Config.Integrity;
+import io.penstock.objectstore.S3Config.Limits;
+import io.penstock.objectstore.S3Config.Requester;
+import io.penstock.objectstore.S3Config.Server;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** How tests reach a bucket of a server of their own. */
+final class TestConfigs {
+    static final Requester REQUESTER = requester(new Credentials.Static("id", "secret"));
+
+    private TestConfigs() {}
+
+    static Server at(URI endpoint) {
+        return at(endpoint, null);
+    }
+
+    /** @param caFile null where the server has no certificate */
+    static Server at(URI endpoint, @Nullable Path caFile) {
+        return new Server(endpoint, null, true, null, caFile);
+    }
+
+    static Requester requester(Credentials credentials) {
+        return new Requester(credentials, false, "penstock-test");
+    }
+
+    static Limits readTimeout(Duration readTimeout) {
+        return new Limits(Limits.DEFAULT.connections(), Limits.DEFAULT.connectTimeout(), readTimeout);
+    }
+
+    static S3Config config(String bucket, Server server) {
+        return config(bucket, server, Limits.DEFAULT, RetryPolicy.DEFAULT);
+    }
+
+    static S3Config config(String bucket, Server server, Limits limits, RetryPolicy retries) {
+        return new S3Config(bucket, server, REQUESTER, HttpClient.DIRECT, limits, Integrity.DEFAULT, retries);
+    }
+}
