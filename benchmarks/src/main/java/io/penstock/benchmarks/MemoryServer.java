@@ -42,7 +42,7 @@ final class MemoryServer {
         OneObjectStore store = new OneObjectStore(size);
         Duration ttl = Duration.ofMinutes(10);
         try (PageCache cache = PageCache.open(new CacheConfig(Path.of(args[2]), 2 * size, 0, size + 256 * MIB));
-                PageFetcher fetcher = new PageFetcher(store, cache, "memory", ReadaheadConfig.defaults());
+                PageFetcher fetcher = new PageFetcher(store, cache, "memory", ReadaheadConfig.DEFAULT);
                 Tree tree = new Tree(store, "", new MetadataConfig(ttl, ttl), System::nanoTime);
                 FileSystem files = new FileSystem(
                         tree,

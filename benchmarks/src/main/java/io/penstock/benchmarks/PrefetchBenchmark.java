@@ -45,7 +45,7 @@ public final class PrefetchBenchmark {
     public static void main(String[] args) throws Exception {
         int rounds = args.length > 1 ? Integer.parseInt(args[1]) : 3;
         try (PageCache cache = PageCache.open(new CacheConfig(Path.of(args[0]), 8 * SIZE, 0, 768 * MIB))) {
-            PrefetchBenchmark benchmark = new PrefetchBenchmark(cache, ReadaheadConfig.defaults());
+            PrefetchBenchmark benchmark = new PrefetchBenchmark(cache, ReadaheadConfig.DEFAULT);
             System.out.println("MiB/s: raw, one stream, eight streams (ratio to raw); ns per read from memory");
             for (int i = 0; i < rounds; i++) {
                 double raw = benchmark.rate(benchmark::raw);

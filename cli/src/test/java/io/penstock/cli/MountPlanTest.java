@@ -40,7 +40,7 @@ class MountPlanTest {
                         Limits.DEFAULT,
                         Integrity.DEFAULT,
                         RetryPolicy.DEFAULT));
-        assertThat(plan.readahead()).isEqualTo(ReadaheadConfig.defaults());
+        assertThat(plan.readahead()).isEqualTo(ReadaheadConfig.DEFAULT);
         assertThat(plan.cache().memoryBytes()).isEqualTo(1L << 30);
         assertThat(plan.mount().source()).isEqualTo("s3://data/a");
         assertThat(plan.mount().readOnly()).isFalse();

@@ -120,7 +120,7 @@ final class Mounted implements AutoCloseable {
         faults = new FaultyObjectStore(delays);
         store = new RecordingObjectStore(faults);
         String namespace = "bucket-" + MOUNTS.incrementAndGet();
-        fetcher = new PageFetcher(store, cache, namespace, ReadaheadConfig.defaults());
+        fetcher = new PageFetcher(store, cache, namespace, ReadaheadConfig.DEFAULT);
         tree = new Tree(store, "", new MetadataConfig(TTL, NEGATIVE_TTL), clock::nanoTime);
         writeback = config == null ? null : open(cache, namespace, config);
         Writing writing = writeback == null ? null : new Writing(store, writeback, exclusive, clock);

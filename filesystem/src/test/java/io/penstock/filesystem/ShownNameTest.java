@@ -22,7 +22,7 @@ class ShownNameTest extends OverOneCache {
         bucket.put("a", "1");
         ObjectVersion version = bucket.head("a").version();
         MetadataConfig config = new MetadataConfig(Mounted.TTL, Mounted.NEGATIVE_TTL);
-        try (PageFetcher fetcher = new PageFetcher(bucket, cache, "shown", ReadaheadConfig.defaults());
+        try (PageFetcher fetcher = new PageFetcher(bucket, cache, "shown", ReadaheadConfig.DEFAULT);
                 Tree tree = new Tree(bucket, "", config, clock::nanoTime)) {
             InodeTable inodes = new InodeTable(tree.root());
             KernelPages pages = new KernelPages();

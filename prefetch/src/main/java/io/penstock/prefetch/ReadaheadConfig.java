@@ -34,7 +34,5 @@ public record ReadaheadConfig(long maxWindowBytes, long rangeSizeBytes, int conc
      * 128 MiB window, 8 MiB ranges, 32 GETs, 4 MiB small files. One connection to S3 gives some 90 MB/s, so 16 ranges in
      * flight bring a stream to 10 Gb/s; two such streams, or 32 random readers, fit side by side.
      */
-    public static ReadaheadConfig defaults() {
-        return new ReadaheadConfig(128 * MIB, 8 * MIB, 32, 4 * MIB);
-    }
+    public static final ReadaheadConfig DEFAULT = new ReadaheadConfig(128 * MIB, 8 * MIB, 32, 4 * MIB);
 }

@@ -48,6 +48,11 @@ public final class Setting<T> {
         return withDefault(text, configuration -> value);
     }
 
+    /** The same setting with the default of the module that it is for. */
+    Setting<T> withDefault(T value) {
+        return withDefault(type.print(value));
+    }
+
     /** The same setting with a default that depends on the machine, the bucket or other settings; null for none. */
     Setting<T> withDefault(String text, Function<Configuration, @Nullable T> compute) {
         return withOriginalDefault(text, configuration -> {

@@ -14,8 +14,12 @@ import static io.penstock.cli.config.ValueType.word;
 
 import io.penstock.filesystem.Passthrough;
 import io.penstock.fuse.Binding;
+import io.penstock.objectstore.RetryPolicy;
 import io.penstock.objectstore.S3Config.Checksums;
 import io.penstock.objectstore.S3Config.HttpClient;
+import io.penstock.objectstore.S3Config.Integrity;
+import io.penstock.objectstore.S3Config.Limits;
+import io.penstock.prefetch.ReadaheadConfig;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -79,7 +83,7 @@ public final class Settings {
                     choice(Checksums.class),
                     "When requests and answers carry checksums beyond the ETag. Older S3-compatible servers refuse"
                             + " them: use required there.")
-            .withDefault("supported");
+            .withDefault(Integrity.DEFAULT.checksums());
 
     public static final Setting<HttpClient> HTTP_CLIENT = Setting.of(
                     "s3.http-client",
@@ -94,9 +98,10 @@ public final class Settings {
                     integer(2, 16_384),
                     "The most connections to the server at once. Writes leave one of them to reads.")
             .withDefault(
-                    "128, or more if readahead.concurrency and upload.concurrency need them",
+                    Limits.DEFAULT.connections()
+                            + ", or more if readahead.concurrency and upload.concurrency need them",
                     configuration -> Math.max(
-                            128,
+                            Limits.DEFAULT.connections(),
                             configuration.get(Settings.READ_CONCURRENCY)
                                     + configuration.get(WriteSettings.UPLOAD_CONCURRENCY)
                                     + OTHER_REQUESTS));
@@ -105,13 +110,13 @@ public final class Settings {
                     "s3.connect-timeout",
                     duration(Duration.ofMillis(1), Duration.ofMinutes(10)),
                     "How long connecting to one of the server's addresses may take.")
-            .withDefault("5s");
+            .withDefault(Limits.DEFAULT.connectTimeout());
 
     public static final Setting<Duration> READ_TIMEOUT = Setting.of(
                     "s3.read-timeout",
                     duration(Duration.ofMillis(1), Duration.ofMinutes(10)),
                     "How long a connection may be silent before it counts as broken and the request is repeated.")
-            .withDefault("15s");
+            .withDefault(Limits.DEFAULT.readTimeout());
 
     public static final Setting<Duration> RETRY_DEADLINE = Setting.of(
                     "s3.retry-deadline",
@@ -119,7 +124,7 @@ public final class Settings {
                     "How long a read, a lookup or a listing waits for a store that is out of reach or in trouble: it"
                         + " fails (EIO) once nothing that it asked for has come for so long, or a few seconds later."
                         + " 0s: after one attempt.")
-            .withDefault("2m");
+            .withDefault(RetryPolicy.DEFAULT.reading());
 
     public static final Setting<URI> PROXY = Setting.of(
                     "s3.proxy", proxy(), "The HTTP proxy to go through, with its port.")
@@ -171,21 +176,21 @@ public final class Settings {
                     mebibytes(0, 64 * GIB),
                     "How far ahead of a sequential reader data is fetched at most; 0 turns it off. All such readers"
                             + " together take at most half of memory.")
-            .withDefault("128MiB");
+            .withDefault(ReadaheadConfig.DEFAULT.maxWindowBytes());
 
     public static final Setting<Long> RANGE_SIZE = Setting.of(
                     "readahead.range-size", mebibytes(MIB, GIB), "The most bytes that one GET request asks for.")
-            .withDefault("8MiB");
+            .withDefault(ReadaheadConfig.DEFAULT.rangeSizeBytes());
 
     public static final Setting<Integer> READ_CONCURRENCY = Setting.of(
                     "readahead.concurrency", integer(1, 4096), "The most GET requests at once.")
-            .withDefault("32");
+            .withDefault(ReadaheadConfig.DEFAULT.concurrency());
 
     public static final Setting<Long> SMALL_FILE = Setting.of(
                     "readahead.small-file",
                     size(0, GIB),
                     "Objects up to this size come whole with their first read; 0 turns it off.")
-            .withDefault("4MiB");
+            .withDefault(ReadaheadConfig.DEFAULT.smallFileBytes());
 
     public static final Setting<Duration> METADATA_TTL = Setting.of(
                     "metadata.ttl",

@@ -9,6 +9,8 @@ import static io.penstock.cli.config.ValueType.path;
 import static io.penstock.cli.config.ValueType.size;
 
 import io.penstock.filesystem.Exclusive;
+import io.penstock.objectstore.RetryPolicy;
+import io.penstock.objectstore.S3Config.Integrity;
 import io.penstock.objectstore.S3Config.UploadChecksums;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackConfig.Close;
@@ -90,14 +92,14 @@ public final class WriteSettings {
                     choice(UploadChecksums.class),
                     "What is sent with each upload for the server to compare. Older S3-compatible servers know only"
                             + " md5, which costs far more.")
-            .withDefault("crc32c");
+            .withDefault(Integrity.DEFAULT.uploadChecksums());
 
     public static final Setting<Boolean> SIGNED_BODIES = Setting.of(
                     "write.sign-bodies",
                     flag(),
                     "Sign the bytes of uploads over plain HTTP too, for servers that insist; it costs about as much as"
                             + " sending them. Over HTTPS they never are.")
-            .withDefault("false");
+            .withDefault(Integrity.DEFAULT.signedPayloads());
 
     public static final Setting<Duration> RETRY_DEADLINE = Setting.of(
                     "write.retry-deadline",
@@ -107,7 +109,7 @@ public final class WriteSettings {
                         + " it has taken nothing of what they send for so long, or a few seconds later. 0s: after one"
                         + " attempt; 36500d: never. What is uploaded behind is tried until it succeeds. The mount"
                         + " stays usable meanwhile.")
-            .withDefault("15m");
+            .withDefault(RetryPolicy.DEFAULT.writing());
 
     public static final Setting<Integer> UPLOAD_CONCURRENCY = Setting.of(
                     "upload.concurrency", integer(1, 4096), "The most uploads (PUT requests) at once.")
