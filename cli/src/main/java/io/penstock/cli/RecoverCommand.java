@@ -7,6 +7,7 @@ import io.penstock.cli.config.ConfigurationException;
 import io.penstock.cli.config.Host;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.RefusingObjectStore;
 import io.penstock.objectstore.S3ObjectStore;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.prefetch.PageFetcher;
@@ -129,7 +130,7 @@ final class RecoverCommand implements Callable<Integer> {
                 throw e;
             }
             spec.commandLine().getErr().println("penstock: " + e.getMessage() + "; going on without it");
-            return new UnreachableStore(plan.target().bucket(), e);
+            return new RefusingObjectStore(plan.target().bucket(), e);
         }
     }
 

@@ -1,25 +1,28 @@
-package io.penstock.cli;
+package io.penstock.objectstore;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
-import io.penstock.objectstore.BodySink;
-import io.penstock.objectstore.ListPage;
-import io.penstock.objectstore.ListRequest;
-import io.penstock.objectstore.MultipartUpload;
-import io.penstock.objectstore.ObjectProperties;
-import io.penstock.objectstore.ObjectStore;
-import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.objectstore.StoredObject;
-import io.penstock.objectstore.UploadBody;
-import io.penstock.objectstore.UploadListener;
-import io.penstock.objectstore.UploadedPart;
-import io.penstock.objectstore.WriteCondition;
 import java.util.List;
 
-/** A bucket that cannot be used now: whatever is asked of it fails in the same way. */
-record UnreachableStore(String bucket, ObjectStoreException why) implements ObjectStore {
+/** A bucket that cannot be used: all that is asked of it fails in the same way, but for what a subclass answers. */
+public class RefusingObjectStore implements ObjectStore {
+    private final String bucket;
+    private final ObjectStoreException why;
+
+    /** @param why what every call throws */
+    public RefusingObjectStore(String bucket, ObjectStoreException why) {
+        this.bucket = bucket;
+        this.why = why;
+    }
+
     @Override
-    public void get(ObjectVersion version, ByteRange range, BodySink sink) throws ObjectStoreException {
+    public String bucket() {
+        return bucket;
+    }
+
+    @Override
+    public void get(ObjectVersion version, ByteRange range, BodySink sink)
+            throws ObjectStoreException, InterruptedException {
         throw why;
     }
 
