@@ -155,6 +155,8 @@ class PassthroughIT {
     private static String[] mappedChecksum(String... arguments) {
         return Stream.concat(
                         Stream.of(
+                                "env",
+                                "--unset=JDK_JAVA_OPTIONS", // java says when it minds them
                                 Path.of(System.getProperty("java.home"), "bin", "java")
                                         .toString(),
                                 "-cp",

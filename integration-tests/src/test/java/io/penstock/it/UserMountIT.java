@@ -83,8 +83,9 @@ final class UserMountIT {
         return Program.shell(
                 scratch,
                 command + " >log 2>&1 & pid=$!\n"
-                        + "for i in $(seq 300); do [ -e \"$1/hello.bin\" ] && break; kill -0 $pid || break; sleep 0.1;"
-                        + " done\n"
+                        + "for i in $(seq 300); do " + AS_USER
+                        + " test -e \"$1/hello.bin\" && break; kill -0 $pid || break;"
+                        + " sleep 0.1; done\n"
                         + then + "; status=$?; wait $pid; echo \"ended with $?\"; cat log; exit $status",
                 mountPoint);
     }
