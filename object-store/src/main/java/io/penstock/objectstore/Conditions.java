@@ -96,10 +96,14 @@ final class Conditions {
         if (known != null) {
             return known;
         }
-        if (probe(kind)) {
-            honoured.putIfAbsent(kind, true);
-        } else {
-            notHonoured(kind);
+        try {
+            if (probe(kind)) {
+                honoured.putIfAbsent(kind, true);
+            } else {
+                notHonoured(kind);
+            }
+        } catch (ObjectStoreException.QuotaExceeded | ObjectStoreException.OutOfSpace _) {
+            return false; // until there is room to probe with: a deletion makes it
         }
         return Boolean.TRUE.equals(honoured.get(kind));
     }
@@ -138,7 +142,7 @@ final class Conditions {
             return refused;
         } finally {
             if (!completed) {
-                uploads.abort(upload);
+                abort(upload);
             }
         }
     }
@@ -193,6 +197,17 @@ final class Conditions {
         }
         remove(key);
         return false;
+    }
+
+    private void abort(MultipartUpload upload) throws InterruptedException {
+        try {
+            uploads.abort(upload);
+        } catch (ObjectStoreException e) {
+            LOG.warn(
+                    "The upload of {} was a probe and cannot be aborted: {}",
+                    requests.failures.object(upload.key()),
+                    e.getMessage());
+        }
     }
 
     private void remove(String key) throws InterruptedException {

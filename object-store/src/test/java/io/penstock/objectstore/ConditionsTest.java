@@ -18,6 +18,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a store that honours conditions on some kinds of requests only is asked, and how conditions are kept there. */
 @Timeout(30)
@@ -164,6 +166,31 @@ final class ConditionsTest {
         store.delete(version(MINE));
 
         assertThat(server.requests().getLast()).contains("If-Match: " + MINE);
+    }
+
+    /** Removing is what makes room. */
+    @ParameterizedTest
+    @ValueSource(strings = {"403 Forbidden QuotaExceeded", "507 Insufficient Storage XMinioStorageFull"})
+    void delete_noRoomToProbeWith_isLookedForUntilThereIs(String answer) throws Exception {
+        int code = answer.lastIndexOf(' ');
+        server.answers(error(answer.substring(0, code), answer.substring(code + 1)), there(MINE), DONE);
+        store.delete(version(MINE));
+        assertThat(server.requests().getLast()).noneMatch(line -> line.startsWith("If-Match"));
+
+        answerProbeOfDelete();
+        server.answers(DONE);
+        store.delete(version(MINE));
+        assertThat(server.requests().getLast()).contains("If-Match: " + MINE);
+    }
+
+    /** Whoever may write may not be allowed to abort. */
+    @Test
+    void complete_abortingIsDenied_isSent() throws Exception {
+        server.answers(CREATED, STORED, REFUSED, PARTS, error("403 Forbidden", "AccessDenied"), COMPLETED);
+
+        store.complete(upload(), parts(), new Unchanged(THEIRS));
+
+        assertThat(server.requests().getLast()).contains("If-Match: " + THEIRS);
     }
 
     private void answerProbeOfDelete() {
