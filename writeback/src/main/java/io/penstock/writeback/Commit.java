@@ -29,6 +29,9 @@ final class Commit implements Runnable {
     /** Of the attempt that runs, or ran last. */
     private volatile Deadline deadline;
 
+    /** What makes the object is not all known here: an earlier run has sent what was staged, or more. */
+    private boolean perhapsMore; // of the thread that runs
+
     private @Nullable Thread thread; // guarded by this
     private boolean cancelled; // guarded by this
 
@@ -83,6 +86,11 @@ final class Commit implements Runnable {
         return changes;
     }
 
+    /** Bytes of what it commits. */
+    long size() {
+        return content.size();
+    }
+
     boolean isBehind() {
         return behind;
     }
@@ -107,7 +115,9 @@ final class Commit implements Runnable {
             }
             ObjectVersion version = commitOrAskWhy();
             if (finish()) { // an interrupt from now on would only close the files that it finds in use
-                file.shared().pages().keep(version, content);
+                if (!perhapsMore) {
+                    file.shared().pages().keep(version, content);
+                }
                 file.succeeded(this, version);
             } else {
                 file.succeededLeft(this, version);
@@ -239,6 +249,7 @@ final class Commit implements Runnable {
         }
         upload.abandon();
         if (same) {
+            perhapsMore = file.unheard().isRecovered();
             return landed.version();
         }
         synchronized (this) {

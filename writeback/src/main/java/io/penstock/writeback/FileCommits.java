@@ -447,12 +447,22 @@ final class FileCommits implements LiveContent.Owner {
         return new FileJournal(bytes.ground().staged(), this::lockedIdentity);
     }
 
-    /** The object is this version now. */
-    void succeeded(Commit commit, ObjectVersion version) {
+    /**
+     * The object is this version now.
+     *
+     * @throws ObjectStoreException.PreconditionFailed if that has not the size of what was to be committed, because an
+     *     earlier run has sent more, and the file was changed since
+     */
+    void succeeded(Commit commit, ObjectVersion version) throws ObjectStoreException.PreconditionFailed {
         Ground old;
         lock.lock();
         try {
-            old = bytes.rebase(version);
+            boolean changed = changes != commit.changes();
+            if (changed && version.size() != commit.size()) {
+                throw new ObjectStoreException.PreconditionFailed(
+                        "'" + key + "' was changed again just before a crash, and since", null);
+            }
+            old = bytes.rebase(version, changed);
             upload = null;
             replaced = null;
             superseded = 0;

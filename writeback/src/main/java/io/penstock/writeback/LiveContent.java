@@ -372,15 +372,19 @@ final class LiveContent implements BlockMemory.Writer {
 
     /**
      * What was frozen is this version now, and frozen no longer: it must not be staged where its successor is. With the
-     * lock held. @return what lay below before, to be released twice: it was the file's and what was frozen's
+     * lock held.
+     *
+     * @param changed whether anything was changed since; else the version is all there is, whatever its size
+     * @return what lay below before, to be released twice: it was the file's and what was frozen's
      */
-    Ground rebase(ObjectVersion version) {
+    Ground rebase(ObjectVersion version, boolean changed) {
         StillContent committed = frozen;
         if (committed == null) {
             throw new IllegalStateException("nothing was to be committed");
         }
         Ground old = ground;
-        content = content.over(version.size(), committed.content());
+        Content above = content.over(version.size(), committed.content());
+        content = changed ? above : new Content(version.size());
         ground = shared.ground(version);
         Ground _ = melt();
         progress.signalAll();

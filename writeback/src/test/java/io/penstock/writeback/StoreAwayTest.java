@@ -24,6 +24,8 @@ import java.nio.ByteBuffer;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -259,6 +261,72 @@ final class StoreAwayTest {
             assertThat(second.writeback.statistics().failedFiles()).isEqualTo(written ? 1 : 0);
             assertThat(text("f")).isEqualTo("0123");
         }
+    }
+
+    /** The same of a file that somebody opens while that is found out. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void crash_afterACommitOfWhatWasNotStaged_isReadByWhoHasItOpen(boolean written) throws Exception {
+        bucket.put("f", "0123456789");
+        CrashingFiles after;
+        TestMount first = mount(files);
+        WrittenFile file = first.writeback.open(bucket.head("f").version());
+        append(file, "abc");
+        file.fsync();
+        file.truncate(4);
+        try (Gate lost = store.holdAnswer(StoreAwayTest::isDecision)) {
+            assertThat(file.bytes().relieve()).isTrue();
+            lost.awaitHeld(1);
+            after = files.crash(Seeded.random(1));
+            first.close();
+        }
+        try (TestMount second = new TestMount(store, after, TestConfig.withMemory(8))) {
+            WrittenFile found = second.writeback.recovered().getFirst();
+            try (Gate asking = store.hold(Call.Head.class::isInstance)) {
+                second.start();
+                asking.awaitHeld(1);
+                assertThat(found.retain()).isTrue();
+                if (written) {
+                    append(found, "more");
+                }
+            }
+            if (written) {
+                assertThatThrownBy(found::commit).isInstanceOf(ObjectStoreException.PreconditionFailed.class);
+                assertThat(found.size()).isEqualTo("0123456789abcmore".length());
+            } else {
+                found.commit();
+                assertContent(found, "0123".getBytes(UTF_8));
+            }
+            found.release();
+            second.writeback.drain();
+        }
+        assertThat(text("f")).isEqualTo("0123");
+    }
+
+    /** What is staged is older than the object. */
+    @Test
+    void crash_afterACommitOfWhatWasNotStaged_cachesNothingOfWhatWas() throws Exception {
+        CrashingFiles after;
+        TestMount first = mount(files);
+        WrittenFile file = first.writeback.create("f", null);
+        append(file, "old");
+        file.fsync();
+        file.write(0, ByteBuffer.wrap("new".getBytes(UTF_8)));
+        try (Gate lost = store.holdAnswer(StoreAwayTest::isDecision)) {
+            assertThat(file.bytes().relieve()).isTrue();
+            lost.awaitHeld(1);
+            after = files.crash(Seeded.random(1));
+            first.close();
+        }
+        List<ObjectVersion> cached = new CopyOnWriteArrayList<>();
+        try (TestMount second = new TestMount(
+                        store, after, TestConfig.withMemory(8), (version, content) -> cached.add(version))
+                .start()) {
+            second.assertNothingLeaks();
+            assertThat(second.told).containsExactly("committed f 3");
+        }
+        assertThat(text("f")).isEqualTo("new");
+        assertThat(cached).isEmpty();
     }
 
     @Test
