@@ -15,6 +15,10 @@ import org.slf4j.LoggerFactory;
 /**
  * What may have been done to a file's object by requests whose answers nobody has heard, because a crash came before them
  * or the connection broke: it was made visible, or its name was removed or taken by another file.
+ *
+ * <p>What is sent may be more than what is staged, however often the latter is brought up to date first: staging may have no
+ * room, which is a reason to commit; what the store is to copy is never staged; and writers go on until the commit begins.
+ * So what a crash finds may be older than what was sent after it.
  */
 final class UnheardAnswers {
     private static final Logger log = LoggerFactory.getLogger(UnheardAnswers.class);

@@ -247,6 +247,47 @@ final class StoreAwayTest {
             first.close();
         }
         assertThat(text("f")).isEqualTo("0123");
+        assertIsLeftAlone(after, written);
+    }
+
+    /** Not all that is committed can be staged first: there may be no room for it. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void crash_afterACommitThatStagingHadNoRoomFor_isTheNewerOrAConflict(boolean written) throws Exception {
+        bucket.put("f", "0123456789");
+        CrashingFiles after;
+        TestMount first = mount(files);
+        WritebackLimits.Values all = first.limits.get();
+        first.limits.set(new WritebackLimits.Values(
+                all.uploads(),
+                all.uploadsPerFile(),
+                all.uploadsWhileStaging(),
+                all.dirtyBytes(),
+                2L * BLOCK_SIZE,
+                all.partBytes()));
+        WrittenFile file = first.writeback.open(bucket.head("f").version());
+        append(file, "abc");
+        file.fsync();
+        file.truncate(4);
+        file.write(4, ByteBuffer.allocate(3 * BLOCK_SIZE));
+        try (Gate lost = store.holdAnswer(StoreAwayTest::isDecision)) {
+            Thread committing = Thread.startVirtualThread(() -> assertThatThrownBy(file::commit));
+            lost.awaitHeld(1);
+            after = files.crash(Seeded.random(1));
+            first.close();
+            committing.join();
+        }
+        assertThat(bucket.head("f").version().size()).isEqualTo(4 + 3L * BLOCK_SIZE);
+        assertIsLeftAlone(after, written);
+    }
+
+    /**
+     * The object is newer than what the crash has left.
+     *
+     * @param written whether that is written to before it is committed
+     */
+    private void assertIsLeftAlone(CrashingFiles after, boolean written) throws Exception {
+        ObjectVersion newer = bucket.head("f").version();
         try (TestMount second = new TestMount(store, after, TestConfig.withMemory(8))) {
             WrittenFile found = second.writeback.recovered().getFirst();
             if (written) {
@@ -259,7 +300,7 @@ final class StoreAwayTest {
             }
             second.writeback.drain();
             assertThat(second.writeback.statistics().failedFiles()).isEqualTo(written ? 1 : 0);
-            assertThat(text("f")).isEqualTo("0123");
+            assertThat(bucket.head("f").version()).isEqualTo(newer);
         }
     }
 
