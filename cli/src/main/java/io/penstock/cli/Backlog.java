@@ -203,6 +203,12 @@ final class Backlog {
         WritebackStatistics now = statistics.get();
         return now.backlogFiles()
                 + (now.backlogFiles() == 1 ? " file, " : " files, ")
-                + ByteSizes.print(now.backlogBytes() >> 20 << 20);
+                + ByteSizes.print(rounded(now.backlogBytes()));
+    }
+
+    /** To what a person reads at a glance: whole units of the largest that it has one of, up to MiB. */
+    private static long rounded(long bytes) {
+        long unit = bytes >= 1 << 20 ? 1 << 20 : bytes >= 1 << 10 ? 1 << 10 : 1;
+        return bytes / unit * unit;
     }
 }

@@ -72,6 +72,18 @@ class BacklogTest {
     }
 
     @Test
+    void watch_ofLessThanAMebibyte_isToldHowMuch() throws Exception {
+        backlog.watch(told::add);
+        statistics.set(left(2, 20_500));
+        assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo("2 files, 20KiB");
+        statistics.set(left(1, 5));
+        assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo("1 file, 5B");
+
+        drained.countDown();
+        backlog.await();
+    }
+
+    @Test
     void await_somethingLeft_isToldUntilAllIsUploaded() throws Exception {
         statistics.set(left(1, 5 * MIB));
         backlog.tell(left -> {
