@@ -44,6 +44,8 @@ final class Conditions {
 
     private static final Logger LOG = LoggerFactory.getLogger(Conditions.class);
 
+    private static final String PROBE = ".penstock-probe-";
+
     /** No object's: it is the MD5 of nothing that anybody knows. */
     private static final Precondition NEVER_MET =
             new Precondition(new Unchanged("\"00000000000000000000000000000000\""), true);
@@ -119,11 +121,11 @@ final class Conditions {
     }
 
     private boolean probe(Kind kind) throws ObjectStoreException, InterruptedException {
-        String key = prefix + ".penstock-probe-" + UUID.randomUUID();
+        String key = prefix + PROBE + UUID.randomUUID();
         try {
             return switch (kind) {
                 case PUT -> isRefused(key, () -> put(key, NEVER_MET));
-                case COMPLETE -> isCompletionRefused(key);
+                case COMPLETE -> isCompletionRefused(prefix + PROBE + "complete");
                 case COPY -> isCopyRefused(key);
                 case DELETE -> isDeletionRefused(key);
             };
@@ -132,7 +134,9 @@ final class Conditions {
         }
     }
 
+    /** @param key the same for all mounts, so that one finds what another has left there because it was killed */
     private boolean isCompletionRefused(String key) throws ObjectStoreException, IOException, InterruptedException {
+        abortLeft(key);
         MultipartUpload upload = uploads.create(key, ObjectProperties.ofNew(key));
         boolean completed = false;
         try {
@@ -144,6 +148,18 @@ final class Conditions {
             if (!completed) {
                 abort(upload);
             }
+        }
+    }
+
+    /** A service, for which nobody waits longer than for one attempt. */
+    private void abortLeft(String key) throws InterruptedException {
+        try {
+            RetryPolicy.ONE_ATTEMPT.forReading().call(() -> {
+                uploads.abortOld(key);
+                return null;
+            });
+        } catch (ObjectStoreException e) {
+            LOG.debug("Uploads of earlier probes, if there are any, stay in the bucket", e);
         }
     }
 

@@ -6,6 +6,8 @@ import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.S3Config.UploadChecksums;
 import java.io.IOException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +20,8 @@ import software.amazon.awssdk.services.s3.model.CompleteMultipartUploadRequest;
 import software.amazon.awssdk.services.s3.model.CompleteMultipartUploadResponse;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
 import software.amazon.awssdk.services.s3.model.CreateMultipartUploadRequest;
+import software.amazon.awssdk.services.s3.model.ListMultipartUploadsRequest;
+import software.amazon.awssdk.services.s3.model.ListMultipartUploadsResponse;
 import software.amazon.awssdk.services.s3.model.ListPartsRequest;
 import software.amazon.awssdk.services.s3.model.ListPartsResponse;
 import software.amazon.awssdk.services.s3.model.UploadPartCopyRequest;
@@ -170,6 +174,24 @@ final class MultipartUploads {
             requests.change(subject(upload), () -> requests.client.abortMultipartUpload(request));
         } catch (ObjectStoreException.NotFound _) {
             // Somebody else has, or it is completed.
+        }
+    }
+
+    /** Aborts what was begun under the key more than a day ago, by the store's clock. */
+    void abortOld(String key) throws ObjectStoreException, InterruptedException {
+        ListMultipartUploadsRequest request = ListMultipartUploadsRequest.builder()
+                .bucket(requests.bucket())
+                .prefix(key) // MinIO finds nothing by less than the whole key
+                .requestPayer(requests.payer)
+                .build();
+        ListMultipartUploadsResponse answer =
+                requests.ask(requests.failures.object(key), () -> requests.client.listMultipartUploads(request));
+        Instant dayAgo = Requests.timeOf(answer).minus(1, ChronoUnit.DAYS);
+        for (var upload : answer.uploads()) {
+            Instant begun = upload.initiated(); // null if the server does not tell
+            if (key.equals(upload.key()) && begun != null && begun.isBefore(dayAgo)) {
+                abort(new MultipartUpload(key, upload.uploadId()));
+            }
         }
     }
 

@@ -36,6 +36,7 @@ final class ConditionsTest {
             "200 OK", "<InitiateMultipartUploadResult><UploadId>probe</UploadId></InitiateMultipartUploadResult>");
     private static final String COMPLETED = withBody(
             "200 OK", "<CompleteMultipartUploadResult><ETag>" + MINE + "</ETag></CompleteMultipartUploadResult>");
+    private static final String NO_UPLOADS = uploads();
     private static final String PARTS = withBody(
             "200 OK",
             "<ListPartsResult><Part><PartNumber>1</PartNumber><ETag>x</ETag><Size>1</Size></Part></ListPartsResult>");
@@ -69,7 +70,7 @@ final class ConditionsTest {
     void complete_onlyPutsAreHonoured_isLookedForAndNotSent() throws Exception {
         server.answers(REFUSED, STORED); // the probe of PutObject, and the PUT
         store.put("mounted/a", BytesBody.random(5, 1), WriteCondition.ABSENT);
-        server.answers(CREATED, STORED, COMPLETED, DONE); // the probe of CompleteMultipartUpload
+        server.answers(NO_UPLOADS, CREATED, STORED, COMPLETED, DONE); // the probe of CompleteMultipartUpload
         server.answers(there(THEIRS), PARTS);
 
         assertThatThrownBy(() -> store.complete(upload(), parts(), new Unchanged(MINE)))
@@ -81,7 +82,7 @@ final class ConditionsTest {
 
     @Test
     void complete_honoured_isSentWithoutALook() throws Exception {
-        server.answers(CREATED, STORED, REFUSED, PARTS, DONE); // the probe, whose upload is aborted
+        server.answers(NO_UPLOADS, CREATED, STORED, REFUSED, PARTS, DONE); // the probe, whose upload is aborted
         server.answers(COMPLETED, COMPLETED);
 
         store.complete(upload(), parts(), new Unchanged(THEIRS));
@@ -89,7 +90,31 @@ final class ConditionsTest {
 
         assertThat(server.requests().getLast()).contains("If-Match: " + THEIRS);
         assertThat(firstLines()).noneMatch(line -> line.startsWith("HEAD /bucket/mounted/a"));
-        assertThat(firstLines()).filteredOn(line -> line.contains("probe")).hasSize(5);
+        assertThat(firstLines()).filteredOn(line -> line.contains("probe")).hasSize(6);
+    }
+
+    @Test
+    void complete_aMountWasKilledWhileItProbed_abortsWhatThatHasLeft() throws Exception {
+        server.answers(
+                uploads(begun("killed", "2026-11-20T11:59:59Z"), begun("probing", "2026-11-20T12:00:01Z")), DONE);
+        server.answers(CREATED, STORED, REFUSED, PARTS, DONE, COMPLETED);
+
+        store.complete(upload(), parts(), new Unchanged(THEIRS));
+
+        assertThat(firstLines())
+                .filteredOn(line -> line.startsWith("DELETE"))
+                .map(line -> line.substring(line.indexOf("uploadId=")))
+                .containsExactly("uploadId=killed HTTP/1.1", "uploadId=probe HTTP/1.1");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"403 Forbidden", "501 Not Implemented", "503 Service Unavailable"})
+    void complete_uploadsAreNotListed_probesNevertheless(String status) throws Exception {
+        server.answers(error(status, "No"), CREATED, STORED, REFUSED, PARTS, DONE, COMPLETED);
+
+        store.complete(upload(), parts(), new Unchanged(THEIRS));
+
+        assertThat(server.requests().getLast()).contains("If-Match: " + THEIRS);
     }
 
     @Test
@@ -211,6 +236,17 @@ final class ConditionsTest {
 
     private static ObjectVersion version(String etag) {
         return new ObjectVersion("mounted/a", etag, 5, Instant.EPOCH);
+    }
+
+    /** What a listing of uploads says that was made on 21 November 2026 at noon. */
+    private static String uploads(String... uploads) {
+        String body = "<ListMultipartUploadsResult>" + String.join("", uploads) + "</ListMultipartUploadsResult>";
+        return withBody("200 OK\r\nDate: Sat, 21 Nov 2026 12:00:00 GMT", body);
+    }
+
+    private static String begun(String id, String time) {
+        return "<Upload><Key>mounted/.penstock-probe-complete</Key><UploadId>" + id + "</UploadId><Initiated>" + time
+                + "</Initiated></Upload>";
     }
 
     /** The answer to a HEAD. */

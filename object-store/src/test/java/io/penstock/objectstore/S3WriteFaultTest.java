@@ -67,6 +67,15 @@ final class S3WriteFaultTest {
         store.close();
     }
 
+    /** Has it find out which conditions are kept: what goes wrong from now on is of the request that is meant. */
+    private static void probe(S3ObjectStore store) throws Exception {
+        store.put("probed", EMPTY, WriteCondition.ABSENT);
+        store.delete("probed");
+        MultipartUpload upload = store.createUpload("probed");
+        store.complete(upload, List.of(store.uploadPart(upload, 1, EMPTY)), WriteCondition.ABSENT);
+        store.delete("probed");
+    }
+
     @Test
     void put_connectionResetMidway_isSentAgain() throws Exception {
         proxy.breakRequestsAfter(1_000_000, 2, Break.RESET);
@@ -88,6 +97,7 @@ final class S3WriteFaultTest {
 
     @Test
     void put_answerLost_isRecognisedByItsContent() throws Exception {
+        probe(store);
         proxy.breakAfter(10, 1, Break.RESET);
 
         ObjectVersion version = store.put(KEY, BODY, WriteCondition.ABSENT);
@@ -135,6 +145,7 @@ final class S3WriteFaultTest {
         "AccessDenied,AccessDenied"
     })
     void complete_finalErrorWithStatus200_isWhatItsCodeSays(String code, String kind) throws Exception {
+        probe(store);
         MultipartUpload upload = store.createUpload(KEY);
         List<UploadedPart> parts = List.of(store.uploadPart(upload, 1, BODY));
         proxy.answer(1, 200, code);
@@ -194,6 +205,7 @@ final class S3WriteFaultTest {
 
     @Test
     void complete_answerLost_isRecognisedAsDone() throws Exception {
+        probe(store);
         MultipartUpload upload = store.createUpload(KEY);
         List<UploadedPart> parts = List.of(store.uploadPart(upload, 1, BODY));
         proxy.breakAfter(10, 1, Break.RESET);
@@ -204,6 +216,7 @@ final class S3WriteFaultTest {
     @Test
     void complete_answerTimesOutAfterItSucceeded_isRecognisedAsDone() throws Exception {
         try (S3ObjectStore impatient = connect(Duration.ofSeconds(1), Duration.ofSeconds(30))) {
+            probe(impatient);
             MultipartUpload upload = impatient.createUpload(KEY);
             List<UploadedPart> parts = List.of(impatient.uploadPart(upload, 1, BODY));
             proxy.breakAfter(10, 1, Break.STALL);
