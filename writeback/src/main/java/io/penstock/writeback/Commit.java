@@ -284,14 +284,23 @@ final class Commit implements Runnable {
     }
 
     /** Waits until the next attempt is due, or somebody waits for this. */
-    private synchronized void pause() throws InterruptedException {
-        enter(Step.PAUSING);
-        for (long rest = pace.notBefore() - System.nanoTime();
-                behind && rest > 0;
-                rest = pace.notBefore() - System.nanoTime()) {
+    private void pause() throws InterruptedException {
+        if (nanosToPause() > 0) {
+            enter(Step.PAUSING);
+            file.pausing();
+            awaitPause();
+        }
+    }
+
+    private synchronized void awaitPause() throws InterruptedException {
+        for (long rest = nanosToPause(); rest > 0; rest = nanosToPause()) {
             wait(TimeUnit.NANOSECONDS.toMillis(rest) + 1);
         }
         enter(Step.PREPARING);
+    }
+
+    private synchronized long nanosToPause() {
+        return behind ? pace.notBefore() - System.nanoTime() : 0;
     }
 
     /** Of the next, after this has failed or was left. */

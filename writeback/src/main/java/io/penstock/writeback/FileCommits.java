@@ -82,8 +82,11 @@ final class FileCommits implements LiveContent.Owner {
     /** No commit begins, because its name is about to change. */
     private boolean held;
 
-    /** One is to begin as soon as it may. */
-    private boolean due;
+    /** One has made way for who stages the file now: the next begins after that. */
+    private boolean madeWay;
+
+    /** At what pace one is to begin as soon as it may; null if none is. */
+    private Pacing.@Nullable Pace due;
 
     /** It is to be committed whatever the object is now. */
     private boolean overwrite;
@@ -161,8 +164,9 @@ final class FileCommits implements LiveContent.Owner {
         return withdrawn;
     }
 
+    /** Whether no commit begins behind for now. */
     boolean isHeld() {
-        return held;
+        return held || madeWay;
     }
 
     boolean isCommitting() {
@@ -221,7 +225,7 @@ final class FileCommits implements LiveContent.Owner {
         if (committing == null && isDirty() && !inVain && !shared.isClosed()) {
             beginBehind();
         }
-        return committing != null || due;
+        return committing != null || due != null;
     }
 
     @Override
@@ -285,7 +289,7 @@ final class FileCommits implements LiveContent.Owner {
                 }
                 announced = noteSuccess(deadline, announced);
                 if (held) {
-                    due = true;
+                    beginBehind();
                     progress.await();
                     deadline.restart(); // it was not the store that was waited for
                 } else {
@@ -349,13 +353,19 @@ final class FileCommits implements LiveContent.Owner {
 
     /** With the lock held. */
     void resume() {
-        boolean begins = due && isDirty() && !shared.isClosed();
         held = false;
-        due = false;
-        if (begins) {
-            beginBehind();
-        }
+        beginDue();
         progress.signalAll();
+    }
+
+    private void beginDue() {
+        Pacing.Pace pace = due;
+        if (pace != null && !isHeld()) {
+            due = null;
+            if (isDirty() && !shared.isClosed()) {
+                beginBehind(pace);
+            }
+        }
     }
 
     /**
@@ -367,8 +377,8 @@ final class FileCommits implements LiveContent.Owner {
     }
 
     private void beginBehind(Pacing.Pace pace) {
-        if (held) {
-            due = true;
+        if (isHeld()) {
+            due = due == null ? pace : due;
         } else if (committing == null) {
             begin(true, pace, shared.deadlineBehind());
         }
@@ -395,8 +405,9 @@ final class FileCommits implements LiveContent.Owner {
 
     /**
      * The file is to be staged, and a commit keeps its data file as it is: waits for that as long as it may soon be done,
-     * the longer the more have been ended that got on, so that one succeeds at last. After that it is ended, and begun again
-     * behind; but the request that decides goes on, over which the file is staged. With the lock held.
+     * the longer the more have been ended that got on, so that one succeeds at last. After that it is ended, and the next
+     * begins behind once {@link #wayTaken} says that the file is staged; but the request that decides goes on, over which
+     * the file is staged. With the lock held.
      */
     void makeWay() throws InterruptedException {
         while (bytes.frozen() != null) {
@@ -408,9 +419,35 @@ final class FileCommits implements LiveContent.Owner {
                 continue;
             }
             superseded += commit.isGettingOn() ? 1 : 0;
+            madeWay = true;
             if (commit.leave()) {
                 bytes.leave();
             }
+        }
+    }
+
+    /** Who has had a commit {@linkplain #makeWay make way} is done. */
+    void wayTaken() {
+        lock.lock();
+        try {
+            if (!madeWay) {
+                return;
+            }
+            madeWay = false;
+            beginDue();
+        } finally {
+            lock.unlock();
+        }
+        file.commitEnded(null);
+    }
+
+    /** The commit that runs waits for its next attempt: nobody need wait for it. */
+    void pausing() {
+        lock.lock();
+        try {
+            progress.signalAll();
+        } finally {
+            lock.unlock();
         }
     }
 

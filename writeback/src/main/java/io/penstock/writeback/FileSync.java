@@ -121,6 +121,7 @@ final class FileSync {
                 }
             }
         } finally {
+            file.wayTaken();
             syncs.unlock();
         }
     }

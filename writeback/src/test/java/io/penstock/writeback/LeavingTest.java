@@ -10,6 +10,8 @@ import io.penstock.testing.Fault;
 import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
 import java.nio.ByteBuffer;
+import java.time.Clock;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -53,6 +55,33 @@ final class LeavingTest {
             assertThat(store.head(key).version().size()).isEqualTo(("content of " + key).length());
         }
         assertThat(files.names()).isEmpty();
+    }
+
+    /** A commit that has made way has not failed. */
+    @Test
+    void stage_ofAClosedFileWhoseCommitPauses_doesNotGiveItUp() throws Exception {
+        long hour = Duration.ofHours(1).toNanos();
+        try (TestMount mount = new TestMount(
+                        away,
+                        files,
+                        TestConfig.withMemory(4),
+                        (version, content) -> {},
+                        Clock.systemUTC(),
+                        new Pacing(hour, hour, hour))
+                .start()) {
+            write(mount, "behind").release();
+            while (away.injected() == 0) {
+                Thread.onSpinWait();
+            }
+            mount.writeback.stage();
+            WrittenFile file = mount.shared.files().iterator().next();
+            assertThat(file.retain()).isTrue();
+            assertThat(mount.writeback.statistics().failedFiles()).isZero();
+            away.heal();
+            file.commit();
+            file.release();
+            mount.assertNothingLeaks();
+        }
     }
 
     @Test

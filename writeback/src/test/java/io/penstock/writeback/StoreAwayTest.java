@@ -392,6 +392,31 @@ final class StoreAwayTest {
         }
     }
 
+    /** Who stages comes before the next commit, and does not wait for one that pauses, however patient. */
+    @Test
+    void closeStaged_whileCommitsPause_waitsForNone() throws Exception {
+        faults.always(Call.Put.class::isInstance, Fault.fail(Unavailable::new));
+        long hour = Duration.ofHours(1).toNanos();
+        Pacing patient = new Pacing(hour, hour, hour);
+        try (TestMount mount = new TestMount(
+                        store, files, TestConfig.withMemory(8), (version, content) -> {}, Clock.systemUTC(), patient)
+                .start()) {
+            WrittenFile file = mount.writeback.create("f", null);
+            StringBuilder all = new StringBuilder();
+            for (int i = 0; i < 200; i++) {
+                append(file, "line " + i);
+                all.append("line ").append(i);
+                file.closeStaged();
+            }
+            assertThat(faults.injected()).isOne();
+            faults.heal();
+            file.commit();
+            file.release();
+            mount.assertNothingLeaks();
+            assertThat(text("f")).isEqualTo(all.toString());
+        }
+    }
+
     @Test
     void commit_whoseAnswerWasLostBeforeMoreWasWritten_isNoConflict() throws Exception {
         try (TestMount mount = mount(files)) {
