@@ -338,9 +338,6 @@ final class Commit implements Runnable {
         if (left) {
             return Long.MAX_VALUE; // it ends at once
         }
-        if (!file.unheard().areHarmless()) {
-            return Long.MAX_VALUE; // what is staged now might stand on a version that is gone
-        }
         long passed = System.nanoTime() - stepBegan;
         return switch (step) {
             case PREPARING -> Math.max(0, patience - passed);

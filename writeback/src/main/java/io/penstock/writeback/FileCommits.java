@@ -412,8 +412,7 @@ final class FileCommits implements LiveContent.Owner {
     void makeWay() throws InterruptedException {
         while (bytes.frozen() != null) {
             Commit commit = committing;
-            long patience = shared.pacing().patience() << Math.min(superseded, MOST_DOUBLED);
-            long nanos = commit == null ? Long.MAX_VALUE : commit.nanosToWait(patience);
+            long nanos = commit == null ? Long.MAX_VALUE : nanosToWait(commit);
             if (commit == null || nanos > 0) {
                 long _ = progress.awaitNanos(nanos);
                 continue;
@@ -424,6 +423,14 @@ final class FileCommits implements LiveContent.Owner {
                 bytes.leave();
             }
         }
+    }
+
+    private long nanosToWait(Commit commit) {
+        if (!unheard.areHarmless()) {
+            commit.awaited();
+            return Long.MAX_VALUE; // what is staged now might stand on a version that is gone
+        }
+        return commit.nanosToWait(shared.pacing().patience() << Math.min(superseded, MOST_DOUBLED));
     }
 
     /** Who has had a commit {@linkplain #makeWay make way} is done. */
@@ -560,23 +567,18 @@ final class FileCommits implements LiveContent.Owner {
 
     /** Nothing of the commit is done any more; the failure is null if it succeeded. */
     void ended(Commit commit, @Nullable Exception failure) {
+        boolean again = commit.isLeft();
+        if (failure != null && !again) {
+            failed(commit, failure); // who waits for what follows finds that
+        }
         bytes.thaw();
         lock.lock();
         try {
             committing = null;
             announcedChanges = committedChanges;
-            boolean again = commit.isLeft();
             if (failure != null) {
                 unheard.failed(failure, !again);
                 changedMeanwhile.toList().forEach(commit.upload()::changed);
-            }
-            if (failure != null && !again) {
-                boolean isFinal = Commit.outlook(failure) == Commit.Outlook.FINAL;
-                reliefAgain = System.nanoTime()
-                        + (isFinal ? Long.MAX_VALUE : shared.pacing().longestPause());
-                if (!unlinked && !(commit.isBehind() && shared.isClosed())) {
-                    error.set(failure);
-                }
             }
             progress.signalAll();
             if (again && isDirty() && !shared.isClosed()) {
@@ -586,6 +588,20 @@ final class FileCommits implements LiveContent.Owner {
             lock.unlock();
         }
         file.commitEnded(failure);
+    }
+
+    private void failed(Commit commit, Exception failure) {
+        lock.lock();
+        try {
+            boolean isFinal = Commit.outlook(failure) == Commit.Outlook.FINAL;
+            reliefAgain = System.nanoTime()
+                    + (isFinal ? Long.MAX_VALUE : shared.pacing().longestPause());
+            if (!unlinked && !(commit.isBehind() && shared.isClosed())) {
+                error.set(failure);
+            }
+        } finally {
+            lock.unlock();
+        }
     }
 
     /**

@@ -417,6 +417,28 @@ final class StoreAwayTest {
         }
     }
 
+    /** Else it would wait for as long as the store is away. */
+    @Test
+    void fsync_whileACommitThatCannotBeRecognisedIsRepeated_failsWithIt() throws Exception {
+        bucket.put("f", new byte[8 * BLOCK_SIZE]);
+        faults.always(Call.Complete.class::isInstance, Fault.fail(Unavailable::new));
+        try (TestMount mount = mount(files)) {
+            WrittenFile file = mount.writeback.open(bucket.head("f").version());
+            file.write(0, ByteBuffer.allocate(1000)); // the store copies the rest
+            file.closeStaged();
+            while (faults.injected() == 0) {
+                Thread.onSpinWait();
+            }
+            append(file, "more");
+            assertThatThrownBy(file::fsync).isInstanceOf(Unavailable.class);
+            faults.heal();
+            file.commit();
+            file.release();
+            mount.assertNothingLeaks();
+            assertThat(stored("f")).hasSize(8 * BLOCK_SIZE + "more".length());
+        }
+    }
+
     @Test
     void commit_whoseAnswerWasLostBeforeMoreWasWritten_isNoConflict() throws Exception {
         try (TestMount mount = mount(files)) {
