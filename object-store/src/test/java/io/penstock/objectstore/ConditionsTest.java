@@ -211,7 +211,7 @@ final class ConditionsTest {
     /** Whoever may write may not be allowed to abort. */
     @Test
     void complete_abortingIsDenied_isSent() throws Exception {
-        server.answers(CREATED, STORED, REFUSED, PARTS, error("403 Forbidden", "AccessDenied"), COMPLETED);
+        server.answers(NO_UPLOADS, CREATED, STORED, REFUSED, PARTS, error("403 Forbidden", "AccessDenied"), COMPLETED);
 
         store.complete(upload(), parts(), new Unchanged(THEIRS));
 
