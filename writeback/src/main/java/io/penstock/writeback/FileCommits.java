@@ -410,7 +410,7 @@ final class FileCommits implements LiveContent.Owner {
      * the file is staged. With the lock held.
      */
     void makeWay() throws InterruptedException {
-        while (bytes.frozen() != null) {
+        while (isInTheWay()) {
             Commit commit = committing;
             long nanos = commit == null ? Long.MAX_VALUE : nanosToWait(commit);
             if (commit == null || nanos > 0) {
@@ -423,6 +423,11 @@ final class FileCommits implements LiveContent.Owner {
                 bytes.leave();
             }
         }
+    }
+
+    /** Whether the file cannot be staged yet: a commit has frozen it, or is about to say what has become of it. */
+    boolean isInTheWay() {
+        return bytes.frozen() != null || (committing != null && !committing.isLeft());
     }
 
     private long nanosToWait(Commit commit) {
@@ -567,18 +572,23 @@ final class FileCommits implements LiveContent.Owner {
 
     /** Nothing of the commit is done any more; the failure is null if it succeeded. */
     void ended(Commit commit, @Nullable Exception failure) {
-        boolean again = commit.isLeft();
-        if (failure != null && !again) {
-            failed(commit, failure); // who waits for what follows finds that
-        }
         bytes.thaw();
         lock.lock();
         try {
             committing = null;
             announcedChanges = committedChanges;
+            boolean again = commit.isLeft();
             if (failure != null) {
                 unheard.failed(failure, !again);
                 changedMeanwhile.toList().forEach(commit.upload()::changed);
+            }
+            if (failure != null && !again) {
+                boolean isFinal = Commit.outlook(failure) == Commit.Outlook.FINAL;
+                reliefAgain = System.nanoTime()
+                        + (isFinal ? Long.MAX_VALUE : shared.pacing().longestPause());
+                if (!unlinked && !(commit.isBehind() && shared.isClosed())) {
+                    error.set(failure);
+                }
             }
             progress.signalAll();
             if (again && isDirty() && !shared.isClosed()) {
@@ -588,20 +598,6 @@ final class FileCommits implements LiveContent.Owner {
             lock.unlock();
         }
         file.commitEnded(failure);
-    }
-
-    private void failed(Commit commit, Exception failure) {
-        lock.lock();
-        try {
-            boolean isFinal = Commit.outlook(failure) == Commit.Outlook.FINAL;
-            reliefAgain = System.nanoTime()
-                    + (isFinal ? Long.MAX_VALUE : shared.pacing().longestPause());
-            if (!unlinked && !(commit.isBehind() && shared.isClosed())) {
-                error.set(failure);
-            }
-        } finally {
-            lock.unlock();
-        }
     }
 
     /**

@@ -102,7 +102,7 @@ final class FileSync {
                     if (!bytes.content().copies().isEmpty()) {
                         return false; // a crash must not leave it at the mercy of what it is copied from
                     }
-                    if (bytes.frozen() != null) {
+                    if (file.isInTheWay()) {
                         file.makeWay();
                         continue;
                     }
