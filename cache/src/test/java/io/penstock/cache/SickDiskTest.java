@@ -344,6 +344,7 @@ final class SickDiskTest {
                 for (int i = 0; 4096 - Files.size(index) % 4096 >= 17; i++) { // what the shortest record takes
                     new TestObject("small-" + i, 4096).store(cache);
                 }
+                cache.awaitWritten(); // else that takes what is to be filled
                 long before = cache.statistics().diskBytes();
                 fill(mounted.path().resolve("other"));
                 await(() -> Files.getFileStore(mounted.path()).getUsableSpace() >= 2L << 20);
