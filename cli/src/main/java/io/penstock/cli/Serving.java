@@ -66,6 +66,7 @@ final class Serving {
         checkOutside(Settings.LOG_FILE);
         checkOutside(WriteSettings.STAGING);
         startLog();
+        HeapWatch.start();
         DeadMount.takeAway(plan.mount().mountPoint()).ifPresent(found -> {
             log.warn("{}", found);
             System.out.println(found);

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 
 /**
  * A bucket mounted by a process of its own, as a user's command would: unmounted and ended by {@link #close}, which
@@ -39,7 +40,14 @@ final class MountedBucket implements AutoCloseable {
      * @param options further options of {@code penstock mount}
      */
     static MountedBucket mount(S3Server server, String bucket, Path scratch, String... options) throws Exception {
-        MountedBucket mounted = start(server, bucket, scratch, options);
+        return mount(Map.of(), server, bucket, scratch, options);
+    }
+
+    /** @param environment further variables of it */
+    static MountedBucket mount(
+            Map<String, String> environment, S3Server server, String bucket, Path scratch, String... options)
+            throws Exception {
+        MountedBucket mounted = start(environment, server, bucket, scratch, options);
         try {
             mounted.awaitReady();
         } catch (Throwable e) {
@@ -51,6 +59,12 @@ final class MountedBucket implements AutoCloseable {
 
     /** {@link #mount}, but returns as soon as the process has been started. */
     static MountedBucket start(S3Server server, String bucket, Path scratch, String... options) throws IOException {
+        return start(Map.of(), server, bucket, scratch, options);
+    }
+
+    private static MountedBucket start(
+            Map<String, String> environment, S3Server server, String bucket, Path scratch, String... options)
+            throws IOException {
         Path mountPoint = scratch.resolve("mnt");
         if (!isMounted(mountPoint)) { // a dead mount there is the start's business
             Files.createDirectories(mountPoint);
@@ -72,6 +86,7 @@ final class MountedBucket implements AutoCloseable {
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
         builder.environment().put("AWS_ACCESS_KEY_ID", server.accessKey());
+        builder.environment().putAll(environment);
         builder.environment().put("AWS_SECRET_ACCESS_KEY", server.secretKey());
         return new MountedBucket(mountPoint, log, builder.start());
     }
