@@ -82,7 +82,12 @@ final class DirectoryReader {
         int index = from;
         boolean any = some;
         while (any ? view.listing().has(index - first) : await(view.listing(), index - first)) {
-            Listing.Entry entry = view.listing().get(index++ - first);
+            Listing.Entry entry = view.listing().get(index - first);
+            if (entry == null && view.listing().hasDropped(index - first)) {
+                view = listAnew(open, view);
+                continue;
+            }
+            index++;
             if (entry == null || view.isShown().contains(entry.name())) {
                 continue;
             }
@@ -102,6 +107,16 @@ final class DirectoryReader {
         // In this order: what is committed in between is in the listing, or was shown before.
         Map<String, Answer> shown = tree.shown(directory);
         return View.of(shown, tree.list(directory));
+    }
+
+    /** The view over another listing, as this one has dropped what is wanted of it. Offsets go on. */
+    private View listAnew(OpenDirectory open, View view) {
+        View fresh = view.over(tree.list(open.directory()));
+        open.rewind(fresh);
+        if (open.isCached()) {
+            kernelListings.distrust(open.inode().number()); // its copy is of two listings
+        }
+        return fresh;
     }
 
     /** What is read next may end up in the kernel's copy: of what was opened, or of nothing that anybody knows. */

@@ -111,6 +111,10 @@ final class KernelNews {
         };
     }
 
+    boolean kernelsForgetDirectories() {
+        return kernels.stream().allMatch(KernelCache::forgetsDirectories);
+    }
+
     /** Has kernels forget names that nobody uses: they look them up again when somebody does. */
     void forget(List<Inode> unused) {
         for (Inode inode : unused) {

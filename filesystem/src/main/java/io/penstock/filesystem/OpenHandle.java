@@ -96,6 +96,11 @@ sealed interface OpenHandle {
                 return new View(java.util.List.copyOf(names), names, listing, edition);
             }
 
+            /** The same names over another listing. */
+            View over(Listing another) {
+                return new View(shown, isShown, another, another.edition());
+            }
+
             /** Whether it is still what {@link #edition} names. */
             boolean isUnchanged() {
                 return !shown.isEmpty() || listing.edition().equals(edition);
@@ -142,7 +147,7 @@ sealed interface OpenHandle {
             return now.edition().equals(edition) && now.isUnchanged();
         }
 
-        /** Goes on with another view: offsets of the former no longer count. */
+        /** Goes on with another view. */
         void rewind(View fresh) {
             view = fresh;
         }

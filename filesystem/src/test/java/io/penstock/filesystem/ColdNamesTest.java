@@ -21,10 +21,15 @@ class ColdNamesTest extends OverOneCache {
     private Mounted m;
     private int mostInUse;
 
-    /** Does as it is asked. */
+    /** Does as it is asked, but for a directory in which it knows something. */
     private final class ForgettingKernel implements KernelCache {
         /** Lookups of each inode. */
         final Map<Long, Integer> known = new HashMap<>();
+
+        /** The directories of those that were looked up by {@link #lookup}. */
+        final Map<Long, Long> parents = new HashMap<>();
+
+        boolean forgetsDirectories;
 
         final List<Long> forgotten = new ArrayList<>();
 
@@ -35,12 +40,29 @@ class ColdNamesTest extends OverOneCache {
         public void dropName(long parent, String name) {}
 
         @Override
+        public boolean forgetsDirectories() {
+            return forgetsDirectories;
+        }
+
+        @Override
         public void forget(long inode, long parent, String name) {
+            if (parents.containsValue(inode)) {
+                return;
+            }
+            parents.remove(inode);
             Integer lookups = known.remove(inode);
             if (lookups != null) { // else it has been asked for it before
                 forgotten.add(inode);
                 m.fs.forget(inode, lookups);
             }
+        }
+
+        long lookup(long parent, String name) throws Exception {
+            long inode = m.fs.lookup(parent, name).inode();
+            known.merge(inode, 1, Integer::sum);
+            parents.put(inode, parent);
+            mostInUse = Math.max(mostInUse, m.fs.inodesInUse());
+            return inode;
         }
     }
 
@@ -95,6 +117,28 @@ class ColdNamesTest extends OverOneCache {
 
         assertThat(mostInUse).isLessThan(Mounted.MOST_NAMES + 2_100);
         assertThat(m.ls(m.lookup("d0").inode(), 100)).hasSize(FILES / DIRECTORIES);
+    }
+
+    @Test
+    void lookup_inMoreDirectoriesThanTheKernelIsToKnow_hasTheseForgottenWithWhatIsInThem() throws Exception {
+        kernel.forgetsDirectories = true;
+        int directories = 2_000;
+        for (int i = 0; i < directories; i++) {
+            for (int j = 0; j < 3; j++) {
+                m.bucket.put("samples/%04d/n/%d".formatted(i, j), "");
+            }
+        }
+
+        long samples = kernel.lookup(FileSystem.ROOT, "samples");
+        for (int i = 0; i < directories; i++) {
+            long sample = kernel.lookup(samples, "%04d".formatted(i));
+            long inner = kernel.lookup(sample, "n");
+            for (int j = 0; j < 3; j++) {
+                kernel.lookup(inner, "" + j);
+            }
+        }
+
+        assertThat(mostInUse).isLessThan(Mounted.MOST_NAMES + 2_100);
     }
 
     @Test

@@ -48,6 +48,78 @@ class DirectoriesTest extends OverOneCache {
     }
 
     @Test
+    void readdir_ofMoreThanIsKept_showsEachOnceAndStatOfThoseJustReadCostsNothing() throws Exception {
+        List<String> names = putMany("d/", 2 * Mounted.MOST_LISTED);
+        long directory = m.lookup("d").inode();
+        m.drainCalls();
+        long handle = m.fs.opendir(directory).handle();
+
+        List<String> seen = new ArrayList<>();
+        long[] offset = {2};
+        int before;
+        do {
+            before = seen.size();
+            int room = before + 2_000;
+            m.fs.readdir(handle, offset[0], (name, attributes, next) -> {
+                if (seen.size() == room) {
+                    return false;
+                }
+                offset[0] = next;
+                return seen.add(name);
+            });
+            for (String name : seen.subList(before, seen.size())) {
+                m.lookup("d/" + name);
+            }
+        } while (seen.size() > before);
+
+        assertThat(seen).isEqualTo(names);
+        assertThat(m.drainCalls()).hasSize(20).hasOnlyElementsOfType(Call.List.class);
+        m.fs.releasedir(handle);
+    }
+
+    @Test
+    void readdir_ofMoreThanIsKept_fromAnOffsetLongPassed_showsTheSame() throws Exception {
+        List<String> names = putMany("d/", 2 * Mounted.MOST_LISTED);
+        long directory = m.lookup("d").inode();
+        long handle = m.fs.opendir(directory).handle();
+        assertThat(m.ls(handle, 2, 1_000)).isEqualTo(names);
+
+        assertThat(m.ls(handle, 2 + 1_234, 1_000)).isEqualTo(names.subList(1_234, names.size()));
+        m.fs.releasedir(handle);
+    }
+
+    @Test
+    void readdir_ofMoreThanIsKept_slowerThanAnother_showsEachOnce() throws Exception {
+        List<String> names = putMany("d/", 2 * Mounted.MOST_LISTED);
+        long directory = m.lookup("d").inode();
+        long slow = m.fs.opendir(directory).handle();
+        long[] offset = {2};
+        List<String> seen = new ArrayList<>();
+        m.fs.readdir(slow, offset[0], (name, attributes, next) -> {
+            offset[0] = next;
+            return seen.add(name);
+        });
+
+        assertThat(m.ls(directory, 1_000)).isEqualTo(names);
+
+        seen.addAll(m.ls(slow, offset[0], 1_000));
+        assertThat(seen).isEqualTo(names);
+        m.fs.releasedir(slow);
+    }
+
+    @Test
+    void opendir_againOfMoreThanIsKept_dropsTheKernelsCopy() throws Exception {
+        putMany("d/", 2 * Mounted.MOST_LISTED);
+        long directory = m.lookup("d").inode();
+        m.ls(directory, 1_000);
+
+        OpenFile again = m.fs.opendir(directory);
+
+        assertThat(again.pageCache()).isEqualTo(PageCachePolicy.INVALIDATE);
+        m.fs.releasedir(again.handle());
+    }
+
+    @Test
     void readdir_emptyBucket_showsDots() throws Exception {
         assertThat(m.ls(FileSystem.ROOT, 10)).isEmpty();
     }

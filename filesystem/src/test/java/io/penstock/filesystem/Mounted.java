@@ -58,6 +58,9 @@ final class Mounted implements AutoCloseable {
 
     static final long LARGEST_OBJECT = 1L << 40;
 
+    /** Listed entries that are kept at most; of one directory half of them. */
+    static final int MOST_LISTED = 10_000;
+
     /** Names that the kernel is to know at most. */
     static final int MOST_NAMES = 3_000;
 
@@ -121,7 +124,7 @@ final class Mounted implements AutoCloseable {
         store = new RecordingObjectStore(faults);
         String namespace = "bucket-" + MOUNTS.incrementAndGet();
         fetcher = new PageFetcher(store, cache, namespace, ReadaheadConfig.DEFAULT);
-        tree = new Tree(store, "", new MetadataConfig(TTL, NEGATIVE_TTL), clock::nanoTime);
+        tree = new Tree(store, "", new MetadataConfig(TTL, NEGATIVE_TTL, MOST_LISTED), clock::nanoTime);
         writeback = config == null ? null : open(cache, namespace, config);
         Writing writing = writeback == null ? null : new Writing(store, writeback, exclusive, clock);
         FileSystemConfig files = new FileSystemConfig(

@@ -18,6 +18,11 @@ final class ToldKernel implements KernelCache {
     }
 
     @Override
+    public boolean forgetsDirectories() {
+        return false;
+    }
+
+    @Override
     public void forget(long inode, long parent, String name) {
         told.add("forget " + inode + " of " + parent + "/" + name);
     }

@@ -1,5 +1,6 @@
 package io.penstock.fuse;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -75,6 +76,32 @@ class KernelMountIT extends MountContract {
         // Each step over the bound has two steps forgotten.
         awaitTrue(() -> bucket.fileSystem().inodesInUse() < MountedBucket.MOST_NAMES + 4_000);
         assertThat(run("find", mountPoint.toString(), "-type", "f").lines()).hasSize(files);
+    }
+
+    @Test
+    @Timeout(300)
+    void inodes_ofMoreDirectoriesThanTheKernelIsToKnow_areForgottenButThoseThatSomebodyStandsIn() throws Exception {
+        assumeTrue(bucket.mount().description().matches(".*protocol 7\\.(4[5-9]|[5-9]\\d).*"), "not before Linux 6.18");
+        int directories = 2 * MountedBucket.MOST_NAMES;
+        for (int i = 0; i < directories; i++) {
+            bucket.put("samples/%05d/file".formatted(i), 1, 0);
+        }
+        Process standing = new ProcessBuilder("sh", "-c", "echo; read line; pwd -P; cat file | wc -c")
+                .directory(bucket.path("samples/00000").toFile())
+                .start();
+        try {
+            assertThat(standing.getInputStream().read()).isEqualTo('\n');
+
+            assertThat(run("find", mountPoint.toString(), "-type", "f").lines()).hasSize(directories);
+
+            awaitTrue(() -> bucket.fileSystem().inodesInUse() < MountedBucket.MOST_NAMES + 4_000);
+            standing.getOutputStream().write('\n');
+            standing.getOutputStream().close();
+            assertThat(new String(standing.getInputStream().readAllBytes(), UTF_8))
+                    .isEqualTo(bucket.path("samples/00000") + "\n1\n");
+        } finally {
+            standing.destroyForcibly().waitFor();
+        }
     }
 
     private void awaitAllForgotten() throws Exception {

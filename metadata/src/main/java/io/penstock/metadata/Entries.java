@@ -12,13 +12,19 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The entries of one directory by index and by name, put together from listing pages in any order. An entry keeps its
- * index for good. Not safe for use by several threads: {@link Listing} guards it.
+ * index for good. The first may be dropped: then nothing is known of their names, as of those that have not come yet. (A
+ * listing without order may bring a dropped name once more.) Not safe for use by several threads: {@link Listing} guards
+ * it.
  */
 final class Entries {
     private final Directory directory;
     private final HiddenKeys hidden;
+    /** From index {@link #dropped} on. */
     private final List<Listing.@Nullable Entry> byIndex = new ArrayList<>();
+
     private final Map<String, Integer> indexes = new HashMap<>();
+    /** How many entries were dropped. */
+    private int dropped;
     /** Names whose entry was found wrong and has not been corrected yet. */
     private final Set<String> doubted = new HashSet<>();
     /** Objects of the last page whose names may yet turn out to be directories. */
@@ -43,17 +49,40 @@ final class Entries {
         return directory;
     }
 
+    /** One above the last index, whether the entries are there still or not. */
     int size() {
+        return dropped + byIndex.size();
+    }
+
+    int held() {
         return byIndex.size();
     }
 
+    boolean hasDropped(int index) {
+        return index < dropped;
+    }
+
+    /** Whether what is not here is not in the directory. */
+    boolean isWhole() {
+        return complete && dropped == 0;
+    }
+
+    /** Null if it has gone, or was dropped. */
     Listing.@Nullable Entry get(int index) {
-        return byIndex.get(index);
+        return hasDropped(index) ? null : byIndex.get(index - dropped);
     }
 
     Listing.@Nullable Entry get(String name) {
         Integer index = indexes.get(name);
-        return index == null ? null : byIndex.get(index);
+        return index == null ? null : get(index);
+    }
+
+    /** Drops all but the last {@code kept}. */
+    void drop(int kept) {
+        List<Listing.@Nullable Entry> first = byIndex.subList(0, byIndex.size() - kept);
+        dropped += first.size();
+        first.clear();
+        indexes.values().removeIf(this::hasDropped);
     }
 
     int changes() {
@@ -76,13 +105,18 @@ final class Entries {
         }
         doubted.remove(name);
         String key = directory.key(name);
-        undecided.removeIf(object -> object.key().equals(key) && asOf - object.asOf() >= 0);
+        boolean isNext = undecided.removeIf(object -> object.key().equals(key) && asOf - object.asOf() >= 0);
         Integer index = indexes.get(name);
         switch (answer) {
-            case Node node -> put(name, node, asOf);
+            case Node node -> {
+                // What is not here may have been dropped, and whoever has read it is not to find it twice.
+                if (index != null || isNext || dropped == 0) {
+                    put(name, node, asOf);
+                }
+            }
             case Absent _ -> {
                 if (index != null) {
-                    byIndex.set(index, null);
+                    byIndex.set(index - dropped, null);
                     changes++;
                 }
             }
@@ -154,12 +188,12 @@ final class Entries {
 
     private void put(String name, Node node, long asOf) {
         Listing.Entry entry = new Listing.Entry(name, node, asOf);
-        Integer index = indexes.putIfAbsent(name, byIndex.size());
+        Integer index = indexes.putIfAbsent(name, size());
         if (index == null) {
             byIndex.add(entry);
             changes += complete ? 1 : 0;
         } else {
-            Listing.Entry former = byIndex.set(index, entry);
+            Listing.Entry former = byIndex.set(index - dropped, entry);
             changes += former != null && former.node().equals(node) ? 0 : 1;
         }
     }

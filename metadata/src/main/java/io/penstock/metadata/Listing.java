@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  *      └───far enough ahead, or the store failed───────┘
  * </pre>
  *
+ * <p>One that grows beyond what may be kept of a directory drops its first entries. Who comes from there begins another,
+ * and finds the same entries at the same indexes unless the directory has changed.
+ *
  * <p>Safe for use by any number of threads. The monitor is never held across a call to the store.
  */
 public final class Listing {
@@ -40,6 +43,7 @@ public final class Listing {
     private final LongSupplier nanoClock;
     private final EmptiedDirectories emptied;
     private final PageListener onPage;
+    private final int mostHeld;
     private final long startedAt;
 
     /** Guarded by the monitor, as all that follows. */
@@ -67,7 +71,10 @@ public final class Listing {
         void arrived(Listing listing, int from);
     }
 
-    /** @param onPage called after each page */
+    /**
+     * @param onPage called after each page
+     * @param mostHeld entries: when there are more, a quarter is dropped
+     */
     Listing(
             Directory directory,
             ObjectStore store,
@@ -75,12 +82,14 @@ public final class Listing {
             Executor executor,
             LongSupplier nanoClock,
             EmptiedDirectories emptied,
-            PageListener onPage) {
+            PageListener onPage,
+            int mostHeld) {
         this.store = store;
         this.executor = executor;
         this.nanoClock = nanoClock;
         this.emptied = emptied;
         this.onPage = onPage;
+        this.mostHeld = mostHeld;
         this.startedAt = nanoClock.getAsLong();
         this.entries = new Entries(directory, hidden);
         this.next = ListRequest.of(directory.prefix(), "/");
@@ -118,9 +127,14 @@ public final class Listing {
         return index < entries.size();
     }
 
-    /** The entry at an index that {@link #has}: null if it has gone since it was listed. */
+    /** The entry at an index that {@link #has}: null if it has gone since it was listed, or was dropped. */
     public synchronized @Nullable Entry get(int index) {
         return entries.get(index);
+    }
+
+    /** Whether the entry at this index, of which {@link #get} knows nothing, was dropped. */
+    public synchronized boolean hasDropped(int index) {
+        return entries.hasDropped(index);
     }
 
     /** Names this listing as it is now: what was read of it before, to its end too, holds while the name does. */
@@ -130,17 +144,20 @@ public final class Listing {
 
     /** Whether another opendir at {@code now} may share it. */
     boolean isFresh(long now, long ttlNanos) {
-        return now - startedAt < ttlNanos;
+        return now - startedAt < ttlNanos && !hasDropped(0);
     }
 
     /** Whether this says more of a name than an answer from {@code asOf} does. */
     synchronized boolean supersedes(String name, long asOf) {
         Entry entry = entries.get(name);
-        return entry == null ? next == null && asOf - startedAt < 0 : asOf - entry.asOf() < 0;
+        return entry == null
+                ? (entries.isWhole() || entries.hasDropped(0)) && asOf - startedAt < 0
+                : asOf - entry.asOf() < 0;
     }
 
-    synchronized int size() {
-        return entries.size();
+    /** Entries that it holds. */
+    synchronized int held() {
+        return entries.held();
     }
 
     /** What the listing knows of a name: null if it has not come to it, or what it knows is wrong or too old. */
@@ -152,7 +169,7 @@ public final class Listing {
         if (entry != null) {
             return believed(entry.node(), ttlNanos - (now - entry.asOf()));
         }
-        return next == null ? believed(Absent.ABSENT, negativeTtlNanos - (now - startedAt)) : null;
+        return entries.isWhole() ? believed(Absent.ABSENT, negativeTtlNanos - (now - startedAt)) : null;
     }
 
     private static Tree.@Nullable Believed believed(Answer answer, long nanos) {
@@ -212,6 +229,9 @@ public final class Listing {
         if (next == null) {
             emptied.complete(entries, startedAt);
             entries.complete();
+        }
+        if (entries.held() > mostHeld) {
+            entries.drop(mostHeld - mostHeld / 4);
         }
         fetchIfNear();
         return from;

@@ -1,19 +1,44 @@
 package io.penstock.metadata;
 
+import io.penstock.objectstore.ListRequest;
 import java.time.Duration;
 
 /**
- * How long answers about names are believed. Zero asks the store every time.
+ * How long answers about names are believed, and how many are kept. A time of zero asks the store every time.
  *
  * @param ttl for what exists, and for whole listings; 0 or more
  * @param negativeTtl for what does not exist; 0 or more
+ * @param mostListed listed entries that are kept at most, in all directories together; of one directory, half as many
  */
-public record MetadataConfig(Duration ttl, Duration negativeTtl) {
+public record MetadataConfig(Duration ttl, Duration negativeTtl, int mostListed) {
+    /** Bytes of heap that a listed entry takes, at most. */
+    static final int ENTRY_BYTES = 450;
+
+    /** More are not worth their heap. */
+    private static final int WORTHWHILE = 2_000_000;
+
+    /** So that who reads a directory is never ahead of what is kept of it. */
+    private static final int LEAST_LISTED = 8 * ListRequest.MAX_KEYS;
+
+    /** With half of the heap for what is listed. */
+    public MetadataConfig(Duration ttl, Duration negativeTtl) {
+        this(ttl, negativeTtl, (int) Math.min(WORTHWHILE, Runtime.getRuntime().maxMemory() / 2 / ENTRY_BYTES));
+    }
+
     public MetadataConfig {
         if (ttl.isNegative() || negativeTtl.isNegative()) {
             throw new IllegalArgumentException(
                     "metadata.ttl (" + ttl + ") and metadata.negative-ttl (" + negativeTtl + ") must not be negative");
         }
+        if (mostListed < LEAST_LISTED) {
+            throw new IllegalArgumentException(
+                    mostListed + " listed entries are too few: " + LEAST_LISTED + " at least");
+        }
+    }
+
+    /** Listed entries that are kept of one directory at most. */
+    int mostListedOfOne() {
+        return mostListed / 2;
     }
 
     /** How long anything is worth keeping. */

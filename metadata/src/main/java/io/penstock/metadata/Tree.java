@@ -37,9 +37,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Safe for use by any number of threads. No lock is held across a call to the store.
  */
 public final class Tree implements AutoCloseable {
-    /** Listed entries that are kept at most, in all directories together: some 450 bytes each, half of the heap. */
-    private static final long MAX_LISTED =
-            Math.min(1_000_000, Runtime.getRuntime().maxMemory() / 2 / 450);
+    /** A listing that holds nothing takes as much memory as so many entries. */
+    private static final int LISTING_WEIGHT = 2;
 
     /**
      * After so many names of one directory were asked for one by one, it is listed behind their back: whoever opens 16
@@ -57,6 +56,7 @@ public final class Tree implements AutoCloseable {
     private final Directory root;
     private final long ttlNanos;
     private final long negativeTtlNanos;
+    private final int mostListedOfOne;
     private final LongSupplier nanoClock;
     private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
     private final HiddenKeys hidden;
@@ -90,14 +90,15 @@ public final class Tree implements AutoCloseable {
         this.root = new Directory(prefix);
         this.ttlNanos = TimeUnit.NANOSECONDS.convert(config.ttl());
         this.negativeTtlNanos = TimeUnit.NANOSECONDS.convert(config.negativeTtl());
+        this.mostListedOfOne = config.mostListedOfOne();
         this.nanoClock = nanoClock;
         this.emptied = new EmptiedDirectories(ttlNanos);
         this.hidden = new HiddenKeys(store.bucket());
         this.probe = new NameProbe(store, hidden, executor);
         this.answers = new Answers(this::ask, executor, config, nanoClock, this::correctListing);
         this.listings = Caffeine.newBuilder()
-                .maximumWeight(MAX_LISTED)
-                .weigher((Directory directory, Listing listing) -> listing.size())
+                .maximumWeight(config.mostListed())
+                .weigher((Directory directory, Listing listing) -> LISTING_WEIGHT + listing.held())
                 .ticker(nanoClock::getAsLong)
                 .executor(Runnable::run)
                 .expireAfterWrite(config.ttl())
@@ -186,7 +187,7 @@ public final class Tree implements AutoCloseable {
             return old == null ? null : old.find(name, now, ttlNanos, 2 * negativeTtlNanos);
         }
         AtomicInteger asked = askedOneByOne.getIfPresent(directory);
-        if (asked == null || asked.get() < ASKED_BEFORE_LISTING || listing.size() > MAX_LISTED_UNASKED) {
+        if (asked == null || asked.get() < ASKED_BEFORE_LISTING || listing.held() > MAX_LISTED_UNASKED) {
             return null;
         }
         askedOneByOne.put(directory, asked); // who goes on making files is not to be counted from the start
@@ -246,7 +247,8 @@ public final class Tree implements AutoCloseable {
                 executor,
                 nanoClock,
                 emptied,
-                (listing, from) -> keep(directory, listing, from));
+                (listing, from) -> keep(directory, listing, from),
+                mostListedOfOne);
     }
 
     /**
@@ -437,9 +439,15 @@ public final class Tree implements AutoCloseable {
 
     private void listWhereManyAsk(Directory directory) {
         int count = askedOneByOne.get(directory, _ -> new AtomicInteger()).incrementAndGet();
-        if (count == ASKED_BEFORE_LISTING && !executor.isShutdown()) {
+        if (count == ASKED_BEFORE_LISTING && !executor.isShutdown() && !isTooLarge(directory)) {
             executor.execute(() -> readListing(directory));
         }
+    }
+
+    /** Whether a listing of it is known to be too large to be kept: whoever reads it has more of it than another would. */
+    private boolean isTooLarge(Directory directory) {
+        Listing listing = listings.getIfPresent(directory);
+        return listing != null && listing.hasDropped(0);
     }
 
     private void readListing(Directory directory) {

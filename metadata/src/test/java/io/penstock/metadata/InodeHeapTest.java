@@ -27,6 +27,22 @@ class InodeHeapTest {
         assertThat(each).isBetween(100.0, 280.0); // under 100 it would not have been measured
     }
 
+    @Test
+    void acquire_ofManyDirectories_takesAtMost360BytesOfHeapForEach() {
+        InodeTable table = new InodeTable(new Directory(""));
+        Directory parent = new Directory("imagenet21k/train/");
+        long before = usedHeap();
+
+        for (int i = 0; i < FILES; i++) {
+            String name = "n%07d.PNGS".formatted(i);
+            table.acquire(parent, name, new Directory(parent.prefix() + name + "/"));
+        }
+
+        double each = (usedHeap() - before) / (double) FILES;
+        assertThat(table.size()).isEqualTo(FILES);
+        assertThat(each).isBetween(100.0, 360.0);
+    }
+
     private static void lookUp(InodeTable table) {
         Directory directory = null;
         for (int i = 0; i < FILES; i++) {
@@ -43,7 +59,7 @@ class InodeHeapTest {
     }
 
     /** What is left after collecting until nothing more goes. */
-    private static long usedHeap() {
+    static long usedHeap() {
         long used = Long.MAX_VALUE;
         while (true) {
             System.gc();

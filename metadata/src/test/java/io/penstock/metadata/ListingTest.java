@@ -1,5 +1,6 @@
 package io.penstock.metadata;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -30,6 +31,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class ListingTest {
     private static final int PAGE = ListRequest.MAX_KEYS;
+
+    /** Where few entries are kept. */
+    private static final int MOST_LISTED = 10 * PAGE;
 
     private final ManualClock clock = new ManualClock();
     private final InMemoryObjectStore bucket = new InMemoryObjectStore("bucket", clock, InMemoryObjectStore.Order.UTF8);
@@ -239,6 +243,82 @@ class ListingTest {
 
             assertThat(Listings.names(listing)).isEqualTo(names);
         }
+    }
+
+    @Test
+    void read_ofMoreThanIsKept_showsEachOnceAndHoldsNoMore() throws Exception {
+        List<String> names = putMany(20 * PAGE);
+        try (Tree small = small()) {
+            Listing listing = small.list(small.root());
+            List<String> seen = new ArrayList<>();
+            for (int i = 0; listing.await(i); i++) {
+                seen.add(requireNonNull(listing.get(i)).name());
+                assertThat(listing.held()).isLessThanOrEqualTo(MOST_LISTED / 2);
+            }
+
+            assertThat(seen).isEqualTo(names);
+            assertThat(store.drain()).hasSize(20);
+            assertThat(listing.get(0)).isNull();
+            assertThat(listing.hasDropped(0)).isTrue();
+            assertThat(small.list(small.root())).isNotSameAs(listing);
+        }
+    }
+
+    @Test
+    void lookup_ofWhatAListingHasDropped_asksTheStore() throws Exception {
+        List<String> names = putMany(20 * PAGE);
+        try (Tree small = small()) {
+            Listings.names(small.list(small.root()));
+            store.drain();
+
+            assertThat(small.lookup(small.root(), names.getLast())).isInstanceOf(FileEntry.class);
+            assertThat(store.drain()).isEmpty();
+            assertThat(small.lookup(small.root(), names.getFirst())).isInstanceOf(FileEntry.class);
+            assertThat(small.lookup(small.root(), "00000-absent")).isEqualTo(Absent.ABSENT);
+            assertThat(store.drain()).hasSize(4);
+        }
+    }
+
+    @Test
+    void lookup_ofManyThatAListingHasDropped_leavesItToWhoReadsIt() throws Exception {
+        List<String> names = putMany(20 * PAGE);
+        try (Tree small = small()) {
+            Listings.names(small.list(small.root()));
+            for (String name : names.subList(0, 2 * Tree.ASKED_BEFORE_LISTING)) {
+                small.lookup(small.root(), name);
+            }
+            store.drain();
+
+            assertThat(small.lookup(small.root(), names.getLast())).isInstanceOf(FileEntry.class);
+            assertThat(store.drain()).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void lookup_ofWhatAListingUnderWayHasDropped_isNotListedTwice(boolean deleted) throws Exception {
+        List<String> names = putMany(20 * PAGE);
+        try (Tree small = small()) {
+            Listing listing = small.list(small.root());
+            assertThat(listing.await(10 * PAGE)).isTrue();
+            clock.advance(Duration.ofSeconds(1));
+            if (deleted) {
+                bucket.delete(names.getFirst());
+            }
+
+            small.lookup(small.root(), names.getFirst());
+
+            List<String> rest = new ArrayList<>();
+            for (int i = 10 * PAGE; listing.await(i); i++) {
+                rest.add(requireNonNull(listing.get(i)).name());
+            }
+            assertThat(rest).isEqualTo(names.subList(10 * PAGE, names.size()));
+        }
+    }
+
+    private Tree small() {
+        Duration ttl = Duration.ofSeconds(60);
+        return new Tree(store, "", new MetadataConfig(ttl, ttl, MOST_LISTED), clock::nanoTime);
     }
 
     private Gate holdAnswerAbout(String name) {

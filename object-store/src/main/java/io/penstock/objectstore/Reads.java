@@ -240,7 +240,8 @@ final class Reads {
         Instant seconds = lastModified.truncatedTo(ChronoUnit.SECONDS);
         return new StoredObject(
                 new ObjectVersion(key, etag(etag), size, seconds),
-                Objects.requireNonNullElse(storageClass, DEFAULT_STORAGE_CLASS));
+                // There are few, and very many objects.
+                Objects.requireNonNullElse(storageClass, DEFAULT_STORAGE_CLASS).intern());
     }
 
     static String etag(@Nullable String told) {

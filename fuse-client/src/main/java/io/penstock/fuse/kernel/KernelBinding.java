@@ -72,7 +72,7 @@ public final class KernelBinding {
                     + (agreement.writesBack() ? "writeback cache, " : "")
                     + passthrough.description();
             Operations answering = operations.on(new Connection(device, agreement, passthrough.backingFiles()));
-            Session session = Session.start(device, answering, agreement.maxRequest(), READERS, kernel::detach);
+            Session session = Session.start(device, answering, agreement, READERS, kernel::detach);
             answers = true;
             return new DeviceMount(kernel, session, description);
         } finally {

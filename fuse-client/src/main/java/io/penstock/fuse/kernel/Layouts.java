@@ -381,5 +381,14 @@ final class Layouts {
         static final int SIZE = 16;
     }
 
+    /** No answer: the header's ERROR is the code, its UNIQUE 0. The inodes' numbers follow. */
+    static final class NotifyPruneOut {
+        static final int CODE = 9;
+
+        static final int COUNT = 0;
+
+        static final int SIZE = 16;
+    }
+
     private Layouts() {}
 }

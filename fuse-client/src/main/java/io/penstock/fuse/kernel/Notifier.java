@@ -6,6 +6,7 @@ import io.penstock.core.Errno;
 import io.penstock.filesystem.KernelCache;
 import io.penstock.fuse.kernel.Layouts.NotifyInvalEntryOut;
 import io.penstock.fuse.kernel.Layouts.NotifyInvalInodeOut;
+import io.penstock.fuse.kernel.Layouts.NotifyPruneOut;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -29,9 +30,12 @@ final class Notifier implements KernelCache {
         record Inode(long number, boolean pages) implements Notice {}
 
         record Name(long parent, String name) implements Notice {}
+
+        record Unused(long number) implements Notice {}
     }
 
     private final Device device;
+    private final boolean prunes;
     private final BlockingQueue<Notice> pending = new LinkedBlockingQueue<>(MOST_PENDING);
     private final Thread thread =
             Thread.ofPlatform().daemon().name("fuse notifier").unstarted(this::run);
@@ -39,13 +43,17 @@ final class Notifier implements KernelCache {
     /** The notifier's thread's. */
     private final Reply message = new Reply(LONGEST_NOTICE);
 
-    private Notifier(Device device) {
+    private Notifier(Device device, boolean prunes) {
         this.device = device;
+        this.prunes = prunes;
     }
 
-    /** @param device after its handshake */
-    static Notifier start(Device device) {
-        Notifier notifier = new Notifier(device);
+    /**
+     * @param device after its handshake
+     * @param prunes as {@link Agreement#prunes} has it
+     */
+    static Notifier start(Device device, boolean prunes) {
+        Notifier notifier = new Notifier(device, prunes);
         notifier.thread.start();
         return notifier;
     }
@@ -60,11 +68,18 @@ final class Notifier implements KernelCache {
         add(new Notice.Name(parent, name));
     }
 
+    /** To drop the name of a directory that somebody stands in would take it from under him. */
+    @Override
+    public boolean forgetsDirectories() {
+        return prunes;
+    }
+
     /** What is wrong goes first: half of the room is kept for it. */
     @Override
     public void forget(long inode, long parent, String name) {
         if (pending.size() < MOST_PENDING / 2) {
-            dropName(parent, name); // which lets go of the inode
+            // Without its name the kernel lets go of an inode that nobody uses, too.
+            add(prunes ? new Notice.Unused(inode) : new Notice.Name(parent, name));
         }
     }
 
@@ -113,6 +128,12 @@ final class Notifier implements KernelCache {
                 message.u32(NotifyInvalEntryOut.NAMELEN, bytes.length);
                 message.bytes(NotifyInvalEntryOut.SIZE, bytes);
                 yield message.sealNotice(NotifyInvalEntryOut.CODE, length);
+            }
+            case Notice.Unused(long number) -> {
+                int length = NotifyPruneOut.SIZE + Long.BYTES;
+                message.clear(length).u32(NotifyPruneOut.COUNT, 1);
+                message.u64(NotifyPruneOut.SIZE, number);
+                yield message.sealNotice(NotifyPruneOut.CODE, length);
             }
         };
     }

@@ -50,14 +50,14 @@ final class Session {
     private final AtomicInteger readersInside;
     private final CountDownLatch ended = new CountDownLatch(1);
 
-    private Session(Device device, Operations operations, int maxRequest, int readers, Runnable atEnd) {
+    private Session(Device device, Operations operations, Agreement agreement, int readers, Runnable atEnd) {
         this.device = device;
         this.operations = operations;
         this.atEnd = atEnd;
-        this.notifier = Notifier.start(device);
+        this.notifier = Notifier.start(device, agreement.prunes());
         this.disconnect = operations.connect(notifier);
-        this.replies = new ReplyPool(maxRequest, REPLY_BUDGET);
-        this.requests = new RequestPool(Handshake.requestMemory(maxRequest), LARGE_REQUESTS);
+        this.replies = new ReplyPool(agreement.maxRequest(), REPLY_BUDGET);
+        this.requests = new RequestPool(Handshake.requestMemory(agreement.maxRequest()), LARGE_REQUESTS);
         this.readersInside = new AtomicInteger(readers);
     }
 
@@ -67,8 +67,9 @@ final class Session {
      * @param device after its handshake; closed at the end of the session
      * @param atEnd done before the device is closed: takes the mount away if it still stands, as after an abort
      */
-    static Session start(Device device, Operations operations, int maxRequest, int readers, Runnable atEnd) {
-        Session session = new Session(device, operations, maxRequest, readers, atEnd);
+    static Session start(Device device, Operations operations, Agreement agreement, int readers, Runnable atEnd) {
+        Session session = new Session(device, operations, agreement, readers, atEnd);
+        int maxRequest = agreement.maxRequest();
         for (int i = 0; i < readers; i++) {
             Request request = new Request(Reply.aligned(Handshake.requestMemory(maxRequest)));
             Reply reply = new Reply(maxRequest);

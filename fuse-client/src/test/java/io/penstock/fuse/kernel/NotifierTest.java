@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class NotifierTest {
     private final FakeKernel kernel = new FakeKernel();
     private final Device device = kernel.device();
-    private final Notifier notifier = Notifier.start(device);
+    private final Notifier notifier = Notifier.start(device, true);
 
     @AfterEach
     void nothingIsLeft() throws InterruptedException {
@@ -39,6 +39,25 @@ class NotifierTest {
         notifier.dropName(0x1122, "aü");
 
         assertNotice(3, "2211000000000000 03000000 00000000 61c3bc00");
+    }
+
+    @Test
+    void forget_isEveryByteOfTheStruct() {
+        notifier.forget(0x1122, 0x33, "a");
+
+        assertThat(notifier.forgetsDirectories()).isTrue();
+        assertNotice(9, "01000000 00000000 0000000000000000 2211000000000000");
+    }
+
+    @Test
+    void forget_olderKernel_dropsTheName() throws Exception {
+        Notifier older = Notifier.start(device, false);
+
+        older.forget(0x1122, 0x33, "a");
+
+        assertThat(older.forgetsDirectories()).isFalse();
+        assertNotice(3, "3300000000000000 01000000 00000000 6100");
+        assertThat(older.end(Duration.ofSeconds(20))).isTrue();
     }
 
     private void assertNotice(int code, String body) {

@@ -34,7 +34,8 @@ class SessionTest {
     private final FakeKernel kernel = new FakeKernel();
     private final Scripted operations = new Scripted();
     private final CountDownLatch atEnd = new CountDownLatch(1);
-    private final Session session = Session.start(kernel.device(), operations, MAX_REQUEST, 2, atEnd::countDown);
+    private final Session session =
+            Session.start(kernel.device(), operations, new Agreement(45, MAX_REQUEST, 0), 2, atEnd::countDown);
 
     /** What becomes of a request, and the error number that it must be answered with. */
     private enum Fate {

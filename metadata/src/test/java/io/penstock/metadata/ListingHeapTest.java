@@ -1,0 +1,71 @@
+package io.penstock.metadata;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ListPage;
+import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.StoredObject;
+import io.penstock.testing.ForwardingObjectStore;
+import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.testing.ManualClock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is kept of listings: never more heap than so many entries may take, be they in few directories or in many. */
+@Timeout(60)
+class ListingHeapTest {
+    private static final int MOST_LISTED = 40_000;
+    private static final int LISTED = 5 * MOST_LISTED;
+
+    private final ManualClock clock = new ManualClock();
+
+    /** Makes up a page of files for each directory. */
+    private final class MadeUp extends ForwardingObjectStore {
+        private final int files;
+
+        MadeUp(int files) {
+            super(new InMemoryObjectStore("bucket", clock, InMemoryObjectStore.Order.UTF8));
+            this.files = files;
+        }
+
+        @Override
+        public ListPage list(ListRequest request) {
+            List<StoredObject> page = new ArrayList<>();
+            for (int i = 0; i < files; i++) {
+                String key = request.prefix() + "n%07d.JPEG".formatted(i);
+                String etag = "\"%032x\"".formatted(i);
+                page.add(new StoredObject(new ObjectVersion(key, etag, i, Instant.ofEpochSecond(i)), "STANDARD"));
+            }
+            return new ListPage(page, List.of(), null);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 5, 1_000})
+    void list_ofManyDirectories_keepsAtMostWhatItsEntriesMayTake(int files) throws Exception {
+        list(files, LISTED / 10).close(); // loads the classes
+        long before = InodeHeapTest.usedHeap();
+
+        try (Tree tree = list(files, LISTED)) {
+            long taken = InodeHeapTest.usedHeap() - before;
+            assertThat((double) taken / MOST_LISTED).isBetween(100.0, (double) MetadataConfig.ENTRY_BYTES);
+            assertThat(tree.root().prefix()).isEmpty(); // is not collected before
+        }
+    }
+
+    private Tree list(int files, int entries) throws Exception {
+        Duration ttl = Duration.ofSeconds(60);
+        Tree tree = new Tree(new MadeUp(files), "", new MetadataConfig(ttl, ttl, MOST_LISTED), clock::nanoTime);
+        for (int i = 0; i < entries / Math.max(1, files); i++) {
+            Listing listing = tree.list(new Directory("imagenet21k/train/n%08d/".formatted(i)));
+            assertThat(listing.await(files)).isFalse();
+        }
+        return tree;
+    }
+}
