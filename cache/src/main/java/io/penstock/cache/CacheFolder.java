@@ -77,7 +77,11 @@ public final class CacheFolder implements AutoCloseable {
     void admit(Audience audience) throws IOException {
         Path identity = path().resolve(IDENTITY);
         switch (audience) {
-            case Audience.Anyone() -> Files.deleteIfExists(identity);
+            case Audience.Anyone() -> {
+                if (Files.deleteIfExists(identity)) {
+                    sync(path()); // a power cut must not bring it back beside what others have cached
+                }
+            }
             case Audience.Only(String name) -> {
                 byte[] hash = hash(name);
                 if (!isPlain(identity) || !Arrays.equals(Files.readAllBytes(identity), hash)) {

@@ -275,9 +275,9 @@ final class SharedFile implements LiveFile {
         settle();
     }
 
-    /** Whether somebody has it open for writing. */
+    /** Whether somebody has it open for writing. close(2) ends that: the kernel releases the handle some time later. */
     synchronized boolean isOpenToWrite() {
-        return openers.isAnyToWrite();
+        return openers.isAnyUnflushed();
     }
 
     /** Whether somebody has it open. */

@@ -42,7 +42,7 @@ class WritingModelTest {
     private static final int SLOTS = 3;
     private static final int STEPS = 14;
     private static final int SEQUENCES =
-            Integer.getInteger("penstock.sequences", Boolean.getBoolean("penstock.test.full") ? 10_000 : 2_000);
+            Integer.getInteger("penstock.sequences", Boolean.getBoolean("penstock.test.full") ? 10_000 : 1_000);
 
     // fallocate(2).
     private static final int KEEP_SIZE = 1;

@@ -553,7 +553,9 @@ class WritingTest extends OverWritableMount {
         long inode = m.lookup("a").inode();
 
         assertThat(m.fs.setattr(inode, null, mode(0600)).mode()).isEqualTo(0100640);
-        m.close(file);
+        m.fs.flush(file.handle(), 0); // close(2) returns
+        assertErrno(Errno.EPERM, () -> m.fs.setattr(inode, null, mode(0600)));
+        m.fs.release(file.handle());
         assertErrno(Errno.EPERM, () -> m.fs.setattr(inode, null, mode(0600)));
     }
 

@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 /** A real mount of a bucket in memory, in this process. Whatever a test leaves mounted is detached at the end. */
 final class MountedBucket implements AutoCloseable {
     /** Names that the kernel is to know at most. */
-    static final int MOST_NAMES = 30_000;
+    static final int MOST_NAMES = 5_000;
 
     static final String SOURCE = "s3://bucket/a, b";
     static final int THREADS = 4;

@@ -12,11 +12,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A mount whose Java heap is used up: it ends, says why, and the next one goes on with what was staged. */
+@Tag("long")
 final class HeapUsedUpIT {
     private static final S3Server SERVER = S3Server.shared();
 

@@ -118,7 +118,9 @@ final class MountedBucket implements AutoCloseable {
         long deadline = System.nanoTime() + SECONDS.toNanos(READY_SECONDS);
         // A dead mount may stand there, which the start takes away first: what is mounted once a stat succeeds is
         // another.
-        while (Program.shell(Path.of("/"), "stat -f \"$1\"", mountPoint).exit() != 0 || !isMounted(mountPoint)) {
+        while (!isMounted(mountPoint)
+                || Program.shell(Path.of("/"), "stat -f \"$1\"", mountPoint).exit() != 0
+                || !isMounted(mountPoint)) {
             if (!process.isAlive() || System.nanoTime() > deadline) {
                 throw new AssertionError("not mounted; alive: " + process.isAlive() + "\n" + log());
             }

@@ -58,7 +58,7 @@ class WriteStressIT {
     /** What fsx does. */
     enum Exercise {
         /** Mostly within one block, with and without mmap, committed now and then. */
-        SMALL(256 << 10, 64 << 10, FULL ? 200_000 : 25_000, 0.1),
+        SMALL(256 << 10, 64 << 10, FULL ? 200_000 : 15_000, 0.1),
 
         /** Several blocks and parts, of which most are staged. */
         LARGE(24 << 20, 1 << 20, FULL ? 20_000 : 1_500, 0.5);

@@ -20,8 +20,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What is kept of listings: never more heap than so many entries may take, be they in few directories or in many. */
 @Timeout(60)
 class ListingHeapTest {
-    private static final int MOST_LISTED = 40_000;
-    private static final int LISTED = 5 * MOST_LISTED;
+    private static final int MOST_LISTED = 15_000;
+    private static final int LISTED = 3 * MOST_LISTED;
 
     private final ManualClock clock = new ManualClock();
 

@@ -93,6 +93,8 @@ final class TlsOutageTest {
     void get_handshakesCutPastTheDeadline_saysSoAndNotOfCertificates() throws Exception {
         try (ObjectStore store = connect(Duration.ZERO)) {
             cutting.breakAfter(0, 1000, Break.END);
+            assertThatThrownBy(() -> store.head("key")) // over the connection that the mount's listing has left
+                    .isInstanceOf(ObjectStoreException.Unavailable.class);
 
             assertThatThrownBy(() -> store.head("key"))
                     .isInstanceOf(ObjectStoreException.Unavailable.class)

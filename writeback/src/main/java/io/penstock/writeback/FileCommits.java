@@ -572,10 +572,12 @@ final class FileCommits implements LiveContent.Owner {
 
     /** Nothing of the commit is done any more; the failure is null if it succeeded. */
     void ended(Commit commit, @Nullable Exception failure) {
+        boolean isBehind;
         bytes.thaw();
         lock.lock();
         try {
             committing = null;
+            isBehind = file.isBehind(); // who has it open hears of the failure, and may release it before this goes on
             announcedChanges = committedChanges;
             boolean again = commit.isLeft();
             if (failure != null) {
@@ -597,7 +599,9 @@ final class FileCommits implements LiveContent.Owner {
         } finally {
             lock.unlock();
         }
-        file.commitEnded(failure);
+        if (isBehind) {
+            file.commitEnded(failure);
+        }
     }
 
     /**
