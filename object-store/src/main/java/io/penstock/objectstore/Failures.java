@@ -229,6 +229,10 @@ final class Failures {
         if (none != null) {
             return new ObjectStoreException.AccessDenied(subject + ": no credentials: " + none.getMessage(), failure);
         }
+        if (causeOf(failure, UnreadableListingException.class) != null) {
+            return new ObjectStoreException.Unavailable(
+                    subject + ": " + failure.getMessage() + "; check what lies between here and the store", failure);
+        }
         String server = Objects.toString(config.server().endpoint(), "S3");
         UnknownHostException unknownHost = causeOf(failure, UnknownHostException.class);
         if (unknownHost != null) {

@@ -6,7 +6,6 @@ import io.penstock.objectstore.S3Config.Checksums;
 import java.io.IOException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
@@ -15,14 +14,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.services.s3.model.ChecksumMode;
-import software.amazon.awssdk.services.s3.model.CommonPrefix;
 import software.amazon.awssdk.services.s3.model.EncodingType;
 import software.amazon.awssdk.services.s3.model.GetObjectRequest;
 import software.amazon.awssdk.services.s3.model.GetObjectTaggingRequest;
 import software.amazon.awssdk.services.s3.model.HeadObjectRequest;
 import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
 import software.amazon.awssdk.services.s3.model.ListObjectsV2Request;
-import software.amazon.awssdk.services.s3.model.ListObjectsV2Response;
 import software.amazon.awssdk.services.s3.model.Tag;
 
 /** What is asked of a bucket. Safe for use by any number of threads. */
@@ -30,7 +27,7 @@ final class Reads {
     private static final Logger LOG = LoggerFactory.getLogger(Reads.class);
 
     /** What S3 means where it names no class. */
-    private static final String DEFAULT_STORAGE_CLASS = "STANDARD";
+    static final String DEFAULT_STORAGE_CLASS = "STANDARD";
 
     /** Stands for the entity tag that some servers do not give, S3Proxy for directory markers: no request carries it. */
     static final String NO_ETAG = "\"\"";
@@ -211,27 +208,26 @@ final class Reads {
     }
 
     ListPage list(ListRequest request) throws ObjectStoreException, InterruptedException {
-        ListObjectsV2Request list = ListObjectsV2Request.builder()
+        ListPage page = requests.ask(requests.failures.bucket(), () -> listOnce(request));
+        requests.progressed();
+        return page;
+    }
+
+    private ListPage listOnce(ListRequest request) {
+        Listings.Listing listing = new Listings.Listing(request.prefix());
+        ListObjectsV2Request.Builder list = ListObjectsV2Request.builder()
                 .bucket(requests.bucket())
                 .prefix(emptyToNull(request.prefix()))
                 .delimiter(emptyToNull(request.delimiter()))
                 .startAfter(request.startAfter())
                 .continuationToken(request.continuationToken())
                 .maxKeys(request.maxKeys())
-                // Keys may hold characters that XML cannot carry; the SDK decodes what it says is encoded.
+                // Keys may hold characters that XML cannot carry.
                 .encodingType(EncodingType.URL)
-                .requestPayer(requests.payer)
-                .build();
-        ListObjectsV2Response page =
-                requests.ask(requests.failures.bucket(), () -> requests.client.listObjectsV2(list));
-        requests.progressed();
-        List<StoredObject> objects = page.contents().stream()
-                .map(o -> stored(o.key(), o.eTag(), o.size(), o.lastModified(), o.storageClassAsString()))
-                .toList();
-        List<String> prefixes =
-                page.commonPrefixes().stream().map(CommonPrefix::prefix).toList();
-        return new ListPage(
-                objects, prefixes, Boolean.TRUE.equals(page.isTruncated()) ? page.nextContinuationToken() : null);
+                .requestPayer(requests.payer);
+        listing.addTo(list);
+        requests.client.listObjectsV2(list.build());
+        return listing.page();
     }
 
     /** In whole seconds: HEAD tells no more (RFC 9110, section 5.6.7), and a file is to show one time however it was asked. */

@@ -134,6 +134,7 @@ final class S3Connector {
                                 ? ResponseChecksumValidation.WHEN_SUPPORTED
                                 : ResponseChecksumValidation.WHEN_REQUIRED)
                 .overrideConfiguration(override -> override.retryStrategy(retries)
+                        .addExecutionInterceptor(new Listings())
                         .putAdvancedOption(
                                 SdkAdvancedClientOption.USER_AGENT_PREFIX,
                                 config.requester().userAgent()))

@@ -3,6 +3,7 @@ package io.penstock.testing;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.BodySink;
+import io.penstock.objectstore.KeyOrder;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.MultipartUpload;
@@ -42,9 +43,9 @@ public final class InMemoryObjectStore implements ObjectStore {
 
         Comparator<String> comparator() {
             return switch (this) {
-                case UTF8 -> Utf8Order.COMPARATOR;
+                case UTF8 -> KeyOrder.COMPARATOR;
                 case NONE ->
-                    Comparator.comparingInt(InMemoryObjectStore::scramble).thenComparing(Utf8Order.COMPARATOR);
+                    Comparator.comparingInt(InMemoryObjectStore::scramble).thenComparing(KeyOrder.COMPARATOR);
             };
         }
     }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.CollectingSink;
+import io.penstock.objectstore.KeyOrder;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
@@ -149,7 +150,7 @@ final class InMemoryObjectStoreTest extends ObjectStoreWriteContract {
             String a = randomKey(random);
             String b = randomKey(random);
             int expected = Arrays.compareUnsigned(a.getBytes(UTF_8), b.getBytes(UTF_8));
-            assertThat(Integer.signum(Utf8Order.COMPARATOR.compare(a, b))).isEqualTo(Integer.signum(expected));
+            assertThat(Integer.signum(KeyOrder.COMPARATOR.compare(a, b))).isEqualTo(Integer.signum(expected));
         });
     }
 

@@ -1,0 +1,32 @@
+package io.penstock.objectstore;
+
+import java.util.Comparator;
+
+/** The order in which ordinary buckets list keys: by the bytes of their UTF-8, which is the order of code points. */
+public final class KeyOrder {
+    public static final Comparator<String> COMPARATOR = KeyOrder::compare;
+
+    private KeyOrder() {}
+
+    public static int compare(String a, String b) {
+        int at = mismatch(a, b);
+        if (at == Math.min(a.length(), b.length())) {
+            return Integer.compare(a.length(), b.length());
+        }
+        return Integer.compare(rank(a.charAt(at)), rank(b.charAt(at)));
+    }
+
+    private static int mismatch(String a, String b) {
+        int length = Math.min(a.length(), b.length());
+        int at = 0;
+        while (at < length && a.charAt(at) == b.charAt(at)) {
+            at++;
+        }
+        return at;
+    }
+
+    /** UTF-16 has what lies above U+FFFF, in surrogates, below U+E000 to U+FFFF. */
+    private static int rank(char unit) {
+        return Character.isSurrogate(unit) ? unit + 0x10000 : unit;
+    }
+}

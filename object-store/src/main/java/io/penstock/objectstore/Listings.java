@@ -1,0 +1,102 @@
+package io.penstock.objectstore;
+
+import io.penstock.core.Printable;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Arrays;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.core.exception.SdkClientException;
+import software.amazon.awssdk.core.interceptor.Context;
+import software.amazon.awssdk.core.interceptor.ExecutionAttribute;
+import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
+import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
+import software.amazon.awssdk.http.SdkHttpResponse;
+import software.amazon.awssdk.services.s3.model.ListObjectsV2Request;
+
+/**
+ * Takes the pages of listings out of the SDK's hands: their XML is most of what a listing costs. Requests, signatures,
+ * redirects and refusals stay the SDK's, which gets to read errors as they came and an empty listing instead of a page.
+ */
+final class Listings implements ExecutionInterceptor {
+    /** A thousand keys of 1,024 bytes, each byte of which is encoded, with all that belongs to them, are half of it. */
+    private static final int LARGEST_PAGE = 16 << 20;
+
+    private static final int SMALLEST_BUFFER = 16 << 10;
+
+    /** Most pages fit in; a length that is told is not believed beyond. */
+    private static final int LARGEST_FIRST_BUFFER = 1 << 20;
+
+    private static final byte[] NO_PAGE = {'<', 'L', '/', '>'};
+    private static final ExecutionAttribute<Listing> LISTING = new ExecutionAttribute<>("penstock.Listing");
+
+    /** Where the page of a request is put. Confined to the thread that makes the request. */
+    static final class Listing {
+        private final String prefix;
+        private @Nullable ListPage page;
+
+        /** @param prefix for messages */
+        Listing(String prefix) {
+            this.prefix = prefix;
+        }
+
+        void addTo(ListObjectsV2Request.Builder request) {
+            request.overrideConfiguration(override -> override.putExecutionAttribute(LISTING, this));
+        }
+
+        /** @throws SdkClientException if no page has come */
+        ListPage page() {
+            if (page == null) {
+                throw failure(new UnreadableListingException("it is something else"));
+            }
+            return page;
+        }
+
+        private SdkClientException failure(IOException cause) {
+            return SdkClientException.create(
+                    "the listing of '" + Printable.text(prefix) + "' cannot be read: " + cause.getMessage(), cause);
+        }
+    }
+
+    @Override
+    public Optional<InputStream> modifyHttpResponseContent(
+            Context.ModifyHttpResponse context, ExecutionAttributes attributes) {
+        Listing listing = attributes.getAttribute(LISTING);
+        InputStream body = context.responseBody().orElse(null);
+        if (listing == null || body == null || !context.httpResponse().isSuccessful()) {
+            return context.responseBody();
+        }
+        listing.page = null;
+        try (body) {
+            byte[] document = new byte[bufferFor(context.httpResponse())];
+            int length = 0;
+            int read;
+            while ((read = body.read(document, length, document.length - 1 - length)) >= 0) { // a zero stays behind
+                length += read;
+                if (length >= LARGEST_PAGE) {
+                    throw new UnreadableListingException("it has more than " + (LARGEST_PAGE >> 20) + " MiB");
+                }
+                if (length == document.length - 1) {
+                    document = Arrays.copyOf(document, 2 * document.length);
+                }
+            }
+            listing.page = ListingReader.read(document, length);
+            return Optional.of(
+                    listing.page == null
+                            ? new ByteArrayInputStream(document, 0, length)
+                            : new ByteArrayInputStream(NO_PAGE));
+        } catch (IOException e) {
+            throw listing.failure(e);
+        }
+    }
+
+    /** The body's length if that is told, with room for the zero and for finding the end. */
+    private static int bufferFor(SdkHttpResponse response) {
+        long told = response.firstMatchingHeader("Content-Length")
+                .filter(length -> length.matches("[0-9]{1,9}"))
+                .map(Long::parseLong)
+                .orElse(0L);
+        return Math.clamp(told + 2, SMALLEST_BUFFER, LARGEST_FIRST_BUFFER);
+    }
+}

@@ -1,0 +1,36 @@
+package io.penstock.objectstore;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import org.jspecify.annotations.Nullable;
+
+/** Names in listings of {@code encoding-type=url}: bytes of UTF-8 as {@code %XX}, and {@code +} for a space. */
+final class UrlEncoding {
+    private UrlEncoding() {}
+
+    /** Null if the name is not encoded so. */
+    static @Nullable String decode(String name) {
+        byte[] bytes = name.getBytes(UTF_8);
+        int length = 0;
+        for (int i = 0; i < bytes.length; i++) {
+            byte c = bytes[i];
+            if (c == '%') {
+                int high = i + 2 < bytes.length ? digit(bytes[i + 1]) : -1;
+                int low = i + 2 < bytes.length ? digit(bytes[i + 2]) : -1;
+                if (high < 0 || low < 0) {
+                    return null;
+                }
+                c = (byte) (high << 4 | low);
+                i += 2;
+            } else if (c == '+') {
+                c = ' ';
+            }
+            bytes[length++] = c;
+        }
+        return new String(bytes, 0, length, UTF_8);
+    }
+
+    private static int digit(byte c) {
+        return c < 0 ? -1 : Character.digit(c, 16);
+    }
+}

@@ -1,0 +1,65 @@
+package io.penstock.objectstore;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Which prefixes of namespaces may be used in the element that is open (Namespaces in XML 1.0), and whether the attributes
+ * of a tag may stand together. Confined to one thread.
+ */
+final class XmlPrefixes {
+    private static final String DECLARATION = "xmlns";
+
+    private final List<Declared> declared = new ArrayList<>();
+
+    /** Of the tag: the attributes' names, without the prefixes of those that declare none. */
+    private final Set<String> names = new HashSet<>();
+
+    private final List<String> declares = new ArrayList<>();
+    private final List<String> uses = new ArrayList<>();
+
+    /** @param level of the element that declares it */
+    private record Declared(String prefix, int level) {}
+
+    void beginTag() {
+        names.clear();
+        declares.clear();
+        uses.clear();
+    }
+
+    /** Adds an attribute of the tag; false if it may not stand there. */
+    boolean add(String name, boolean isEmpty) {
+        int colon = name.indexOf(':');
+        if (colon < 0) {
+            return names.add(name);
+        }
+        String prefix = name.substring(0, colon);
+        String local = name.substring(colon + 1);
+        if (prefix.equals(DECLARATION)) {
+            declares.add(local);
+            return names.add(name) && !isEmpty && !local.equals(DECLARATION) && !local.equals("xml");
+        }
+        uses.add(prefix);
+        return names.add(local); // stricter than the rule: two prefixes may stand for one namespace
+    }
+
+    /** All attributes are there; false if one has a prefix that is not declared. */
+    boolean endTag(int level) {
+        declares.forEach(prefix -> declared.add(new Declared(prefix, level)));
+        return uses.stream().allMatch(this::isDeclared);
+    }
+
+    boolean isDeclared(String prefix) {
+        return prefix.equals("xml")
+                || declared.stream().anyMatch(d -> d.prefix().equals(prefix));
+    }
+
+    /** The element of this level is closed. */
+    void forget(int level) {
+        if (!declared.isEmpty()) {
+            declared.removeIf(d -> d.level() >= level);
+        }
+    }
+}
