@@ -63,7 +63,11 @@ record MountPlan(
                         configuration.get(Settings.RANGE_SIZE),
                         configuration.get(Settings.READ_CONCURRENCY),
                         configuration.get(Settings.SMALL_FILE)),
-                new MetadataConfig(configuration.get(Settings.METADATA_TTL), configuration.get(Settings.NEGATIVE_TTL)),
+                new MetadataConfig(
+                        configuration.get(Settings.METADATA_TTL),
+                        configuration.get(Settings.NEGATIVE_TTL),
+                        configuration.get(Settings.PRELOAD),
+                        configuration.get(Settings.LIST_CONCURRENCY)),
                 writeback(configuration),
                 configuration.get(WriteSettings.EXCLUSIVE),
                 new FileSystemConfig(

@@ -96,6 +96,7 @@ final class MountedBucket implements AutoCloseable {
                     .mount(() -> KernelBinding.mount(files, plan.mount()), () -> JnrBinding.mount(files, plan.mount()));
             closers.push(taken.mount()::close);
             times.done("mount");
+            tree.preload();
             return new MountedBucket(cache, fetcher, taken, writeback, backlog, closers);
         } catch (Throwable e) {
             close(closers);

@@ -2,7 +2,6 @@ package io.penstock.metadata;
 
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
-import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import java.util.HashMap;
 import java.util.Map;
@@ -38,22 +37,23 @@ public final class Listing {
     private static final AtomicLong NUMBERS = new AtomicLong();
 
     private final long number = NUMBERS.incrementAndGet();
-    private final ObjectStore store;
+    private final PageSource source;
     private final Executor executor;
     private final LongSupplier nanoClock;
     private final EmptiedDirectories emptied;
     private final PageListener onPage;
     private final int mostHeld;
-    private final long startedAt;
 
-    /** Guarded by the monitor, as all that follows. */
+    /** Nothing in it is from before. Guarded by the monitor, as all that follows. */
+    private long startedAt;
+
     private final Entries entries;
 
     /** The page to fetch next; null when COMPLETE. */
     private @Nullable ListRequest next;
 
     /** Ends with the page in flight; null unless FETCHING. */
-    private @Nullable CompletableFuture<ListPage> inFlight;
+    private @Nullable CompletableFuture<DatedPage> inFlight;
 
     /** When the last page was asked for. */
     private long askedAt;
@@ -63,6 +63,18 @@ public final class Listing {
 
     /** The highest index that a reader asked for. */
     private int furthest;
+
+    /** Where the pages come from. */
+    @FunctionalInterface
+    interface PageSource {
+        DatedPage list(ListRequest request) throws ObjectStoreException, InterruptedException;
+    }
+
+    /**
+     * @param next asks for the page after it; null on the last
+     * @param asOf when the store was asked for what is on it, on the tree's clock: nanoseconds
+     */
+    record DatedPage(ListPage page, @Nullable ListRequest next, long asOf) {}
 
     /** Hears of each page that has arrived, without the monitor. */
     @FunctionalInterface
@@ -77,14 +89,14 @@ public final class Listing {
      */
     Listing(
             Directory directory,
-            ObjectStore store,
+            PageSource source,
             HiddenKeys hidden,
             Executor executor,
             LongSupplier nanoClock,
             EmptiedDirectories emptied,
             PageListener onPage,
             int mostHeld) {
-        this.store = store;
+        this.source = source;
         this.executor = executor;
         this.nanoClock = nanoClock;
         this.emptied = emptied;
@@ -109,7 +121,7 @@ public final class Listing {
      */
     public boolean await(int index) throws ObjectStoreException, InterruptedException {
         while (true) {
-            CompletableFuture<ListPage> page;
+            CompletableFuture<DatedPage> page;
             synchronized (this) {
                 furthest = Math.max(furthest, index);
                 fetchIfNear();
@@ -143,8 +155,8 @@ public final class Listing {
     }
 
     /** Whether another opendir at {@code now} may share it. */
-    boolean isFresh(long now, long ttlNanos) {
-        return now - startedAt < ttlNanos && !hasDropped(0);
+    synchronized boolean isFresh(long now, long ttlNanos) {
+        return now - startedAt < ttlNanos && !entries.hasDropped(0);
     }
 
     /** Whether this says more of a name than an answer from {@code asOf} does. */
@@ -201,15 +213,15 @@ public final class Listing {
         }
     }
 
-    private ListPage fetch(ListRequest request) throws ObjectStoreException, InterruptedException {
-        ListPage page;
+    private DatedPage fetch(ListRequest request) throws ObjectStoreException, InterruptedException {
+        DatedPage page;
         try {
-            page = store.list(request);
+            page = source.list(request);
         } catch (Throwable e) {
             rest();
             throw e;
         }
-        onPage.arrived(this, arrived(request, page));
+        onPage.arrived(this, arrived(page));
         return page;
     }
 
@@ -219,13 +231,16 @@ public final class Listing {
     }
 
     /** @return the index of the page's first entry */
-    private synchronized int arrived(ListRequest request, ListPage page) {
+    private synchronized int arrived(DatedPage page) {
         int from = entries.size();
         inFlight = null;
-        entries.append(page, askedAt);
+        if (page.asOf() - startedAt < 0) {
+            startedAt = page.asOf();
+        }
+        entries.append(page.page(), page.asOf());
         newer.forEach((name, answer) -> entries.correct(name, answer.answer(), answer.asOf()));
         newer.clear();
-        next = page.nextToken() == null ? null : request.next(page.nextToken());
+        next = page.next();
         if (next == null) {
             emptied.complete(entries, startedAt);
             entries.complete();

@@ -9,8 +9,10 @@ import java.time.Duration;
  * @param ttl for what exists, and for whole listings; 0 or more
  * @param negativeTtl for what does not exist; 0 or more
  * @param mostListed listed entries that are kept at most, in all directories together; of one directory, half as many
+ * @param preload whether the whole bucket is listed ahead
+ * @param listConcurrency listing requests that this has under way at once: 1 or more
  */
-public record MetadataConfig(Duration ttl, Duration negativeTtl, int mostListed) {
+public record MetadataConfig(Duration ttl, Duration negativeTtl, int mostListed, Preload preload, int listConcurrency) {
     /** Bytes of heap that a listed entry takes, at most. */
     static final int ENTRY_BYTES = 450;
 
@@ -20,15 +22,39 @@ public record MetadataConfig(Duration ttl, Duration negativeTtl, int mostListed)
     /** So that who reads a directory is never ahead of what is kept of it. */
     private static final int LEAST_LISTED = 8 * ListRequest.MAX_KEYS;
 
+    /** Whether the whole bucket is listed behind everybody's back, as soon as it is mounted. */
+    public enum Preload {
+        /** Each directory is listed when it is entered. */
+        OFF,
+        ON
+    }
+
+    /** Without a listing ahead. */
+    public MetadataConfig(Duration ttl, Duration negativeTtl, int mostListed) {
+        this(ttl, negativeTtl, mostListed, Preload.OFF, 1);
+    }
+
     /** With half of the heap for what is listed. */
+    public MetadataConfig(Duration ttl, Duration negativeTtl, Preload preload, int listConcurrency) {
+        this(ttl, negativeTtl, worthwhile(), preload, listConcurrency);
+    }
+
+    /** With half of the heap for what is listed, and none ahead. */
     public MetadataConfig(Duration ttl, Duration negativeTtl) {
-        this(ttl, negativeTtl, (int) Math.min(WORTHWHILE, Runtime.getRuntime().maxMemory() / 2 / ENTRY_BYTES));
+        this(ttl, negativeTtl, worthwhile());
+    }
+
+    private static int worthwhile() {
+        return (int) Math.min(WORTHWHILE, Runtime.getRuntime().maxMemory() / 2 / ENTRY_BYTES);
     }
 
     public MetadataConfig {
         if (ttl.isNegative() || negativeTtl.isNegative()) {
             throw new IllegalArgumentException(
                     "metadata.ttl (" + ttl + ") and metadata.negative-ttl (" + negativeTtl + ") must not be negative");
+        }
+        if (listConcurrency < 1) {
+            throw new IllegalArgumentException("metadata.list-concurrency is " + listConcurrency + ", not 1 or more");
         }
         if (mostListed < LEAST_LISTED) {
             throw new IllegalArgumentException(

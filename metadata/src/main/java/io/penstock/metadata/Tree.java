@@ -5,6 +5,7 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.Answers.Name;
 import io.penstock.metadata.Inode.Place;
+import io.penstock.metadata.Listing.DatedPage;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
@@ -64,6 +65,7 @@ public final class Tree implements AutoCloseable {
     private final Answers answers;
     private final LocalNames local = new LocalNames();
     private final EmptiedDirectories emptied;
+    private final FlatListing flat;
     private final Cache<Directory, Listing> listings;
 
     /** Listings that others take the place of, which are being read: {@link #listed}. */
@@ -94,6 +96,7 @@ public final class Tree implements AutoCloseable {
         this.nanoClock = nanoClock;
         this.emptied = new EmptiedDirectories(ttlNanos);
         this.hidden = new HiddenKeys(store.bucket());
+        this.flat = new FlatListing(store, prefix, config, executor, nanoClock);
         this.probe = new NameProbe(store, hidden, executor);
         this.answers = new Answers(this::ask, executor, config, nanoClock, this::correctListing);
         this.listings = Caffeine.newBuilder()
@@ -161,7 +164,12 @@ public final class Tree implements AutoCloseable {
         Name asked = new Name(directory, name);
         Answers.Dated known = answers.known(asked);
         if (known == null) {
-            return null;
+            Answers.Dated first = flat.find(directory, name);
+            return first == null
+                            || answers.validNanos(first) == 0
+                            || (listing != null && listing.supersedes(name, first.asOf()))
+                    ? null
+                    : kept(directory, name, first);
         } else if (listing != null && listing.supersedes(name, known.asOf())) {
             answers.forget(asked);
             return null;
@@ -242,13 +250,35 @@ public final class Tree implements AutoCloseable {
     private Listing newListing(Directory directory) {
         return new Listing(
                 directory,
-                store,
+                this::page,
                 hidden,
                 executor,
                 nanoClock,
                 emptied,
                 (listing, from) -> keep(directory, listing, from),
                 mostListedOfOne);
+    }
+
+    /** Whether {@link #preload} has listed all, and it is still believed. */
+    boolean isPreloaded() {
+        return flat.isKnown();
+    }
+
+    private DatedPage page(ListRequest request) throws ObjectStoreException, InterruptedException {
+        DatedPage known = flat.page(request);
+        if (known != null) {
+            return known;
+        }
+        long askedAt = nanoClock.getAsLong();
+        ListPage page = store.list(request);
+        return new DatedPage(page, page.nextToken() == null ? null : request.next(page.nextToken()), askedAt);
+    }
+
+    /** Lists the whole bucket behind everybody's back, if that is configured: from then on it is answered from there. */
+    public void preload() {
+        if (flat.isWanted()) {
+            executor.execute(flat::run);
+        }
     }
 
     /**
@@ -306,6 +336,7 @@ public final class Tree implements AutoCloseable {
 
     /** The store has been changed: this is what it has at the name now. */
     public void changed(Directory directory, String name, Answer answer) {
+        flat.supersede(directory, name);
         answers.set(new Name(directory, name), answer);
     }
 
@@ -359,6 +390,7 @@ public final class Tree implements AutoCloseable {
 
     /** Forgets what is known of a name. */
     public void invalidate(Directory directory, String name) {
+        flat.supersede(directory, name);
         answers.forget(new Name(directory, name));
         forListings(directory, listing -> listing.doubt(name));
     }
@@ -385,6 +417,7 @@ public final class Tree implements AutoCloseable {
     @Override
     public void close() {
         executor.shutdownNow();
+        flat.close();
     }
 
     /**
@@ -429,6 +462,7 @@ public final class Tree implements AutoCloseable {
     }
 
     private void correctListing(Name name, Answers.Dated answer) {
+        flat.heard(name.directory(), name.name(), answer.answer());
         if (answer.answer() instanceof Node) {
             emptied.found(name.directory(), name.name(), answer.asOf());
         } else if (emptied.contains(name.directory(), name.name())) {

@@ -14,6 +14,7 @@ import static io.penstock.cli.config.ValueType.word;
 
 import io.penstock.filesystem.Passthrough;
 import io.penstock.fuse.Binding;
+import io.penstock.metadata.MetadataConfig.Preload;
 import io.penstock.objectstore.RetryPolicy;
 import io.penstock.objectstore.S3Config.Checksums;
 import io.penstock.objectstore.S3Config.HttpClient;
@@ -205,6 +206,20 @@ public final class Settings {
                             + " such names are asked for, while it is listed anew.")
             .withDefault("5s");
 
+    public static final Setting<Preload> PRELOAD = Setting.of(
+                    "metadata.preload",
+                    choice(Preload.class),
+                    "on lists the whole bucket once, as soon as it is mounted: for metadata.ttl its names are answered"
+                            + " from there, which is worth while if that is long. It takes a request for each 1,000"
+                            + " objects, and some 30 to 60 bytes of memory an object.")
+            .withDefault("off");
+
+    public static final Setting<Integer> LIST_CONCURRENCY = Setting.of(
+                    "metadata.list-concurrency",
+                    integer(1, 1024),
+                    "The most listing requests at once while the whole bucket is listed.")
+            .withDefault("16");
+
     public static final Setting<Boolean> READ_ONLY = Setting.of(
                     "read-only", flag(), "Refuse all that writes (Read-only file system); -o ro is the same.")
             .withDefault("false");
@@ -288,7 +303,7 @@ public final class Settings {
             new Group("The server", List.of(ENDPOINT, REGION, PATH_STYLE, CHECKSUMS, PROXY, CA_FILE)),
             new Group("Credentials", List.of(PROFILE, ANONYMOUS, REQUESTER_PAYS)),
             new Group("Cache and memory", List.of(CACHE_DIR, CACHE_SIZE, CACHE_MIN_FREE, CACHE_PRIVATE, MEMORY)),
-            new Group("Names and attributes", List.of(METADATA_TTL, NEGATIVE_TTL)),
+            new Group("Names and attributes", List.of(METADATA_TTL, NEGATIVE_TTL, PRELOAD, LIST_CONCURRENCY)),
             new Group("Permissions", List.of(READ_ONLY, ALLOW_OTHER, UID, GID, FILE_MODE, DIR_MODE)),
             new Group("Readahead", List.of(MAX_WINDOW, RANGE_SIZE, READ_CONCURRENCY, SMALL_FILE, KERNEL_READAHEAD)),
             WriteSettings.WRITING,

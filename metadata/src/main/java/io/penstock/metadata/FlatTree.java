@@ -1,0 +1,108 @@
+package io.penstock.metadata;
+
+import io.penstock.objectstore.ListPage;
+import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.StoredObject;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Answers from a {@link KeyTable} what is asked of a store: what a name is, as {@link NameProbe} does, and pages of
+ * listings, as S3 makes them. Safe for use by any number of threads.
+ */
+final class FlatTree {
+    private static final String DELIMITER = "/";
+
+    private final KeyTable table;
+
+    /** @param table whose owner closes it; what is asked afterwards fails with an IllegalStateException */
+    FlatTree(KeyTable table) {
+        this.table = table;
+    }
+
+    /** @param asOf when the oldest page was asked for that this page rests on */
+    record DatedPage(ListPage page, long asOf) {}
+
+    /** What a name stands for, and when the oldest page was asked for that says so. */
+    Answers.Dated lookup(Directory parent, String name) {
+        String key = parent.key(name);
+        String below = key + DELIMITER;
+        KeyCursor cursor = table.cursor();
+        cursor.seek(key);
+        long asOf = cursor.asOfGap();
+        StoredObject file = null;
+        if (cursor.is(key)) {
+            asOf = cursor.asOf();
+            file = cursor.object();
+            cursor.next();
+        }
+        cursor.advance(below);
+        if (cursor.startsWith(below)) {
+            return new Answers.Dated(new Directory(below), cursor.asOf());
+        }
+        asOf = KeyCursor.older(asOf, cursor.asOfGap());
+        return new Answers.Dated(file == null ? Absent.ABSENT : new FileEntry(file), asOf);
+    }
+
+    /**
+     * A page of a listing, its delimiter {@code "/"} or none. Its token is the last key or common prefix on it, and holds
+     * for any table.
+     */
+    DatedPage list(ListRequest request) {
+        if (!request.delimiter().isEmpty() && !request.delimiter().equals(DELIMITER)) {
+            throw new IllegalArgumentException("there is no listing by the delimiter '" + request.delimiter() + "'");
+        }
+        String prefix = request.prefix();
+        int prefixBytes = prefix.getBytes(StandardCharsets.UTF_8).length;
+        boolean isDelimited = !request.delimiter().isEmpty();
+        List<StoredObject> objects = new ArrayList<>();
+        List<String> commonPrefixes = new ArrayList<>();
+        KeyCursor cursor = table.cursor();
+        begin(cursor, request);
+        long asOf = cursor.asOfGap();
+        String last = null;
+        while (cursor.startsWith(prefix)) {
+            if (objects.size() + commonPrefixes.size() == request.maxKeys()) {
+                return new DatedPage(new ListPage(objects, commonPrefixes, last), asOf);
+            }
+            asOf = KeyCursor.older(asOf, KeyCursor.older(cursor.asOf(), cursor.asOfGap()));
+            int delimiter = isDelimited ? cursor.indexOf('/', prefixBytes) : -1;
+            if (delimiter < 0) {
+                StoredObject object = cursor.object();
+                objects.add(object);
+                last = object.version().key();
+                cursor.next();
+            } else {
+                last = cursor.key(delimiter + 1);
+                commonPrefixes.add(last);
+                cursor.skip(last);
+            }
+        }
+        return new DatedPage(new ListPage(objects, commonPrefixes, null), KeyCursor.older(asOf, cursor.asOfGap()));
+    }
+
+    /** Moves to the first key of the first item on the page. */
+    private static void begin(KeyCursor cursor, ListRequest request) {
+        cursor.seek(request.prefix());
+        goBehind(cursor, request, request.startAfter());
+        goBehind(cursor, request, request.continuationToken());
+    }
+
+    private static void goBehind(KeyCursor cursor, ListRequest request, @Nullable String item) {
+        if (item == null) {
+            return;
+        }
+        cursor.advance(item);
+        int delimiter = request.delimiter().isEmpty() || !item.startsWith(request.prefix())
+                ? -1
+                : item.indexOf(DELIMITER, request.prefix().length());
+        if (delimiter >= 0) {
+            // The prefix that it lies under is not behind it, and stands for all that it holds.
+            cursor.skip(item.substring(0, delimiter + 1));
+        } else if (cursor.is(item)) {
+            cursor.next();
+        }
+    }
+}

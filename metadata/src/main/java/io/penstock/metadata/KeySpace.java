@@ -1,0 +1,270 @@
+package io.penstock.metadata;
+
+import io.penstock.objectstore.KeyOrder;
+import java.math.BigInteger;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known of how keys are made up, and where a range of them is split by it. Keys are read as numbers: each depth
+ * is a digit, and its values are the characters that keys were seen to have there. That gives distances, which are
+ * measured in pages of the range: in what the last one advanced by.
+ *
+ * <ul>
+ *   <li>Where there are keys right after the range, it is taken to be full of keys, and split in the middle.
+ *   <li>Where nothing is known of its end (how far does {@code n00000999} count?), no scale is more likely than another: it
+ *       is split in the middle of the logarithms, so that few empty answers tell the order of magnitude. Then each depth
+ *       has one more value, for characters after all that were seen.
+ * </ul>
+ *
+ * <p>A wrong guess costs a request, never a key. Not safe for use by several threads.
+ */
+final class KeySpace {
+    /** Depths beyond the one that each page counts up: the digits of a page. */
+    private static final int DIGITS_OF_A_PAGE = 4;
+
+    /** Depths that a split key has after the one where it departs from the range's position. */
+    private static final int PRECISION = 3;
+
+    /** Pages: nearer splits bring what the range is about to bring itself. */
+    private static final double LEAST = 1;
+
+    private final int prefixLength;
+    private final List<Alphabet> depths = new ArrayList<>();
+    private final Alphabet all = new Alphabet();
+
+    /** @param prefixLength what all keys begin with, in chars: no split is sought within */
+    KeySpace(int prefixLength) {
+        this.prefixLength = prefixLength;
+    }
+
+    /** A part of a range that is still to be listed.
+     *
+     * @param from where its last page began
+     * @param to where that page ended: the position
+     * @param end of the range; null for none
+     * @param full whether there are keys right after its end
+     * @param probed keys where it may be split soon, ascending
+     */
+    record Rest(String from, String to, @Nullable String end, boolean full, Collection<String> probed) {}
+
+    /**
+     * Where to split.
+     *
+     * @param key between the position and the end, at neither
+     * @param worth how much of the range it is thought to split off: a logarithm of pages
+     */
+    record Split(String key, double worth) {}
+
+    /** Takes notice of a key. */
+    void learn(String key) {
+        int depth = 0;
+        for (int i = prefixLength; i < key.length(); depth++) {
+            int character = key.codePointAt(i);
+            if (depth == depths.size()) {
+                depths.add(new Alphabet());
+            }
+            depths.get(depth).add(character);
+            all.add(character);
+            i += Character.charCount(character);
+        }
+    }
+
+    /** Where it is best split, with regard to where it is about to be; null if it is not worth it. */
+    @Nullable
+    Split split(Rest rest) {
+        Scale scale = new Scale(rest);
+        List<BigInteger> marks = new ArrayList<>();
+        // What lies before is on the page that is under way.
+        marks.add(scale.to.add(scale.page));
+        for (String key : rest.probed) {
+            BigInteger mark = scale.number(codes(key));
+            if (mark.compareTo(marks.getLast()) > 0 && mark.compareTo(scale.end) < 0) {
+                marks.add(mark);
+            }
+        }
+        marks.add(scale.end);
+        double widest = LEAST;
+        BigInteger middle = null;
+        for (int i = 1; i < marks.size(); i++) {
+            double width = scale.width(marks.get(i - 1), marks.get(i));
+            if (width >= widest) {
+                widest = width;
+                middle = scale.middle(marks.get(i - 1), marks.get(i));
+            }
+        }
+        String key = middle == null ? null : scale.key(middle);
+        if (key == null
+                || KeyOrder.compare(key, rest.to) <= 0
+                || (rest.end != null && KeyOrder.compare(key, rest.end) >= 0)
+                || rest.probed.contains(key)) {
+            return null;
+        }
+        return new Split(key, rest.full ? log2(widest + 1) : widest);
+    }
+
+    private int[] codes(String key) {
+        return key.length() <= prefixLength
+                ? new int[0]
+                : key.substring(prefixLength).codePoints().toArray();
+    }
+
+    private static double log2(double x) {
+        return Math.log(x) / Math.log(2);
+    }
+
+    /** Keys as numbers, within the depths that matter to one range. */
+    private final class Scale {
+        private final String position;
+        private final int[] toCodes;
+        private final boolean full;
+
+        /** The first depth where the range's keys may differ, and the one after the last that is looked at. */
+        private final int first;
+
+        private final int last;
+
+        /** The values of each depth: characters, ascending. */
+        private final int[][] values;
+
+        final BigInteger to;
+        final BigInteger end;
+
+        /** What the last page advanced by. */
+        final BigInteger page;
+
+        Scale(Rest rest) {
+            position = rest.to;
+            full = rest.full;
+            int[] from = codes(rest.from);
+            toCodes = codes(rest.to);
+            int[] endCodes = rest.end == null ? new int[0] : codes(rest.end);
+            first = common(toCodes, endCodes);
+            last = Math.min(depths.size(), Math.max(first, common(from, toCodes)) + DIGITS_OF_A_PAGE);
+            values = new int[Math.max(0, last - first)][];
+            for (int depth = first; depth < last; depth++) {
+                Alphabet alphabet = depths.get(depth);
+                values[depth - first] = goesBeyond(depth) ? alphabet.andBeyond(all) : alphabet.known();
+            }
+            to = number(toCodes);
+            end = rest.end == null ? top() : number(endCodes);
+            BigInteger advance = common(from, toCodes) < first ? to : to.subtract(number(from));
+            page = advance.max(BigInteger.ONE);
+        }
+
+        /** Keys that all go on alike for a while are left only where they cease to: one question instead of many. */
+        private boolean goesBeyond(int depth) {
+            return !full && !(isFixed(depth) && depth + 1 < last && isFixed(depth + 1));
+        }
+
+        private boolean isFixed(int depth) {
+            return depths.get(depth).known().length == 1;
+        }
+
+        private BigInteger top() {
+            BigInteger top = BigInteger.ONE;
+            for (int[] characters : values) {
+                top = top.multiply(BigInteger.valueOf(characters.length));
+            }
+            return top;
+        }
+
+        /** Never falls where keys rise. A character that has no value counts as the end of the one before it. */
+        BigInteger number(int[] key) {
+            BigInteger number = BigInteger.ZERO;
+            boolean least = false;
+            boolean most = false;
+            for (int i = 0; i < values.length; i++) {
+                int digit = 0;
+                least |= first + i >= key.length;
+                if (most) {
+                    digit = values[i].length - 1;
+                } else if (!least) {
+                    int index = Arrays.binarySearch(values[i], key[first + i]);
+                    int below = index >= 0 ? index + 1 : -1 - index;
+                    digit = Math.max(0, below - 1);
+                    least = below == 0;
+                    most = index < 0 && below > 0;
+                }
+                number = number.multiply(BigInteger.valueOf(values[i].length)).add(BigInteger.valueOf(digit));
+            }
+            return number;
+        }
+
+        /** The shortest key that stands for the number well enough; null if it is not told from the position. */
+        @Nullable
+        String key(BigInteger number) {
+            int[] digits = new int[values.length];
+            BigInteger rest = number;
+            for (int i = values.length - 1; i >= 0; i--) {
+                BigInteger[] parts = rest.divideAndRemainder(BigInteger.valueOf(values[i].length));
+                digits[i] = parts[1].intValue();
+                rest = parts[0];
+            }
+            StringBuilder key = new StringBuilder(position.substring(0, prefixLength));
+            for (int i = 0; i < first; i++) {
+                key.appendCodePoint(toCodes[i]);
+            }
+            int departed = -1;
+            int meaningful = key.length();
+            for (int i = 0; i < values.length && (departed < 0 || i < departed + PRECISION); i++) {
+                int character = values[i][digits[i]];
+                key.appendCodePoint(character);
+                if (departed < 0 && (first + i >= toCodes.length || character != toCodes[first + i])) {
+                    departed = i;
+                    meaningful = key.length();
+                } else if (digits[i] > 0) {
+                    meaningful = key.length();
+                }
+            }
+            key.setLength(meaningful);
+            return departed < 0 ? null : key.toString();
+        }
+
+        /** In pages, or powers of 2 of pages. */
+        double width(BigInteger a, BigInteger b) {
+            return a.compareTo(b) >= 0 ? 0 : full ? ratio(b.subtract(a)) : logarithm(b) - logarithm(a);
+        }
+
+        BigInteger middle(BigInteger a, BigInteger b) {
+            if (full) {
+                return a.add(b).shiftRight(1);
+            }
+            return to.add(power((logarithm(a) + logarithm(b)) / 2));
+        }
+
+        /** Of the pages from the position to there. */
+        private double logarithm(BigInteger number) {
+            BigInteger distance = number.subtract(to).max(page);
+            return log2OfBig(distance) - log2OfBig(page);
+        }
+
+        private BigInteger power(double logarithm) {
+            double bits = logarithm + log2OfBig(page);
+            int shift = Math.max(0, (int) bits - 52);
+            long mantissa = (long) Math.exp((bits - shift) * Math.log(2));
+            return BigInteger.valueOf(mantissa).shiftLeft(shift);
+        }
+
+        private double ratio(BigInteger distance) {
+            return Math.exp((log2OfBig(distance) - log2OfBig(page)) * Math.log(2));
+        }
+    }
+
+    private static int common(int[] a, int[] b) {
+        int length = Math.min(a.length, b.length);
+        int at = 0;
+        while (at < length && a[at] == b[at]) {
+            at++;
+        }
+        return at;
+    }
+
+    private static double log2OfBig(BigInteger x) {
+        int shift = Math.max(0, x.bitLength() - 60);
+        return shift + log2(x.shiftRight(shift).doubleValue());
+    }
+}

@@ -1,0 +1,40 @@
+package io.penstock.metadata;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Names that have been changed here, or were found to be otherwise, since a listing of the whole bucket was begun, and the
+ * directories above them, which a change may bring about or take away: that listing is not to be asked for them. Safe for
+ * use by any number of threads.
+ */
+final class Superseded {
+    /** Some 150 bytes of heap each. */
+    private static final int MOST = 200_000;
+
+    /** Keys of names, and prefixes of directories in which one is. */
+    private final Set<String> paths = ConcurrentHashMap.newKeySet();
+
+    void add(Directory directory, String name) {
+        String prefix = directory.prefix();
+        paths.add("");
+        for (int slash = prefix.indexOf('/'); slash >= 0; slash = prefix.indexOf('/', slash + 1)) {
+            paths.add(prefix.substring(0, slash));
+            paths.add(prefix.substring(0, slash + 1));
+        }
+        paths.add(directory.key(name));
+    }
+
+    boolean contains(Directory directory, String name) {
+        return paths.contains(directory.key(name));
+    }
+
+    /** Whether any name in the directory is. */
+    boolean containsAnyIn(String prefix) {
+        return paths.contains(prefix);
+    }
+
+    boolean isFull() {
+        return paths.size() >= MOST;
+    }
+}

@@ -1,0 +1,100 @@
+package io.penstock.metadata;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.StoredObject;
+import io.penstock.testing.Seeded;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.random.RandomGenerator;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What an object costs: at most 64 bytes of memory, all counted, its key of 40 to 60 characters included. */
+@Timeout(60)
+class KeyTableMemoryTest {
+    private static final HexFormat HEX = HexFormat.of();
+
+    /** Each with a builder and a page of its own for a thousand, more than there would be. */
+    private static final int RANGES = 20;
+
+    private final RandomGenerator random = Seeded.random(1);
+
+    @Test
+    void table_ofNumberedNames_takesAtMost40BytesEach() {
+        List<String> folders = LongStream.range(0, 200)
+                .mapToObj(i -> "datasets/imagenet/train/imgs/" + digits(i, 5) + "/")
+                .toList();
+
+        check(folders, 1_000, i -> digits(i, 9) + ".jpg", 40);
+    }
+
+    @Test
+    void table_ofHashedNames_takesAtMost64BytesEach() {
+        List<String> folders = LongStream.range(0, 200)
+                .mapToObj(i -> "laion/images/" + digits(i, 3) + "/")
+                .toList();
+        // Ascending, as random hashes sorted would be.
+        check(folders, 1_000, i -> HEX.toHexDigits(i << 54 | random.nextLong() >>> 10) + hex(random, 8) + ".webp", 64);
+    }
+
+    private interface Naming {
+        String name(long index);
+    }
+
+    private void check(List<String> folders, int files, Naming naming, int most) {
+        build(folders.subList(0, RANGES), files, naming).close(); // loads the classes
+        long before = InodeHeapTest.usedHeap();
+
+        try (KeyTable table = build(folders, files, naming)) {
+            long heap = InodeHeapTest.usedHeap() - before;
+            long objects = (long) folders.size() * files;
+            assertThat(table.size()).isEqualTo(objects);
+            // What it knows of its heap it counts itself: twice here, which errs on the right side.
+            assertThat((double) (table.bytes() + heap) / objects).isBetween(20.0, (double) most);
+            assertThat((double) heap / objects).isLessThan(2);
+        }
+    }
+
+    private KeyTable build(List<String> folders, int files, Naming naming) {
+        List<KeyTableBuilder> builders = new ArrayList<>();
+        KeyTableBuilder builder = new KeyTableBuilder();
+        for (int i = 0; i < folders.size(); i++) {
+            if (i % (folders.size() / RANGES) == 0) {
+                builder = new KeyTableBuilder();
+                builders.add(builder);
+            }
+            builder.page(i);
+            for (int j = 0; j < files; j++) {
+                String key = folders.get(i) + naming.name(j);
+                assertThat(key.length()).isBetween(40, 60);
+                builder.add(object(key));
+            }
+        }
+        assertThat(files).isEqualTo(ListRequest.MAX_KEYS);
+        return KeyTable.join(builders);
+    }
+
+    private StoredObject object(String key) {
+        Instant time = Instant.ofEpochSecond(1_700_000_000 + random.nextInt(30_000_000));
+        return new StoredObject(
+                new ObjectVersion(key, '"' + hex(random, 16) + '"', 50_000 + random.nextInt(200_000), time),
+                "STANDARD");
+    }
+
+    private static String hex(RandomGenerator random, int bytes) {
+        byte[] hash = new byte[bytes];
+        random.nextBytes(hash);
+        return HEX.formatHex(hash);
+    }
+
+    private static String digits(long number, int count) {
+        String digits = Long.toString(number);
+        return "0".repeat(count - digits.length()) + digits;
+    }
+}

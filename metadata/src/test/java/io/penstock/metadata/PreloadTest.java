@@ -1,0 +1,213 @@
+package io.penstock.metadata;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.metadata.MetadataConfig.Preload;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.testing.Call;
+import io.penstock.testing.DelayingObjectStore;
+import io.penstock.testing.Fault;
+import io.penstock.testing.FaultyObjectStore;
+import io.penstock.testing.Gate;
+import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.testing.ManualClock;
+import io.penstock.testing.RecordingObjectStore;
+import io.penstock.testing.Seeded;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A tree that lists the whole bucket ahead says what one says that asks for each name. */
+@Timeout(60)
+class PreloadTest {
+    private static final Duration TTL = Duration.ofMinutes(10);
+    private static final String[] NAMES = {"a", "a-", "a.txt", "b", "b0", "dir", "é", "😀", "\uFF5E", "..", ""};
+
+    private final ManualClock clock = new ManualClock();
+    private final InMemoryObjectStore bucket = new InMemoryObjectStore("bucket", clock, InMemoryObjectStore.Order.UTF8);
+    private final DelayingObjectStore delays = new DelayingObjectStore(bucket);
+    private final FaultyObjectStore faults = new FaultyObjectStore(delays);
+    private final RecordingObjectStore store = new RecordingObjectStore(faults);
+
+    private Tree tree(ObjectStore of, String prefix) {
+        return new Tree(of, prefix, new MetadataConfig(TTL, TTL, Preload.ON, 4), clock::nanoTime);
+    }
+
+    private static void preload(Tree tree) throws InterruptedException {
+        tree.preload();
+        while (!tree.isPreloaded()) {
+            Thread.sleep(1);
+        }
+    }
+
+    @Test
+    void anyName_afterAPreload_costsNoRequest() throws Exception {
+        ObjectVersion file = bucket.put("data/set/file", "1");
+        for (int i = 0; i < 2_500; i++) {
+            bucket.put("data/many/%04d".formatted(i), "1");
+        }
+        try (Tree tree = tree(store, "data/")) {
+            preload(tree);
+            store.drain();
+            Directory set = new Directory("data/set/");
+
+            assertThat(tree.lookupNow(tree.root(), "set")).isEqualTo(set);
+            assertThat(tree.lookup(set, "file")).isInstanceOf(FileEntry.class);
+            assertThat(((FileEntry) tree.lookup(set, "file")).object().version())
+                    .isEqualTo(file);
+            assertThat(tree.lookup(set, "missing")).isEqualTo(Absent.ABSENT);
+            assertThat(Listings.names(tree.list(tree.root()))).containsExactly("many", "set");
+            assertThat(Listings.names(tree.list(new Directory("data/many/")))).hasSize(2_500);
+            assertThat(store.drain()).isEmpty();
+        }
+    }
+
+    @Test
+    void anyName_oncePreloadIsTooOld_isAskedForAnew() throws Exception {
+        bucket.put("dir/file", "1");
+        try (Tree tree = tree(store, "")) {
+            preload(tree);
+            bucket.put("dir/other", "1");
+            Directory dir = new Directory("dir/");
+            assertThat(Listings.names(tree.list(dir))).containsExactly("file");
+
+            clock.advance(TTL);
+
+            assertThat(tree.isPreloaded()).isFalse();
+            assertThat(tree.lookup(dir, "other")).isInstanceOf(FileEntry.class);
+            assertThat(Listings.names(tree.list(dir))).containsExactly("file", "other");
+        }
+    }
+
+    @Test
+    void change_whilePagesOfAPreloadAreOnTheirWay_isNotUndone() throws Exception {
+        bucket.put("dir/removed", "1");
+        bucket.put("dir/stays", "1");
+        try (Tree tree = tree(store, "");
+                Gate gate = delays.holdAnswer(Call.List.class::isInstance)) {
+            tree.preload();
+            gate.awaitHeld(1);
+            Directory made = new Directory("new/deep/");
+            bucket.delete("dir/removed");
+            tree.changed(new Directory("dir/"), "removed", Absent.ABSENT);
+            ObjectVersion version = bucket.put("new/deep/file", "1");
+            tree.changed(made, "file", Listings.file(version));
+            gate.open();
+            while (!tree.isPreloaded()) {
+                Thread.sleep(1);
+            }
+
+            clock.advance(TTL.dividedBy(2));
+            tree.invalidate(made, "file"); // as if that answer had fallen out of the cache
+            tree.invalidate(new Directory("dir/"), "removed");
+
+            assertThat(tree.lookup(new Directory("dir/"), "removed")).isEqualTo(Absent.ABSENT);
+            assertThat(tree.lookup(made, "file")).isEqualTo(Listings.file(version));
+            assertThat(tree.lookup(tree.root(), "new")).isEqualTo(new Directory("new/"));
+            assertThat(Listings.names(tree.list(tree.root()))).containsExactly("dir", "new");
+            assertThat(Listings.names(tree.list(new Directory("dir/")))).containsExactly("stays");
+        }
+    }
+
+    @Test
+    void preload_storeRefusesToList_leavesTheTreeAsItIsWithout() throws Exception {
+        bucket.put("dir/file", "1");
+        faults.next(Call.List.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
+        try (Tree tree = tree(store, "")) {
+            tree.preload();
+            while (store.lists().isEmpty()) {
+                Thread.sleep(1);
+            }
+
+            assertThat(tree.lookup(new Directory("dir/"), "file")).isInstanceOf(FileEntry.class);
+            assertThat(tree.isPreloaded()).isFalse();
+        }
+    }
+
+    @Test
+    void preload_ofABucketWithoutOrder_leavesTheTreeAsItIsWithout() throws Exception {
+        InMemoryObjectStore express = new InMemoryObjectStore("bucket", clock, InMemoryObjectStore.Order.NONE);
+        for (int i = 0; i < 50; i++) {
+            express.put("d" + i % 7 + "/file" + i, "1");
+        }
+        try (Tree tree = tree(express, "")) {
+            tree.preload();
+
+            assertThat(Listings.names(tree.list(tree.root()))).hasSize(7);
+            assertThat(tree.lookup(new Directory("d3/"), "file3")).isInstanceOf(FileEntry.class);
+        }
+    }
+
+    /** Both ask the same questions of the same bucket, which others and this mount change. */
+    @Test
+    void anyQuestion_onRandomKeysAndChanges_hasTheSameAnswer() {
+        Seeded.checkOthers("PreloadTest", 100, random -> {
+            InMemoryObjectStore keys = new InMemoryObjectStore("bucket", clock, InMemoryObjectStore.Order.UTF8);
+            for (int i = random.nextInt(60); i > 0; i--) {
+                keys.put(key(random), "1");
+            }
+            try (Tree preloaded = tree(keys, "")) {
+                preload(preloaded);
+                for (int i = random.nextInt(10); i > 0; i--) {
+                    changeHere(preloaded, keys, key(random), random.nextBoolean());
+                }
+                try (Tree plain =
+                        new Tree(keys, "", new MetadataConfig(Duration.ZERO, Duration.ZERO), clock::nanoTime)) {
+                    compare(preloaded, plain, plain.root(), 0);
+                }
+            }
+        });
+    }
+
+    private static void changeHere(Tree tree, InMemoryObjectStore keys, String key, boolean put) throws Exception {
+        int slash = key.lastIndexOf('/') + 1;
+        Directory directory = new Directory(key.substring(0, slash));
+        if (put) {
+            tree.changed(directory, key.substring(slash), Listings.file(keys.put(key, "22")));
+        } else {
+            keys.delete(key);
+            tree.changed(directory, key.substring(slash), Absent.ABSENT);
+        }
+        // What lies below it hides the file, and is shown without it.
+        tree.invalidate(directory, key.substring(slash));
+    }
+
+    private static void compare(Tree preloaded, Tree plain, Directory directory, int depth) throws Exception {
+        Map<String, Node> listed = listed(plain, directory);
+        assertThat(listed(preloaded, directory)).as(directory.prefix()).isEqualTo(listed);
+        for (String name : NAMES) {
+            assertThat(preloaded.lookup(directory, name))
+                    .as("%s in '%s'", name, directory.prefix())
+                    .isEqualTo(plain.lookup(directory, name));
+        }
+        for (Node node : listed.values()) {
+            if (node instanceof Directory child && depth < 5) {
+                compare(preloaded, plain, child, depth + 1);
+            }
+        }
+    }
+
+    private static Map<String, Node> listed(Tree tree, Directory directory) throws Exception {
+        Map<String, Node> listed = new HashMap<>();
+        for (Listing.Entry entry : Listings.entries(tree.list(directory))) {
+            assertThat(listed.put(entry.name(), entry.node())).isNull();
+        }
+        return listed;
+    }
+
+    private static String key(RandomGenerator random) {
+        List<String> names = new ArrayList<>();
+        for (int i = random.nextInt(1, 4); i > 0; i--) {
+            names.add(NAMES[random.nextInt(NAMES.length)]);
+        }
+        String key = String.join("/", names);
+        return key.isEmpty() ? "a" : key;
+    }
+}

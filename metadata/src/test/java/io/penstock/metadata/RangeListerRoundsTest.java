@@ -1,0 +1,66 @@
+package io.penstock.metadata;
+
+import static io.penstock.metadata.RangeListing.bucketOf;
+import static io.penstock.metadata.RangeListing.lister;
+import static io.penstock.metadata.RangeListing.mostRequests;
+import static io.penstock.metadata.RangeListing.shown;
+import static io.penstock.metadata.RangeListing.start;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.metadata.RangeListing.Collected;
+import io.penstock.metadata.RangeListing.SmallPages;
+import io.penstock.testing.Seeded;
+import java.util.List;
+import java.util.NavigableSet;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * How many rounds a listing of 100 pages takes, 16 requests at once, where all requests that are under way are answered in
+ * one round: 100 one page after another; 7 if all were known before; about 10 as the requests begin with one.
+ */
+@Timeout(60)
+class RangeListerRoundsTest {
+    private static final int CONCURRENCY = 16;
+
+    @ParameterizedTest
+    @CsvSource({
+        "NUMBERED, 18",
+        "NUMBERED_WITHOUT_ZEROS, 20",
+        "HASHED, 16",
+        "UUIDS, 16",
+        "BASE64, 24",
+        "FOLDERS, 22",
+        "SMALL_FOLDERS, 20",
+        "DEEP, 24",
+        "LONG_COMMON_PREFIX, 20",
+        "WORDS, 24",
+        "SKEWED, 20",
+        "CHINESE, 50",
+    })
+    void list_100Pages_takesFewRounds(KeySets set, int most) throws Exception {
+        assertThat(rounds(set, "", 10_000, 100)).isLessThanOrEqualTo(most);
+    }
+
+    @Test
+    void list_folderOf10000Folders_takesFewRounds() throws Exception {
+        assertThat(rounds(KeySets.SMALL_FOLDERS, "/", 70_000, 100)).isLessThanOrEqualTo(20);
+    }
+
+    private static int rounds(KeySets set, String delimiter, int count, int pageSize) throws Exception {
+        NavigableSet<String> keys = set.keys(count, Seeded.random(1));
+        List<String> expected = shown(keys, "", delimiter);
+        LockStep steps = new LockStep();
+        RangeLister<Collected> lister =
+                lister(new SmallPages(bucketOf(keys), pageSize), "", delimiter, CONCURRENCY, steps);
+        CompletableFuture<List<String>> listing = start(lister);
+        int rounds = steps.rounds(listing);
+        assertThat(listing.get()).isEqualTo(expected);
+        System.out.printf("%s: %d names, %d requests, %d rounds%n", set, expected.size(), lister.requests(), rounds);
+        assertThat(lister.requests()).isLessThanOrEqualTo(mostRequests(expected.size(), pageSize, CONCURRENCY));
+        return rounds;
+    }
+}

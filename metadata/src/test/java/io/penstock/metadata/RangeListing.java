@@ -1,0 +1,118 @@
+package io.penstock.metadata;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.objectstore.KeyOrder;
+import io.penstock.objectstore.ListPage;
+import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.testing.Content;
+import io.penstock.testing.ForwardingObjectStore;
+import io.penstock.testing.InMemoryObjectStore;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** What tests of {@link RangeLister} have in common. */
+final class RangeListing {
+    private static final Content NOTHING = Content.of(new byte[0]);
+
+    private RangeListing() {}
+
+    /** A range: keys and common prefixes in the order in which they came. */
+    static final class Collected {
+        final List<String> names = new ArrayList<>();
+        private final AtomicInteger threads = new AtomicInteger();
+
+        void add(ListPage page) {
+            assertThat(threads.incrementAndGet()).isOne();
+            TreeSet<String> ofPage = new TreeSet<>(KeyOrder.COMPARATOR);
+            page.objects().forEach(object -> ofPage.add(object.version().key()));
+            ofPage.addAll(page.commonPrefixes());
+            names.addAll(ofPage);
+            threads.decrementAndGet();
+        }
+    }
+
+    static RangeLister<Collected> lister(
+            ObjectStore store, String prefix, String delimiter, int concurrency, Executor executor) {
+        return new RangeLister<>(
+                store, prefix, delimiter, concurrency, executor, () -> 0L, new RangeLister.Collector<Collected>() {
+                    @Override
+                    public Collected begin() {
+                        return new Collected();
+                    }
+
+                    @Override
+                    public void page(Collected range, ListPage page, long askedAt) {
+                        range.add(page);
+                    }
+                });
+    }
+
+    /** Lists on a thread of its own. */
+    static CompletableFuture<List<String>> start(RangeLister<Collected> lister) {
+        CompletableFuture<List<String>> result = new CompletableFuture<>();
+        Thread.ofVirtual().start(() -> {
+            try {
+                result.complete(names(lister.list()));
+            } catch (Throwable e) {
+                result.completeExceptionally(e);
+            }
+        });
+        return result;
+    }
+
+    static List<String> names(List<Collected> ranges) {
+        return ranges.stream().flatMap(range -> range.names.stream()).toList();
+    }
+
+    static InMemoryObjectStore bucketOf(Collection<String> keys) {
+        InMemoryObjectStore bucket = new InMemoryObjectStore();
+        putAll(bucket, keys);
+        return bucket;
+    }
+
+    static void putAll(InMemoryObjectStore bucket, Collection<String> keys) {
+        keys.forEach(key -> bucket.put(key, NOTHING));
+    }
+
+    /** What a listing of these keys shows. */
+    static List<String> shown(Collection<String> keys, String prefix, String delimiter) {
+        TreeSet<String> shown = new TreeSet<>(KeyOrder.COMPARATOR);
+        for (String key : keys) {
+            int at = delimiter.isEmpty() ? -1 : key.indexOf(delimiter, prefix.length());
+            if (key.startsWith(prefix)) {
+                shown.add(at < 0 ? key : key.substring(0, at + 1));
+            }
+        }
+        return List.copyOf(shown);
+    }
+
+    /** The most requests that a listing of so many names may take. */
+    static int mostRequests(int names, int pageSize, int concurrency) {
+        int pages = Math.max(1, (names + pageSize - 1) / pageSize);
+        return pages == 1 ? 1 : pages + pages / 8 + 3 * concurrency + 8;
+    }
+
+    /** Its pages are small. */
+    static final class SmallPages extends ForwardingObjectStore {
+        private final int size;
+
+        SmallPages(ObjectStore store, int size) {
+            super(store);
+            this.size = size;
+        }
+
+        @Override
+        public ListPage list(ListRequest request) throws ObjectStoreException, InterruptedException {
+            return super.list(new ListRequest(
+                    request.prefix(), request.delimiter(), request.startAfter(), request.continuationToken(), size));
+        }
+    }
+}
