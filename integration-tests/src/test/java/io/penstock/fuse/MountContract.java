@@ -256,8 +256,9 @@ abstract class MountContract {
 
         assertThat(Files.readAllBytes(bucket.path("object"))).isEqualTo(data.bytes());
 
-        // Reading it takes 256 requests of 128 KiB, or 32 of 1 MiB; opening, asking for attributes and closing a few.
-        assertThat(bucket.mount().requests() - before).isLessThan(16);
+        // Reading it takes 256 requests of 128 KiB, or 32 of 1 MiB; opening, asking for attributes and closing a few;
+        // and a kernel that is short of memory may have given some pages up.
+        assertThat(bucket.mount().requests() - before).isLessThan(24);
     }
 
     @Test
