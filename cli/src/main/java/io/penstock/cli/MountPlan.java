@@ -12,6 +12,7 @@ import io.penstock.filesystem.Passthrough;
 import io.penstock.fuse.Binding;
 import io.penstock.fuse.MountOptions;
 import io.penstock.metadata.MetadataConfig;
+import io.penstock.metadata.PreloadConfig;
 import io.penstock.objectstore.RetryPolicy;
 import io.penstock.objectstore.S3Config;
 import io.penstock.objectstore.S3Config.Credentials;
@@ -23,6 +24,7 @@ import io.penstock.prefetch.ReadaheadConfig;
 import io.penstock.writeback.WritebackConfig;
 import io.penstock.writeback.WritebackLimits;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** Everything that is to be mounted and how: the one place where settings become the modules' configurations. */
@@ -66,8 +68,8 @@ record MountPlan(
                 new MetadataConfig(
                         configuration.get(Settings.METADATA_TTL),
                         configuration.get(Settings.NEGATIVE_TTL),
-                        configuration.get(Settings.PRELOAD),
-                        configuration.get(Settings.LIST_CONCURRENCY)),
+                        configuration.get(Settings.LIST_CONCURRENCY),
+                        preload(configuration)),
                 writeback(configuration),
                 configuration.get(WriteSettings.EXCLUSIVE),
                 new FileSystemConfig(
@@ -103,6 +105,14 @@ record MountPlan(
     Path earlierStaging() {
         Path earlier = cache.directory().resolve("staging");
         return earlier.equals(writeback.staging()) ? null : earlier;
+    }
+
+    private static PreloadConfig preload(Configuration configuration) {
+        Duration refresh = configuration.get(Settings.REFRESH);
+        return new PreloadConfig(
+                configuration.get(Settings.PRELOAD),
+                refresh.isZero() ? null : refresh,
+                configuration.get(Settings.PRELOAD_MEMORY));
     }
 
     private static WritebackConfig writeback(Configuration configuration) {

@@ -12,6 +12,7 @@ import io.penstock.fuse.MountException;
 import io.penstock.fuse.Preflight;
 import io.penstock.fuse.jnr.JnrBinding;
 import io.penstock.fuse.kernel.KernelBinding;
+import io.penstock.metadata.PreloadState;
 import io.penstock.metadata.Tree;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
@@ -36,6 +37,7 @@ import org.jspecify.annotations.Nullable;
 final class MountedBucket implements AutoCloseable {
     private final PageCache cache;
     private final PageFetcher fetcher;
+    private final Tree tree;
     private final Binding.Taken taken;
     /** Null if it is read-only, as the backlog is. */
     private final @Nullable Writeback writeback;
@@ -48,12 +50,14 @@ final class MountedBucket implements AutoCloseable {
     private MountedBucket(
             PageCache cache,
             PageFetcher fetcher,
+            Tree tree,
             Binding.Taken taken,
             @Nullable Writeback writeback,
             @Nullable Backlog backlog,
             Deque<Runnable> closers) {
         this.cache = cache;
         this.fetcher = fetcher;
+        this.tree = tree;
         this.taken = taken;
         this.writeback = writeback;
         this.backlog = backlog;
@@ -97,7 +101,7 @@ final class MountedBucket implements AutoCloseable {
             closers.push(taken.mount()::close);
             times.done("mount");
             tree.preload();
-            return new MountedBucket(cache, fetcher, taken, writeback, backlog, closers);
+            return new MountedBucket(cache, fetcher, tree, taken, writeback, backlog, closers);
         } catch (Throwable e) {
             close(closers);
             throw e;
@@ -167,6 +171,11 @@ final class MountedBucket implements AutoCloseable {
     /** Which binding serves it, and why. */
     String binding() {
         return taken.choice();
+    }
+
+    /** How far the listing of the whole bucket is. */
+    PreloadState names() {
+        return tree.preloaded();
     }
 
     CacheStatistics cacheStatistics() {

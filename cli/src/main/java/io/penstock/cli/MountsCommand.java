@@ -20,7 +20,8 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "mounts",
         description = {
-            "Lists what Penstock has mounted on this machine, and what each mount has still to upload.",
+            "Lists what Penstock has mounted on this machine, what each mount has still to upload, and whether the"
+                    + " names of the whole bucket are known.",
             "",
             "A mount whose process has died is shown as DEAD: programs get \"Transport endpoint is not connected\""
                     + " there, until it is taken away with penstock umount. A process that"
@@ -28,7 +29,7 @@ import picocli.CommandLine.Spec;
         })
 final class MountsCommand implements Callable<Integer> {
     private static final List<String> HEADINGS =
-            List.of("BUCKET", "MOUNT POINT", "PID", "SINCE", "TO UPLOAD", "CACHE", "LOG", "BINDING", "HOW");
+            List.of("BUCKET", "MOUNT POINT", "PID", "SINCE", "TO UPLOAD", "NAMES", "CACHE", "LOG", "BINDING", "HOW");
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm").withZone(ZoneId.systemDefault());
 
@@ -74,7 +75,7 @@ final class MountsCommand implements Callable<Integer> {
     private static List<String> row(MountTable.Entry entry, @Nullable RunningMount running) {
         if (running == null) {
             // Another user's, whose state files are not readable, or of a process that was killed before it wrote one.
-            return List.of(entry.source(), entry.mountPoint().toString(), "?", "?", "?", "?", "?", "?", "");
+            return List.of(entry.source(), entry.mountPoint().toString(), "?", "?", "?", "?", "?", "?", "?", "");
         }
         return row(entry.source(), entry.mountPoint().toString(), running);
     }
@@ -87,6 +88,7 @@ final class MountsCommand implements Callable<Integer> {
                 alive ? Long.toString(running.pid()) : "DEAD",
                 TIME.format(running.since()),
                 running.backlog().isEmpty() ? "nothing" : running.backlog(),
+                running.names().isEmpty() ? "by folder" : running.names(),
                 running.cache().toString(),
                 running.log().toString(),
                 running.binding(),

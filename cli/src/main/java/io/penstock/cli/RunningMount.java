@@ -34,6 +34,7 @@ import java.util.stream.Stream;
  * @param binding which binding serves it, and why
  * @param description what was agreed with the kernel
  * @param backlog what is closed and not yet uploaded, in words; empty if nothing is
+ * @param names how far the listing of the whole bucket is, in words; empty if there is none
  * @param unmounted whether the process only uploads any more
  */
 record RunningMount(
@@ -47,10 +48,12 @@ record RunningMount(
         Path log,
         Instant since,
         String backlog,
+        String names,
         boolean unmounted) {
     private static final String SUFFIX = ".properties";
     private static final String STARTED = "started";
     private static final String BACKLOG = "backlog";
+    private static final String NAMES = "names";
     private static final String UNMOUNTED = "unmounted";
 
     /** Where a process's start stands in {@link #stat}, whose first is field 3. */
@@ -66,12 +69,17 @@ record RunningMount(
             Path cache,
             Path log,
             Instant since) {
-        this(source, mountPoint, pid, startOf(pid), binding, description, cache, log, since, "", false);
+        this(source, mountPoint, pid, startOf(pid), binding, description, cache, log, since, "", "", false);
     }
 
     RunningMount withBacklog(String left, boolean isUnmounted) {
         return new RunningMount(
-                source, mountPoint, pid, started, binding, description, cache, log, since, left, isUnmounted);
+                source, mountPoint, pid, started, binding, description, cache, log, since, left, names, isUnmounted);
+    }
+
+    RunningMount withNames(String listed) {
+        return new RunningMount(
+                source, mountPoint, pid, started, binding, description, cache, log, since, backlog, listed, unmounted);
     }
 
     /** Writes the file of this process, so that whoever reads it sees all of it, or all of what it was before. */
@@ -86,6 +94,7 @@ record RunningMount(
         properties.setProperty("log", log.toString());
         properties.setProperty("since", since.toString());
         properties.setProperty(BACKLOG, backlog);
+        properties.setProperty(NAMES, names);
         properties.setProperty(UNMOUNTED, Boolean.toString(unmounted));
         Path file = file(RuntimeFolder.open(host));
         Path next = file.resolveSibling(file.getFileName() + ".next");
@@ -198,6 +207,7 @@ record RunningMount(
                     Path.of(properties.getProperty("log", "")),
                     Instant.parse(properties.getProperty("since", "")),
                     properties.getProperty(BACKLOG, ""),
+                    properties.getProperty(NAMES, ""),
                     Boolean.parseBoolean(properties.getProperty(UNMOUNTED, ""))));
         } catch (IOException | IllegalArgumentException | DateTimeException e) {
             return Optional.empty();

@@ -15,6 +15,7 @@ import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -139,25 +140,24 @@ final class Serving {
                 plan.cache().directory(),
                 logFile,
                 Instant.now());
-        try {
-            save(running.withBacklog(withKept("", bucket), false));
+        try (StateFile state = new StateFile(running.withBacklog(withKept("", bucket), false), configuration.host());
+                NamesWatch _ = new NamesWatch(
+                        bucket::names, InstantSource.system(), names -> state.update(now -> now.withNames(names)))) {
             times.done("ready");
             log.info("{} is mounted on {}", running.source(), running.mountPoint());
             log.debug("Ready after {}", times);
             tellReady(running, bucket);
             Backlog backlog = bucket.backlog();
             if (backlog != null) {
-                backlog.watch(left -> saveBacklog(running.withBacklog(withKept(left, bucket), false)));
+                backlog.watch(left -> state.update(now -> now.withBacklog(withKept(left, bucket), false)));
             }
             mount.awaitUnmounted();
             log.info("{} is unmounted from {}; {}", running.source(), running.mountPoint(), bucket.cacheStatistics());
             // While the state file still says that this process is there, for those who wait for its end.
             if (backlog != null) {
-                backlog.tell(left -> saveBacklog(running.withBacklog(left, true)));
+                backlog.tell(left -> state.update(now -> now.withBacklog(left, true)));
             }
             bucket.close();
-        } finally {
-            delete(running);
         }
     }
 
@@ -220,29 +220,5 @@ final class Serving {
             }
         }
         return path;
-    }
-
-    private void save(RunningMount running) {
-        try {
-            running.save(configuration.host());
-        } catch (IOException e) {
-            log.warn("penstock mounts will not show this process: {}", Reason.of(e));
-        }
-    }
-
-    private void saveBacklog(RunningMount running) {
-        try {
-            running.save(configuration.host());
-        } catch (IOException e) {
-            log.debug("Neither penstock mounts nor who waits for the end is told what is left", e);
-        }
-    }
-
-    private void delete(RunningMount running) {
-        try {
-            running.delete(configuration.host());
-        } catch (IOException e) {
-            log.debug("The state file stays", e);
-        }
     }
 }

@@ -4,6 +4,7 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.StoredObject;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 
@@ -201,6 +202,16 @@ final class EntryCode {
     /** When the object was written, in milliseconds since 1970. */
     long millis() {
         return millis;
+    }
+
+    /** Whether both have read the same ETag, size and time. */
+    boolean isSameVersion(EntryCode other) {
+        return size == other.size
+                && millis == other.millis
+                && parts == other.parts
+                && (flags & ETAG_FORM) == (other.flags & ETAG_FORM)
+                && Arrays.equals(
+                        block, etagAt, etagAt + etagLength, other.block, other.etagAt, other.etagAt + other.etagLength);
     }
 
     /** What was read. */

@@ -1,186 +1,137 @@
 package io.penstock.metadata;
 
-import io.penstock.core.Printable;
 import io.penstock.metadata.Answers.Dated;
 import io.penstock.metadata.Listing.DatedPage;
-import io.penstock.metadata.MetadataConfig.Preload;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
-import io.penstock.objectstore.ObjectStore;
-import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.objectstore.StoredObject;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
+import java.util.List;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * All that the bucket has, by one flat listing that runs behind everybody's back, in some thirty bytes an object. Each
- * object is believed from when its page was asked for, as if its directory had been listed then:
+ * Answers from what is known of the bucket as a whole: a {@link KeyTable}, and what is not to be asked of it. While one
+ * answers, the next may be under way:
  *
  * <pre>
- *   NONE ──run──▶ RUNNING ──all pages──▶ KNOWN ──all that it says is too old──▶ NONE
- *                    └────the store failed, or much has changed here──▶ NONE
+ *   known:   NOTHING ──become──▶ a table ──become──▶ the next one
+ *               ▲                   │ it is not believed any more, or much has changed here
+ *               └───────────────────┘
+ *   coming:  NOTHING ──begin──▶ a listing ──become, abandon──▶ NOTHING
  * </pre>
  *
- * <p>It says nothing of what was changed here, or found to be otherwise, since it was begun.
+ * <p>It says nothing of what was changed here, or found to be otherwise, since its listing was begun, nor of what the store
+ * refused to list.
  *
- * <p>Safe for use by any number of threads. Only {@link #run} waits.
+ * <p>Safe for use by any number of threads. Nothing waits.
  */
 final class FlatListing implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(FlatListing.class);
-
-    /** How often the log tells how far it is. */
-    private static final int PROGRESS_SECONDS = 10;
-
-    private final ObjectStore store;
-    private final String prefix;
-
-    /** For the log. */
-    private final String what;
-
-    private final boolean wanted;
-    private final int concurrency;
-    private final long ttlNanos;
-    private final Executor executor;
     private final LongSupplier nanoClock;
 
-    private volatile State state = None.NONE; // changed under the monitor
+    private volatile State state = new State(null, null); // changed under the monitor
 
-    private sealed interface State {}
+    private record State(@Nullable Known known, @Nullable Coming coming) {}
 
-    private enum None implements State {
-        NONE
+    /** A listing that is under way. */
+    record Coming(Superseded superseded) {}
+
+    /** @param refused prefixes of which nothing is known */
+    private record Known(KeyTable table, FlatTree tree, List<String> refused, Superseded superseded, Belief belief) {
+        boolean isRefused(String prefix) {
+            return refused.stream().anyMatch(each -> prefix.startsWith(each) || each.startsWith(prefix));
+        }
     }
 
-    private record Running(Superseded superseded) implements State {}
+    /** For how long a table is believed. Times are those of the tree's clock: nanoseconds. */
+    sealed interface Belief {
+        /**
+         * Each name from when its page was asked for.
+         *
+         * @param newest when the last page was asked for
+         */
+        record ByPage(long ttlNanos, long newest) implements Belief {}
 
-    /** @param newest when the last page was asked for: what it says is believed for longest */
-    private record Known(KeyTable table, FlatTree tree, Superseded superseded, long newest) implements State {}
+        /** All, as if it had just been asked for. */
+        record Until(long nanos) implements Belief {}
 
-    FlatListing(ObjectStore store, String prefix, MetadataConfig config, Executor executor, LongSupplier nanoClock) {
-        this.store = store;
-        this.prefix = prefix;
-        this.what = "s3://" + store.bucket() + "/" + Printable.text(prefix);
-        this.wanted = config.preload() == Preload.ON;
-        this.concurrency = config.listConcurrency();
-        this.ttlNanos = TimeUnit.NANOSECONDS.convert(config.ttl());
-        this.executor = executor;
+        /** All, as if it had just been asked for, and for ever. */
+        enum Always implements Belief {
+            ALWAYS
+        }
+    }
+
+    FlatListing(LongSupplier nanoClock) {
         this.nanoClock = nanoClock;
     }
 
-    boolean isWanted() {
-        return wanted;
-    }
-
-    /** Whether all has come, and is still believed. */
+    /** Whether there is a table, and it is still believed. */
     boolean isKnown() {
-        return state instanceof Known known && isFresh(known.newest());
+        Known known = state.known;
+        return known != null && isBelieved(known);
     }
 
-    /** Lists all, and says in the log how far it is and what came of it. */
-    void run() {
-        Running running = new Running(new Superseded());
-        become(running);
-        CountDownLatch ended = new CountDownLatch(1);
-        try (Collected collected = new Collected()) {
-            RangeLister<KeyTableBuilder> lister =
-                    new RangeLister<>(store, prefix, "", concurrency, executor, nanoClock, collected);
-            executor.execute(() -> tellProgress(lister, ended));
-            long begun = nanoClock.getAsLong();
-            KeyTable table = KeyTable.join(lister.list());
-            LOG.info(
-                    "{} is listed: {} objects in {} s by {} requests; {} MiB of memory.",
-                    what,
-                    table.size(),
-                    TimeUnit.NANOSECONDS.toSeconds(nanoClock.getAsLong() - begun),
-                    lister.requests(),
-                    table.bytes() >> 20);
-            known(running, table);
-        } catch (ObjectStoreException e) {
-            giveUp(e.getMessage());
-        } catch (OutOfMemoryError e) {
-            giveUp("there is no memory for it: " + e.getMessage());
-        } catch (IllegalArgumentException e) {
-            giveUp("what the server lists cannot be kept in order: " + e.getMessage());
-        } catch (InterruptedException | RejectedExecutionException e) {
-            become(None.NONE); // the tree is closed
-        } finally {
-            ended.countDown();
-        }
+    /** A listing begins: what is changed here from now on, it may not know. */
+    synchronized Coming begin() {
+        Coming coming = new Coming(new Superseded());
+        state = new State(state.known, coming);
+        return coming;
     }
 
-    private void tellProgress(RangeLister<?> lister, CountDownLatch ended) {
-        try {
-            while (!ended.await(PROGRESS_SECONDS, TimeUnit.SECONDS)) {
-                LOG.info("{} is being listed: {} objects so far.", what, lister.listed());
+    /** The listing has failed. */
+    synchronized void abandon() {
+        state = new State(state.known, null);
+    }
+
+    /**
+     * From now on this table answers, if it is of the listing that was begun last, and not too much has changed since.
+     *
+     * @param comparison called with the table before it, while both can be read; not if there is none
+     * @return whether it answers; if not, the table has been closed
+     */
+    boolean become(Coming coming, KeyTable table, List<String> refused, Belief belief, Comparison comparison) {
+        Known next = new Known(table, new FlatTree(table), refused, coming.superseded, belief);
+        Known former;
+        synchronized (this) {
+            former = state.known;
+            if (!coming.equals(state.coming) || coming.superseded.isFull()) {
+                table.close();
+                if (coming.equals(state.coming)) {
+                    abandon();
+                }
+                return false;
             }
-        } catch (InterruptedException e) {
-            // the tree is closed
+            state = new State(next, null);
         }
-    }
-
-    /** What each range of keys is collected in. */
-    private static final class Collected implements RangeLister.Collector<KeyTableBuilder>, AutoCloseable {
-        private final Queue<KeyTableBuilder> begun = new ConcurrentLinkedQueue<>();
-
-        @Override
-        public KeyTableBuilder begin() {
-            KeyTableBuilder range = new KeyTableBuilder();
-            begun.add(range);
-            return range;
-        }
-
-        @Override
-        public void page(KeyTableBuilder range, ListPage page, long askedAt) {
-            range.page(askedAt);
-            for (StoredObject object : page.objects()) {
-                range.add(object);
+        if (former != null) {
+            try {
+                comparison.compare(former.table, table, name -> !next.superseded.containsKey(name));
+            } catch (IllegalStateException e) {
+                // one of them is closed: it is not believed any more, or the tree is closed
+            } finally {
+                former.table.close();
             }
         }
-
-        /** Frees what no table has taken over. */
-        @Override
-        public void close() {
-            begun.forEach(KeyTableBuilder::close);
-        }
+        return true;
     }
 
-    private synchronized void known(Running running, KeyTable table) {
-        if (state.equals(running) && !running.superseded().isFull()) {
-            state = new Known(table, new FlatTree(table), running.superseded(), nanoClock.getAsLong());
-        } else {
-            table.close();
-            state = None.NONE;
-        }
-    }
-
-    private void giveUp(@Nullable String why) {
-        LOG.warn("{} is not listed as a whole, but each folder when it is entered: {}", what, why);
-        become(None.NONE);
-    }
-
-    private synchronized void become(State next) {
-        State former = state;
-        state = next;
-        if (former instanceof Known known) {
-            known.table().close();
-        }
+    /** Hears what differs between a table and the one before it. */
+    @FunctionalInterface
+    interface Comparison {
+        /** @param isTold whether a key's change is news */
+        void compare(KeyTable before, KeyTable after, Predicate<String> isTold);
     }
 
     /** What it says of a name: null if it does not know, or is not to be asked. It may be too old to be believed. */
     @Nullable
     Dated find(Directory directory, String name) {
-        return ask(known -> known.superseded().contains(directory, name)
-                ? null
-                : known.tree().lookup(directory, name));
+        return ask(known -> {
+            if (known.superseded.contains(directory, name) || known.isRefused(directory.key(name))) {
+                return null;
+            }
+            Dated found = known.tree.lookup(directory, name);
+            return new Dated(found.answer(), asOf(known, found.asOf()));
+        });
     }
 
     /** A page of a directory's listing: null if it does not know it, or is not to be asked for it. */
@@ -190,13 +141,15 @@ final class FlatListing implements AutoCloseable {
             return null; // the store has begun it
         }
         return ask(known -> {
-            if (known.superseded().containsAnyIn(request.prefix())) {
+            if (known.superseded.containsAnyIn(request.prefix()) || known.isRefused(request.prefix())) {
                 return null;
             }
-            FlatTree.DatedPage found = known.tree().list(request);
-            return isFresh(found.asOf())
-                    ? new DatedPage(found.page(), next(request, found.page()), found.asOf())
-                    : null;
+            FlatTree.DatedPage found = known.tree.list(request);
+            if (known.belief instanceof Belief.ByPage(long ttlNanos, long _)
+                    && nanoClock.getAsLong() - found.asOf() >= ttlNanos) {
+                return null;
+            }
+            return new DatedPage(found.page(), next(request, found.page()), asOf(known, found.asOf()));
         });
     }
 
@@ -207,44 +160,53 @@ final class FlatListing implements AutoCloseable {
                 : new ListRequest(request.prefix(), request.delimiter(), page.nextToken(), null, request.maxKeys());
     }
 
+    private long asOf(Known known, long page) {
+        return known.belief instanceof Belief.ByPage ? page : nanoClock.getAsLong();
+    }
+
     private <T> @Nullable T ask(Function<Known, @Nullable T> question) {
-        if (!(state instanceof Known known)) {
+        Known known = state.known;
+        if (known == null) {
             return null;
-        }
-        if (!isFresh(known.newest())) {
+        } else if (!isBelieved(known)) {
             forget(known);
             return null;
         }
         try {
             return question.apply(known);
         } catch (IllegalStateException e) {
-            if (state.equals(known)) {
+            if (known.equals(state.known)) {
                 throw e;
             }
-            return null; // it was forgotten meanwhile
+            return null; // another has taken its place, or it was forgotten
         }
     }
 
-    private boolean isFresh(long asOf) {
-        return nanoClock.getAsLong() - asOf < ttlNanos;
+    private boolean isBelieved(Known known) {
+        return switch (known.belief) {
+            case Belief.ByPage(long ttlNanos, long newest) -> nanoClock.getAsLong() - newest < ttlNanos;
+            case Belief.Until(long nanos) -> nanoClock.getAsLong() - nanos < 0;
+            case Belief.Always _ -> true;
+        };
     }
 
     private synchronized void forget(Known known) {
-        if (state.equals(known)) {
-            become(None.NONE);
+        if (known.equals(state.known)) {
+            state = new State(null, state.coming);
+            known.table.close();
         }
     }
 
     /** The name has been changed here, or what is known of it is wrong. */
     void supersede(Directory directory, String name) {
-        Superseded superseded = switch (state) {
-            case None _ -> null;
-            case Running running -> running.superseded();
-            case Known known -> known.superseded();
-        };
-        if (superseded != null) {
-            superseded.add(directory, name);
-            if (superseded.isFull() && state instanceof Known known) {
+        State current = state;
+        if (current.coming != null) {
+            current.coming.superseded.add(directory, name);
+        }
+        Known known = current.known;
+        if (known != null) {
+            known.superseded.add(directory, name);
+            if (known.superseded.isFull()) {
                 forget(known);
             }
         }
@@ -259,7 +221,11 @@ final class FlatListing implements AutoCloseable {
     }
 
     @Override
-    public void close() {
-        become(None.NONE);
+    public synchronized void close() {
+        Known known = state.known;
+        state = new State(null, null);
+        if (known != null) {
+            known.table.close();
+        }
     }
 }

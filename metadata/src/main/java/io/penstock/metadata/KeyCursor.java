@@ -144,6 +144,20 @@ final class KeyCursor {
         return entry.object(key.text(key.length), chunk.storageClasses());
     }
 
+    /** Compares the keys at which two cursors stand, be they of different tables. */
+    int compareKey(KeyCursor other) {
+        checkIsAtKey();
+        other.checkIsAtKey();
+        return key.compareTo(other.key);
+    }
+
+    /** Whether the objects at which two cursors stand have the same ETag, size and time. */
+    boolean isSameVersion(KeyCursor other) {
+        checkIsAtKey();
+        other.checkIsAtKey();
+        return entry.isSameVersion(other.entry);
+    }
+
     /** When the page that brought the object was asked for, on the clock that the builder was told of. */
     long asOf() {
         checkIsAtKey();

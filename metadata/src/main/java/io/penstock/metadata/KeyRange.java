@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
  *         WAITING ──its turn──▶ ASKED ──────┤
  *            ▲                              │ page: the position advances
  *            │                              ▼
- *            └─── there is more ─────── COLLECTED ──the end was reached──▶ DONE
+ *            └─── there is more ─────── COLLECTED ──the end was reached──▶ SETTLED
  *            ▲
  *  a probe found keys here
  * </pre>
  *
- * While it is not DONE its end may come nearer, never nearer than its position: what lies between the new end and the old
+ * While it is not done its end may come nearer, never nearer than its position: what lies between the new end and the old
  * belongs to another range from then on, or is known to be empty. A page that was asked for before is cut at the new end.
  *
  * <p>All is guarded by the lister, but what is collected, which belongs to the thread that has its page.
@@ -43,6 +43,9 @@ final class KeyRange<R> {
 
     /** The last key that was seen: all up to it is done with. */
     String position;
+
+    /** All up to this key has been collected. */
+    String settled;
 
     /** The last key that may be in the range; null for the end of the listing. */
     @Nullable
@@ -82,6 +85,7 @@ final class KeyRange<R> {
     KeyRange(String after, @Nullable String end, boolean full) {
         this.after = after;
         this.position = after;
+        this.settled = after;
         this.end = end;
         this.full = full;
     }

@@ -32,6 +32,9 @@ final class KeySpace {
     /** Pages: nearer splits bring what the range is about to bring itself. */
     private static final double LEAST = 1;
 
+    /** Nobody asks for more. */
+    private static final double LEAST_SHARE = 1e-6;
+
     private final int prefixLength;
     private final List<Alphabet> depths = new ArrayList<>();
     private final Alphabet all = new Alphabet();
@@ -104,6 +107,23 @@ final class KeySpace {
             return null;
         }
         return new Split(key, rest.full ? log2(widest + 1) : widest);
+    }
+
+    /** Where a key lies among those that can be, by what is known of them: 0 or more, 1 or less. */
+    double share(String key) {
+        double share = 0;
+        double width = 1;
+        int[] codes = codes(key);
+        for (int depth = 0; depth < Math.min(codes.length, depths.size()) && width > LEAST_SHARE; depth++) {
+            int[] values = depths.get(depth).known();
+            int index = Arrays.binarySearch(values, codes[depth]);
+            width /= values.length;
+            share += width * (index >= 0 ? index : -1 - index);
+            if (index < 0) {
+                break;
+            }
+        }
+        return Math.min(1, share);
     }
 
     private int[] codes(String key) {

@@ -72,6 +72,7 @@ final class KeyTableBuilder implements AutoCloseable {
     private int lastClassNumber;
 
     private long size;
+    private long bytes;
     private byte[] first = new byte[0];
     private GrowingBytes last = new GrowingBytes(128);
     private GrowingBytes key = new GrowingBytes(128);
@@ -181,6 +182,7 @@ final class KeyTableBuilder implements AutoCloseable {
         }
         MemorySegment memory = arena.allocate(chunk.length, 1);
         MemorySegment.copy(chunk.array, 0, memory, ValueLayout.JAVA_BYTE, 0, chunk.length);
+        bytes += chunk.length;
         chunks.add(new Chunk(memory, storageClasses));
         chunk.clear();
     }
@@ -227,6 +229,11 @@ final class KeyTableBuilder implements AutoCloseable {
     /** Objects added. */
     long size() {
         return size;
+    }
+
+    /** What they take so far. */
+    long bytes() {
+        return bytes + chunk.length;
     }
 
     /** Frees the memory, unless a table has it. */

@@ -55,10 +55,10 @@ public final class Listing {
     /** Ends with the page in flight; null unless FETCHING. */
     private @Nullable CompletableFuture<DatedPage> inFlight;
 
-    /** When the last page was asked for. */
+    /** No page to come was asked for before. */
     private long askedAt;
 
-    /** What was asked for, or changed here, since the page in flight was asked for, and holds whatever it says. */
+    /** What was asked for, or changed here, since then, and holds whatever pages from before say. */
     private final Map<String, Answers.Dated> newer = new HashMap<>();
 
     /** The highest index that a reader asked for. */
@@ -67,7 +67,16 @@ public final class Listing {
     /** Where the pages come from. */
     @FunctionalInterface
     interface PageSource {
+        /** The first page, or the {@linkplain DatedPage#next next}. Called by one thread at a time. */
         DatedPage list(ListRequest request) throws ObjectStoreException, InterruptedException;
+
+        /**
+         * Since when pages have been asked for that are still to come, on the tree's clock: null if each is asked for when it
+         * is called for.
+         */
+        default @Nullable Long heldSince() {
+            return null;
+        }
     }
 
     /**
@@ -198,7 +207,7 @@ public final class Listing {
         if (answer.asOf() - startedAt < 0) {
             return;
         }
-        if (inFlight != null && answer.asOf() - askedAt >= 0) {
+        if ((inFlight != null || source.heldSince() != null) && answer.asOf() - askedAt >= 0) {
             newer.put(name, answer);
         }
         entries.correct(name, answer.answer(), answer.asOf());
@@ -208,7 +217,8 @@ public final class Listing {
     private void fetchIfNear() {
         ListRequest request = next;
         if (inFlight == null && request != null && entries.size() < furthest + AHEAD) {
-            askedAt = nanoClock.getAsLong();
+            Long heldSince = source.heldSince();
+            askedAt = heldSince == null ? nanoClock.getAsLong() : heldSince;
             inFlight = Calls.start(executor, () -> fetch(request));
         }
     }
@@ -227,7 +237,13 @@ public final class Listing {
 
     private synchronized void rest() {
         inFlight = null;
-        newer.clear();
+        forgetNewer();
+    }
+
+    private void forgetNewer() {
+        if (source.heldSince() == null) {
+            newer.clear();
+        }
     }
 
     /** @return the index of the page's first entry */
@@ -239,7 +255,7 @@ public final class Listing {
         }
         entries.append(page.page(), page.asOf());
         newer.forEach((name, answer) -> entries.correct(name, answer.answer(), answer.asOf()));
-        newer.clear();
+        forgetNewer();
         next = page.next();
         if (next == null) {
             emptied.complete(entries, startedAt);

@@ -9,10 +9,11 @@ import java.time.Duration;
  * @param ttl for what exists, and for whole listings; 0 or more
  * @param negativeTtl for what does not exist; 0 or more
  * @param mostListed listed entries that are kept at most, in all directories together; of one directory, half as many
- * @param preload whether the whole bucket is listed ahead
- * @param listConcurrency listing requests that this has under way at once: 1 or more
+ * @param listConcurrency listing requests at once for a large directory, or for the whole bucket: 1 or more
+ * @param preload when the whole bucket is listed
  */
-public record MetadataConfig(Duration ttl, Duration negativeTtl, int mostListed, Preload preload, int listConcurrency) {
+public record MetadataConfig(
+        Duration ttl, Duration negativeTtl, int mostListed, int listConcurrency, PreloadConfig preload) {
     /** Bytes of heap that a listed entry takes, at most. */
     static final int ENTRY_BYTES = 450;
 
@@ -22,21 +23,14 @@ public record MetadataConfig(Duration ttl, Duration negativeTtl, int mostListed,
     /** So that who reads a directory is never ahead of what is kept of it. */
     private static final int LEAST_LISTED = 8 * ListRequest.MAX_KEYS;
 
-    /** Whether the whole bucket is listed behind everybody's back, as soon as it is mounted. */
-    public enum Preload {
-        /** Each directory is listed when it is entered. */
-        OFF,
-        ON
-    }
-
     /** Without a listing ahead. */
     public MetadataConfig(Duration ttl, Duration negativeTtl, int mostListed) {
-        this(ttl, negativeTtl, mostListed, Preload.OFF, 1);
+        this(ttl, negativeTtl, mostListed, 1, PreloadConfig.OFF);
     }
 
     /** With half of the heap for what is listed. */
-    public MetadataConfig(Duration ttl, Duration negativeTtl, Preload preload, int listConcurrency) {
-        this(ttl, negativeTtl, worthwhile(), preload, listConcurrency);
+    public MetadataConfig(Duration ttl, Duration negativeTtl, int listConcurrency, PreloadConfig preload) {
+        this(ttl, negativeTtl, worthwhile(), listConcurrency, preload);
     }
 
     /** With half of the heap for what is listed, and none ahead. */

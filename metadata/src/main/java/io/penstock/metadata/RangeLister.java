@@ -1,28 +1,22 @@
 package io.penstock.metadata;
 
-import io.penstock.metadata.KeySpace.Split;
 import io.penstock.objectstore.Deadline;
-import io.penstock.objectstore.KeyOrder;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.NavigableMap;
 import java.util.Objects;
 import java.util.Set;
-import java.util.TreeMap;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,8 +39,8 @@ import org.jspecify.annotations.Nullable;
  * store or to what is collected.
  */
 final class RangeLister<R> {
-    /** So many keys of a page tell how keys are made up. */
-    private static final int SAMPLE = 32;
+    /** Requests at once, to begin with, where there is much to list. */
+    private static final int EXPECTING_MUCH = 8;
 
     private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
@@ -62,6 +56,22 @@ final class RangeLister<R> {
          * @param askedAt when the store was asked, on the lister's clock: nanoseconds
          */
         void page(R range, ListPage page, long askedAt) throws ObjectStoreException, InterruptedException;
+
+        /** What is wanted now. Asked under the lister's monitor. */
+        default Demand demand() {
+            return Demand.ALL;
+        }
+    }
+
+    /** What is to be asked for. */
+    enum Demand {
+        /** All, in any order. */
+        ALL,
+        /** All, what comes first in order before the rest. */
+        NEAREST,
+        /** What comes first in order, and no more. */
+        NEXT,
+        NOTHING
     }
 
     private final ObjectStore store;
@@ -75,21 +85,10 @@ final class RangeLister<R> {
     /** Guarded by the monitor, as all that follows. */
     private final RequestLimit limit;
 
-    private final KeySpace space;
-
-    /** All, by the key that each begins after. */
-    private final NavigableMap<String, KeyRange<R>> ranges = new TreeMap<>(KeyOrder.COMPARATOR);
-
-    /** Those that are not done. */
-    private final Set<KeyRange<R>> active = new LinkedHashSet<>();
-
-    /** Those whose next page is to be asked for. */
-    private final Deque<KeyRange<R>> waiting = new ArrayDeque<>();
+    private final KeyRanges<R> ranges;
 
     /** Threads that ask, or collect. */
     private final Set<Thread> threads = new HashSet<>();
-
-    private final ProbeBudget budget;
 
     /** Requests that were given to the executor and have not ended. */
     private int asked;
@@ -98,9 +97,6 @@ final class RangeLister<R> {
     private long listed;
 
     private int throttledInRow;
-
-    /** Whether the store's order cannot be used. */
-    private boolean sequential;
 
     /** Changes when the listing begins anew: answers to earlier requests are of no use. */
     private int generation;
@@ -129,8 +125,7 @@ final class RangeLister<R> {
         this.collector = collector;
         this.deadline = store.retries().forReading();
         this.limit = new RequestLimit(concurrency);
-        this.space = new KeySpace(prefix.length());
-        this.budget = new ProbeBudget(concurrency);
+        this.ranges = new KeyRanges<>(prefix, concurrency);
     }
 
     /** One request: a range's next page, or a probe if {@code range} is null. */
@@ -141,16 +136,21 @@ final class RangeLister<R> {
     }
 
     /**
+     * Lists what is behind this page only, which has keys; to be called before all else. Much is expected to be there.
+     */
+    void beginBehind(ListPage page) {
+        ranges.beginBehind(page);
+        limit.beginWith(EXPECTING_MUCH);
+    }
+
+    /**
      * Lists all; to be called once.
      *
      * @return the ranges in the order of their keys: together they have every key once
      * @throws ObjectStoreException the first failure
      */
     List<R> list() throws ObjectStoreException, InterruptedException {
-        synchronized (this) {
-            begin();
-        }
-        go();
+        start();
         synchronized (this) {
             while (!isOver()) {
                 try {
@@ -159,16 +159,50 @@ final class RangeLister<R> {
                     fail(e); // and wait on: those that ask are interrupted, too
                 }
             }
-            if (failure != null) {
-                throw Calls.rethrow(failure);
+            throwFailure();
+            return ranges.collected();
+        }
+    }
+
+    /** Begins to list; for who does not {@link #list}. */
+    void start() {
+        synchronized (this) {
+            ranges.begin();
+        }
+        go();
+    }
+
+    /**
+     * Waits until all keys up to one have been collected, or all keys, or the store turns out to list without order.
+     *
+     * @param key asked for anew, under the monitor, whenever a page has been collected; null for none in particular
+     * @throws ObjectStoreException the first failure
+     */
+    synchronized void awaitSettled(Supplier<@Nullable String> key) throws ObjectStoreException, InterruptedException {
+        while (true) {
+            throwFailure();
+            String upTo = key.get();
+            if (ranges.isSequential() || ranges.isSettled() || (upTo != null && ranges.isSettledUpTo(upTo))) {
+                return;
             }
-            List<R> all = new ArrayList<>();
-            for (KeyRange<R> range : ranges.values()) {
-                if (range.collected != null) {
-                    all.add(range.collected);
-                }
-            }
-            return all;
+            wait();
+        }
+    }
+
+    /** Whether the store lists without order, or not from a key on. */
+    synchronized boolean isSequential() {
+        return ranges.isSequential();
+    }
+
+    /** Ends what is under way; whoever waits for it is told so by a CancellationException. */
+    void stop() {
+        fail(new CancellationException("the listing was stopped"));
+    }
+
+    /** Guarded. */
+    private void throwFailure() throws ObjectStoreException, InterruptedException {
+        if (failure != null) {
+            throw Calls.rethrow(failure);
         }
     }
 
@@ -177,28 +211,28 @@ final class RangeLister<R> {
         return listed;
     }
 
+    /** How much of the keys that can be has come so far, by what is known of them: 0 to 1. */
+    synchronized double share() {
+        return ranges.share();
+    }
+
     /** How many requests were made so far. */
     synchronized long requests() {
         return requests;
     }
 
     /** Guarded. */
-    private void begin() {
-        KeyRange<R> all = new KeyRange<>("", null, false);
-        ranges.put(all.after, all);
-        active.add(all);
-        waiting.add(all);
-    }
-
-    /** Guarded. */
     private boolean isOver() {
-        return failure == null ? asked == 0 && waiting.isEmpty() : threads.isEmpty();
+        return failure == null ? asked == 0 && !ranges.isAnyWaiting() : threads.isEmpty();
     }
 
-    /** Makes as many requests as may be under way. */
-    private void go() {
+    /** Makes as many requests as may be under way, and are wanted: to be called too when more is. */
+    void go() {
         List<Ask<R>> asks = new ArrayList<>();
         synchronized (this) {
+            if (asked == 0) {
+                deadline.restart(); // nobody was heard, as nobody was asked
+            }
             while (failure == null && asked < limit.now()) {
                 Ask<R> ask = next();
                 if (ask == null) {
@@ -222,39 +256,17 @@ final class RangeLister<R> {
 
     /** Guarded. What to ask for next; null if nothing is worth it now. */
     private @Nullable Ask<R> next() {
-        KeyRange<R> range = waiting.poll();
+        Demand demand = collector.demand();
+        KeyRange<R> range = ranges.poll(demand);
         if (range != null) {
             return new Ask<>(range, range.next(prefix, delimiter), requests++, generation);
         }
-        if (sequential || !budget.allows(active.size())) {
-            return null;
-        }
-        String key = probe();
+        String key = ranges.probe(demand);
         if (key == null) {
             return null;
         }
-        budget.begins();
         ListRequest request = new ListRequest(prefix, delimiter, key, null, ListRequest.MAX_KEYS);
         return new Ask<>(null, request, requests++, generation);
-    }
-
-    /** Guarded. Where to split the range that has most left; null if none is worth it. */
-    private @Nullable String probe() {
-        KeyRange<R> best = null;
-        Split split = null;
-        for (KeyRange<R> range : active) {
-            Split candidate = range.mayBeProbed() ? range.split(space) : null;
-            if (candidate != null && (split == null || candidate.worth() > split.worth())) {
-                best = range;
-                split = candidate;
-            }
-        }
-        if (best == null || split == null) {
-            return null;
-        }
-        best.probed.add(split.key());
-        best.changed();
-        return split.key();
     }
 
     private void run(Ask<R> ask) {
@@ -308,14 +320,18 @@ final class RangeLister<R> {
             if (ask.generation != generation) {
                 return;
             }
-            if (!sequential && !page.follows(ask.range == null ? ask.probe() : ask.range.position)) {
+            if (!ranges.isSequential() && !page.follows(ask.range == null ? ask.probe() : ask.range.position)) {
                 fallBack();
             }
-            range = ask.range == null ? split(ask.probe(), page) : ask.range;
+            range = ask.range == null ? ranges.split(ask.probe(), page) : ask.range;
             if (range == null || ask.generation != generation) {
                 return;
             }
-            kept = advance(range, page);
+            kept = ranges.advance(range, page);
+            listed += kept.size();
+            if (kept.size() > 0 && !ranges.isSequential()) {
+                limit.answered();
+            }
         }
         R collected = range.collected;
         if (collected == null) {
@@ -324,114 +340,25 @@ final class RangeLister<R> {
         }
         collector.page(collected, kept.page(), askedAt);
         synchronized (this) {
-            if (ask.generation == generation && !range.done) {
-                waiting.add(range);
+            if (ask.generation == generation) {
+                ranges.settle(range);
             }
         }
     }
 
-    /** Guarded. What a probe has found; the range that its page belongs to, or null if it is of no use. */
-    private @Nullable KeyRange<R> split(String key, ListedPage page) {
-        KeyRange<R> victim = probed(key);
-        budget.answered();
-        if (sequential || victim == null || !victim.isToCome(key) || key.equals(victim.end)) {
-            miss(victim);
-            return null;
-        }
-        boolean hasKeys = page.within(key, victim.end).size() > 0;
-        if (!hasKeys && !page.goesOn(victim.end)) {
-            victim.endAt(key, false);
-            victim.trust = 0;
-            miss(victim);
-            return null;
-        }
-        KeyRange<R> range = new KeyRange<>(key, victim.end, victim.full);
-        victim.trust = victim.full && hasKeys ? victim.trust + 1 : 0;
-        range.trust = victim.trust;
-        range.probed.addAll(victim.probed.tailSet(key, false));
-        victim.probed.tailSet(key, false).clear();
-        victim.endAt(key, hasKeys);
-        victim.misses = 0;
-        ranges.put(key, range);
-        active.add(range);
-        return range;
-    }
-
-    /** Guarded. The range that this key is in or was in, which is not probed there any more. */
-    private @Nullable KeyRange<R> probed(String key) {
-        budget.ends();
-        Map.Entry<String, KeyRange<R>> entry = ranges.lowerEntry(key);
-        if (entry == null) {
-            return null;
-        }
-        entry.getValue().probed.remove(key);
-        entry.getValue().changed();
-        return entry.getValue();
-    }
-
-    /** Guarded. */
-    private void miss(@Nullable KeyRange<R> range) {
-        budget.missed();
-        if (range != null) {
-            range.misses++;
-        }
-    }
-
-    /** Guarded. Takes note of a page; what of it is the range's. */
-    private ListedPage advance(KeyRange<R> range, ListedPage page) {
-        ListedPage kept = sequential ? page : page.within(range.position, range.end);
-        int size = kept.size();
-        range.token = page.page().nextToken();
-        range.done = !page.goesOn(range.end);
-        if (range.done) {
-            active.remove(range);
-        }
-        budget.came(size, page.size());
-        if (size > 0) {
-            listed += size;
-            range.misses = 0;
-            range.advance(Objects.requireNonNull(kept.first()), Objects.requireNonNull(kept.last()));
-            if (!sequential) {
-                learn(kept.page());
-                limit.answered();
-            }
-        }
-        return kept;
-    }
-
-    /** Guarded. */
-    private void learn(ListPage page) {
-        int objects = page.objects().size();
-        for (int i = 0; i < objects; i += Math.clamp(objects - 1 - i, 1, objects / SAMPLE + 1)) {
-            space.learn(page.objects().get(i).version().key());
-        }
-        int prefixes = page.commonPrefixes().size();
-        for (int i = 0; i < prefixes; i += Math.clamp(prefixes - 1 - i, 1, prefixes / SAMPLE + 1)) {
-            space.learn(page.commonPrefixes().get(i));
-        }
-    }
-
-    /** Guarded. Goes on without order: from the beginning, unless all that is there came in one sequence. */
+    /** Guarded. Goes on without order. */
     private void fallBack() {
-        sequential = true;
         limit.single();
-        KeyRange<R> first = ranges.firstEntry().getValue();
-        if (ranges.size() > 1 || first.end != null) {
+        if (ranges.fallBack()) {
             generation++;
-            ranges.clear();
-            active.clear();
-            waiting.clear();
             listed = 0;
-            budget.beginAnew();
-            begin();
         }
     }
 
     /** The store has no start-after, or does not like this one. */
     private synchronized void refused(Ask<R> ask) {
         if (ask.generation == generation) {
-            miss(probed(ask.probe()));
-            if (budget.refused()) {
+            if (ranges.refused(ask.probe())) {
                 fallBack();
             }
         }
@@ -452,9 +379,9 @@ final class RangeLister<R> {
                 return;
             }
             if (ask.range == null) {
-                probed(ask.probe());
+                ranges.unanswered(ask.probe());
             } else {
-                waiting.addFirst(ask.range);
+                ranges.await(ask.range);
             }
         }
     }

@@ -27,6 +27,11 @@ final class RequestLimit {
         return now;
     }
 
+    /** So many at first. */
+    void beginWith(int count) {
+        now = Math.min(most, count);
+    }
+
     /** One after the other from now on. */
     void single() {
         most = 1;

@@ -26,7 +26,11 @@ final class Superseded {
     }
 
     boolean contains(Directory directory, String name) {
-        return paths.contains(directory.key(name));
+        return containsKey(directory.key(name));
+    }
+
+    boolean containsKey(String key) {
+        return paths.contains(key);
     }
 
     /** Whether any name in the directory is. */

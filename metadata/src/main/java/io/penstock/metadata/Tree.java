@@ -58,6 +58,7 @@ public final class Tree implements AutoCloseable {
     private final long ttlNanos;
     private final long negativeTtlNanos;
     private final int mostListedOfOne;
+    private final int listConcurrency;
     private final LongSupplier nanoClock;
     private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
     private final HiddenKeys hidden;
@@ -66,6 +67,7 @@ public final class Tree implements AutoCloseable {
     private final LocalNames local = new LocalNames();
     private final EmptiedDirectories emptied;
     private final FlatListing flat;
+    private final Preloader preloader;
     private final Cache<Directory, Listing> listings;
 
     /** Listings that others take the place of, which are being read: {@link #listed}. */
@@ -93,10 +95,12 @@ public final class Tree implements AutoCloseable {
         this.ttlNanos = TimeUnit.NANOSECONDS.convert(config.ttl());
         this.negativeTtlNanos = TimeUnit.NANOSECONDS.convert(config.negativeTtl());
         this.mostListedOfOne = config.mostListedOfOne();
+        this.listConcurrency = config.listConcurrency();
         this.nanoClock = nanoClock;
         this.emptied = new EmptiedDirectories(ttlNanos);
         this.hidden = new HiddenKeys(store.bucket());
-        this.flat = new FlatListing(store, prefix, config, executor, nanoClock);
+        this.flat = new FlatListing(nanoClock);
+        this.preloader = new Preloader(store, prefix, config, executor, nanoClock, flat, this::tellDifference);
         this.probe = new NameProbe(store, hidden, executor);
         this.answers = new Answers(this::ask, executor, config, nanoClock, this::correctListing);
         this.listings = Caffeine.newBuilder()
@@ -250,7 +254,7 @@ public final class Tree implements AutoCloseable {
     private Listing newListing(Directory directory) {
         return new Listing(
                 directory,
-                this::page,
+                new DirectoryPages(store, this::pageNow, listConcurrency, mostListedOfOne / 4, executor, nanoClock),
                 hidden,
                 executor,
                 nanoClock,
@@ -259,25 +263,32 @@ public final class Tree implements AutoCloseable {
                 mostListedOfOne);
     }
 
-    /** Whether {@link #preload} has listed all, and it is still believed. */
-    boolean isPreloaded() {
-        return flat.isKnown();
-    }
-
-    private DatedPage page(ListRequest request) throws ObjectStoreException, InterruptedException {
+    /** A page of a listing that is known as the whole bucket is; null if it is not. */
+    private @Nullable DatedPage pageNow(ListRequest request) {
         DatedPage known = flat.page(request);
-        if (known != null) {
-            return known;
+        if (known == null && request.startAfter() == null && request.continuationToken() == null) {
+            preloader.listedByItself();
         }
-        long askedAt = nanoClock.getAsLong();
-        ListPage page = store.list(request);
-        return new DatedPage(page, page.nextToken() == null ? null : request.next(page.nextToken()), askedAt);
+        return known;
     }
 
-    /** Lists the whole bucket behind everybody's back, if that is configured: from then on it is answered from there. */
+    /**
+     * Lists the whole bucket behind everybody's back, when that is configured: from then on it is answered from there. To be
+     * called once.
+     */
     public void preload() {
-        if (flat.isWanted()) {
-            executor.execute(flat::run);
+        preloader.start();
+    }
+
+    /** How far that is. */
+    public PreloadState preloaded() {
+        return preloader.state();
+    }
+
+    private void tellDifference(KeyTable before, KeyTable after, Predicate<String> isTold) {
+        NewsListener listener = newsListener;
+        if (listener != null) {
+            TableDifference.tell(before, after, root, isTold, listener);
         }
     }
 

@@ -3,7 +3,8 @@ package io.penstock.metadata;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.ObjectVersion;
-import io.penstock.metadata.MetadataConfig.Preload;
+import io.penstock.metadata.PreloadConfig.Mode;
+import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Call;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.Timeout;
 /** A tree that lists the whole bucket ahead says what one says that asks for each name. */
 @Timeout(60)
 class PreloadTest {
+    private static final long MEMORY = 1 << 20;
     private static final Duration TTL = Duration.ofMinutes(10);
     private static final String[] NAMES = {"a", "a-", "a.txt", "b", "b0", "dir", "é", "😀", "\uFF5E", "..", ""};
 
@@ -37,12 +39,17 @@ class PreloadTest {
     private final RecordingObjectStore store = new RecordingObjectStore(faults);
 
     private Tree tree(ObjectStore of, String prefix) {
-        return new Tree(of, prefix, new MetadataConfig(TTL, TTL, Preload.ON, 4), clock::nanoTime);
+        return new Tree(
+                of, prefix, new MetadataConfig(TTL, TTL, 4, new PreloadConfig(Mode.ON, null, MEMORY)), clock::nanoTime);
+    }
+
+    private static boolean isPreloaded(Tree tree) {
+        return tree.preloaded() instanceof PreloadState.Known;
     }
 
     private static void preload(Tree tree) throws InterruptedException {
         tree.preload();
-        while (!tree.isPreloaded()) {
+        while (!isPreloaded(tree)) {
             Thread.sleep(1);
         }
     }
@@ -80,7 +87,7 @@ class PreloadTest {
 
             clock.advance(TTL);
 
-            assertThat(tree.isPreloaded()).isFalse();
+            assertThat(isPreloaded(tree)).isFalse();
             assertThat(tree.lookup(dir, "other")).isInstanceOf(FileEntry.class);
             assertThat(Listings.names(tree.list(dir))).containsExactly("file", "other");
         }
@@ -100,7 +107,7 @@ class PreloadTest {
             ObjectVersion version = bucket.put("new/deep/file", "1");
             tree.changed(made, "file", Listings.file(version));
             gate.open();
-            while (!tree.isPreloaded()) {
+            while (!isPreloaded(tree)) {
                 Thread.sleep(1);
             }
 
@@ -119,15 +126,18 @@ class PreloadTest {
     @Test
     void preload_storeRefusesToList_leavesTheTreeAsItIsWithout() throws Exception {
         bucket.put("dir/file", "1");
-        faults.next(Call.List.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
+        faults.always(
+                call -> call instanceof Call.List(ListRequest request)
+                        && request.prefix().isEmpty(),
+                Fault.fail(ObjectStoreException.AccessDenied::new));
         try (Tree tree = tree(store, "")) {
             tree.preload();
-            while (store.lists().isEmpty()) {
+            while (store.lists().isEmpty() || tree.preloaded() instanceof PreloadState.Listing) {
                 Thread.sleep(1);
             }
 
             assertThat(tree.lookup(new Directory("dir/"), "file")).isInstanceOf(FileEntry.class);
-            assertThat(tree.isPreloaded()).isFalse();
+            assertThat(isPreloaded(tree)).isFalse();
         }
     }
 
@@ -142,6 +152,141 @@ class PreloadTest {
 
             assertThat(Listings.names(tree.list(tree.root()))).hasSize(7);
             assertThat(tree.lookup(new Directory("d3/"), "file3")).isInstanceOf(FileEntry.class);
+        }
+    }
+
+    @Test
+    void preload_onceRefreshHasPassed_isRepeatedAndTellsWhatIsOtherwise() throws Exception {
+        bucket.put("dir/same", "1");
+        bucket.put("dir/changes", "1");
+        bucket.put("dir/goes", "1");
+        bucket.put("goes/too/file", "1");
+        List<String> news = new ArrayList<>();
+        PreloadConfig often = new PreloadConfig(Mode.ON, Duration.ofMillis(20), MEMORY);
+        try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL, 4, often), clock::nanoTime)) {
+            preload(tree);
+            tree.tell((directory, name, answer) -> {
+                synchronized (news) {
+                    news.add(directory.key(name) + " " + answer.getClass().getSimpleName());
+                }
+            });
+            bucket.put("dir/changes", "22");
+            bucket.delete("dir/goes");
+            bucket.delete("goes/too/file");
+            bucket.put("new/file", "1");
+
+            while (tree.lookupNow(tree.root(), "new") == null || tree.lookupNow(tree.root(), "new") == Absent.ABSENT) {
+                Thread.sleep(1);
+            }
+            assertThat(tree.lookupNow(new Directory("dir/"), "goes")).isEqualTo(Absent.ABSENT);
+            synchronized (news) {
+                while (news.size() < 7) {
+                    news.wait(1);
+                }
+                assertThat(news)
+                        .containsExactlyInAnyOrder(
+                                "dir/changes FileEntry",
+                                "dir/goes Absent",
+                                "goes/too/file Absent",
+                                "goes/too Absent",
+                                "goes Absent",
+                                "new/file FileEntry",
+                                "new Directory");
+            }
+        }
+    }
+
+    @Test
+    void preload_withRefresh_isBelievedBeyondTheTtl() throws Exception {
+        bucket.put("dir/file", "1");
+        PreloadConfig seldom = new PreloadConfig(Mode.ON, TTL.multipliedBy(10), MEMORY);
+        try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL, 4, seldom), clock::nanoTime)) {
+            preload(tree);
+            store.drain();
+            clock.advance(TTL.multipliedBy(2));
+
+            assertThat(tree.lookup(new Directory("dir/"), "file")).isInstanceOf(FileEntry.class);
+            assertThat(Listings.names(tree.list(tree.root()))).containsExactly("dir");
+            assertThat(store.drain()).isEmpty();
+
+            clock.advance(TTL.multipliedBy(20)); // and no listing has come
+            assertThat(isPreloaded(tree)).isFalse();
+        }
+    }
+
+    @Test
+    void auto_manyDirectoriesAreListed_listsAll() throws Exception {
+        for (int i = 0; i < 2 * Preloader.WORTH_IT; i++) {
+            bucket.put("d%03d/file".formatted(i), "1");
+        }
+        PreloadConfig auto = new PreloadConfig(Mode.AUTO, null, MEMORY);
+        try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL, 4, auto), clock::nanoTime)) {
+            tree.preload();
+            for (int i = 0; i < Preloader.WORTH_IT - 1; i++) {
+                Listings.names(tree.list(new Directory("d%03d/".formatted(i))));
+            }
+            assertThat(store.lists())
+                    .allMatch(list -> list.request().delimiter().equals("/"));
+
+            Listings.names(tree.list(tree.root()));
+            while (!isPreloaded(tree)) {
+                Thread.sleep(1);
+            }
+            store.drain();
+
+            for (int i = Preloader.WORTH_IT; i < 2 * Preloader.WORTH_IT; i++) {
+                assertThat(Listings.names(tree.list(new Directory("d%03d/".formatted(i)))))
+                        .containsExactly("file");
+            }
+            assertThat(store.drain()).isEmpty();
+        }
+    }
+
+    @Test
+    void preload_ofMoreThanItsMemory_leavesTheTreeAsItIsWithout() throws Exception {
+        for (int i = 0; i < 30_000; i++) {
+            bucket.put("dir/%s".formatted(i), "1");
+        }
+        PreloadConfig small = new PreloadConfig(Mode.ON, null, 1_000);
+        try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL, 4, small), clock::nanoTime)) {
+            tree.preload();
+            while (tree.preloaded() == PreloadState.None.NONE && store.lists().isEmpty()) {
+                Thread.sleep(1);
+            }
+            while (tree.preloaded() instanceof PreloadState.Listing) {
+                Thread.sleep(1);
+            }
+            assertThat(isPreloaded(tree)).isFalse();
+            assertThat(tree.lookup(new Directory("dir/"), "29999")).isInstanceOf(FileEntry.class);
+        }
+    }
+
+    @Test
+    void preload_somePrefixesAreRefused_knowsTheOthers() throws Exception {
+        bucket.put("a", "1");
+        bucket.put("mine/deep/file", "1");
+        bucket.put("n", "1");
+        bucket.put("theirs/deep/file", "1");
+        bucket.put("z", "1");
+        faults.always(
+                call -> call instanceof Call.List(ListRequest request)
+                        && (request.prefix().startsWith("theirs/")
+                                || (request.prefix().isEmpty()
+                                        && request.delimiter().isEmpty())),
+                Fault.fail(ObjectStoreException.AccessDenied::new));
+        try (Tree tree = tree(store, "")) {
+            preload(tree);
+            store.drain();
+
+            assertThat(tree.lookup(new Directory("mine/deep/"), "file")).isInstanceOf(FileEntry.class);
+            assertThat(Listings.names(tree.list(new Directory("mine/")))).containsExactly("deep");
+            assertThat(tree.lookup(tree.root(), "n")).isInstanceOf(FileEntry.class);
+            assertThat(store.drain()).isEmpty();
+            assertThat(Listings.names(tree.list(tree.root())))
+                    .containsExactlyInAnyOrder("a", "mine", "n", "theirs", "z");
+            assertThat(store.drain()).hasSize(1);
+            faults.heal();
+            assertThat(tree.lookup(new Directory("theirs/deep/"), "file")).isInstanceOf(FileEntry.class);
         }
     }
 

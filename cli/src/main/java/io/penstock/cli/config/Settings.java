@@ -14,7 +14,7 @@ import static io.penstock.cli.config.ValueType.word;
 
 import io.penstock.filesystem.Passthrough;
 import io.penstock.fuse.Binding;
-import io.penstock.metadata.MetadataConfig.Preload;
+import io.penstock.metadata.PreloadConfig;
 import io.penstock.objectstore.RetryPolicy;
 import io.penstock.objectstore.S3Config.Checksums;
 import io.penstock.objectstore.S3Config.HttpClient;
@@ -206,18 +206,36 @@ public final class Settings {
                             + " such names are asked for, while it is listed anew.")
             .withDefault("5s");
 
-    public static final Setting<Preload> PRELOAD = Setting.of(
+    public static final Setting<PreloadConfig.Mode> PRELOAD = Setting.of(
                     "metadata.preload",
-                    choice(Preload.class),
-                    "on lists the whole bucket once, as soon as it is mounted: for metadata.ttl its names are answered"
-                            + " from there, which is worth while if that is long. It takes a request for each 1,000"
-                            + " objects, and some 30 to 60 bytes of memory an object.")
-            .withDefault("off");
+                    choice(PreloadConfig.Mode.class),
+                    "Whether the whole bucket is listed behind: on, as soon as it is mounted; auto, once 32 folders"
+                            + " were listed one by one, and if it takes less than half of the time for which it is"
+                            + " believed; off. It takes a request for each 1,000 objects, and some 30 to 60 bytes of"
+                            + " memory an object.")
+            .withDefault("auto");
+
+    public static final Setting<Duration> REFRESH = Setting.of(
+                    "metadata.refresh",
+                    duration(Duration.ZERO, Duration.ofDays(365)),
+                    "How long after the whole bucket was listed that is done again. Until then its names are believed,"
+                            + " not only for metadata.ttl. 0 turns it off.")
+            .withDefault("0s");
+
+    public static final Setting<Long> PRELOAD_MEMORY = Setting.of(
+                    "metadata.preload-memory",
+                    size(0, Long.MAX_VALUE),
+                    "The most memory for the names of the whole bucket. A bucket that needs more is listed folder by"
+                            + " folder.")
+            .withDefault("1/8 of the machine's memory, 256MiB to 8GiB", configuration -> {
+                long share = configuration.host().memoryBytes() / 8;
+                return Math.clamp(share / MIB * MIB, 256 * MIB, 8 * GIB);
+            });
 
     public static final Setting<Integer> LIST_CONCURRENCY = Setting.of(
                     "metadata.list-concurrency",
                     integer(1, 1024),
-                    "The most listing requests at once while the whole bucket is listed.")
+                    "The most listing requests at once for a folder of more than 4,000 names, or for the whole bucket.")
             .withDefault("16");
 
     public static final Setting<Boolean> READ_ONLY = Setting.of(
@@ -303,7 +321,9 @@ public final class Settings {
             new Group("The server", List.of(ENDPOINT, REGION, PATH_STYLE, CHECKSUMS, PROXY, CA_FILE)),
             new Group("Credentials", List.of(PROFILE, ANONYMOUS, REQUESTER_PAYS)),
             new Group("Cache and memory", List.of(CACHE_DIR, CACHE_SIZE, CACHE_MIN_FREE, CACHE_PRIVATE, MEMORY)),
-            new Group("Names and attributes", List.of(METADATA_TTL, NEGATIVE_TTL, PRELOAD, LIST_CONCURRENCY)),
+            new Group(
+                    "Names and attributes",
+                    List.of(METADATA_TTL, NEGATIVE_TTL, PRELOAD, REFRESH, PRELOAD_MEMORY, LIST_CONCURRENCY)),
             new Group("Permissions", List.of(READ_ONLY, ALLOW_OTHER, UID, GID, FILE_MODE, DIR_MODE)),
             new Group("Readahead", List.of(MAX_WINDOW, RANGE_SIZE, READ_CONCURRENCY, SMALL_FILE, KERNEL_READAHEAD)),
             WriteSettings.WRITING,

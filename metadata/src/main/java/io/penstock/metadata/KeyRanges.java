@@ -1,0 +1,268 @@
+package io.penstock.metadata;
+
+import io.penstock.metadata.KeySpace.Split;
+import io.penstock.metadata.RangeLister.Demand;
+import io.penstock.objectstore.KeyOrder;
+import io.penstock.objectstore.ListPage;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Objects;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The ranges in which a listing is made, in the order of their keys, and where they are split: see {@link RangeLister}.
+ * Guarded by the lister.
+ */
+final class KeyRanges<R> {
+    /** So many keys of a page tell how keys are made up. */
+    private static final int SAMPLE = 32;
+
+    private final KeySpace space;
+    private final ProbeBudget budget;
+
+    /** All, by the key that each begins after. */
+    private final NavigableMap<String, KeyRange<R>> ranges = new TreeMap<>(KeyOrder.COMPARATOR);
+
+    /** Those that are not settled. */
+    private final NavigableMap<String, KeyRange<R>> open = new TreeMap<>(KeyOrder.COMPARATOR);
+
+    /** Those whose next page is to be asked for. */
+    private final NavigableMap<String, KeyRange<R>> waiting = new TreeMap<>(KeyOrder.COMPARATOR);
+
+    /** Where the first one begins. */
+    private String after = "";
+
+    private @Nullable String token;
+
+    /** The page before that; null if there is none. */
+    private @Nullable ListedPage before;
+
+    private boolean sequential;
+
+    KeyRanges(String prefix, int concurrency) {
+        this.space = new KeySpace(prefix.length());
+        this.budget = new ProbeBudget(concurrency);
+    }
+
+    /** The first one begins behind this page, which has keys. To be called before {@link #begin}. */
+    void beginBehind(ListPage page) {
+        before = ListedPage.of(page);
+        after = Objects.requireNonNull(before.last());
+        token = page.nextToken();
+        learn(page);
+    }
+
+    /** Begins with one range. */
+    void begin() {
+        KeyRange<R> all = new KeyRange<>(after, null, false);
+        all.token = token;
+        if (before != null && !sequential) {
+            all.advance(Objects.requireNonNull(before.first()), after);
+        }
+        ranges.put(after, all);
+        open.put(after, all);
+        waiting.put(after, all);
+    }
+
+    boolean isSequential() {
+        return sequential;
+    }
+
+    boolean isAnyWaiting() {
+        return !waiting.isEmpty();
+    }
+
+    /** Whether all keys have been collected. */
+    boolean isSettled() {
+        return open.isEmpty();
+    }
+
+    /** How much of the keys that can be has been listed, by what is known of them: 0 to 1. */
+    double share() {
+        double left = 0;
+        for (KeyRange<R> range : open.values()) {
+            left += (range.end == null ? 1 : space.share(range.end)) - space.share(range.settled);
+        }
+        return Math.clamp(1 - left, 0, 1);
+    }
+
+    /** Whether all keys up to this one have been collected. */
+    boolean isSettledUpTo(String key) {
+        return open.isEmpty() || KeyOrder.compare(open.firstEntry().getValue().settled, key) >= 0;
+    }
+
+    /** What was collected, in the order of its keys. */
+    List<R> collected() {
+        List<R> all = new ArrayList<>();
+        for (KeyRange<R> range : ranges.values()) {
+            if (range.collected != null) {
+                all.add(range.collected);
+            }
+        }
+        return all;
+    }
+
+    /** The range whose next page is to be asked for now; null if there is none. */
+    @Nullable
+    KeyRange<R> poll(Demand demand) {
+        return switch (demand) {
+            case ALL, NEAREST ->
+                waiting.isEmpty() ? null : waiting.pollFirstEntry().getValue();
+            case NEXT -> open.isEmpty() ? null : waiting.remove(open.firstKey());
+            case NOTHING -> null;
+        };
+    }
+
+    void await(KeyRange<R> range) {
+        waiting.put(range.after, range);
+    }
+
+    /** Where to probe now; null if it is not worth it. */
+    @Nullable
+    String probe(Demand demand) {
+        if (sequential || demand == Demand.NOTHING || !budget.allows(open.size())) {
+            return null;
+        }
+        KeyRange<R> best = null;
+        Split split = null;
+        for (KeyRange<R> range : open.values()) {
+            Split candidate = range.mayBeProbed() ? range.split(space) : null;
+            if (candidate != null && (split == null || candidate.worth() > split.worth())) {
+                best = range;
+                split = candidate;
+            }
+            if (demand == Demand.NEXT || (demand == Demand.NEAREST && split != null)) {
+                break;
+            }
+        }
+        if (best == null || split == null) {
+            return null;
+        }
+        best.probed.add(split.key());
+        best.changed();
+        budget.begins();
+        return split.key();
+    }
+
+    /** What a probe has found; the range that its page belongs to, or null if it is of no use. */
+    @Nullable
+    KeyRange<R> split(String key, ListedPage page) {
+        KeyRange<R> victim = probed(key);
+        budget.answered();
+        if (sequential || victim == null || !victim.isToCome(key) || key.equals(victim.end)) {
+            miss(victim);
+            return null;
+        }
+        boolean hasKeys = page.within(key, victim.end).size() > 0;
+        if (!hasKeys && !page.goesOn(victim.end)) {
+            victim.endAt(key, false);
+            victim.trust = 0;
+            miss(victim);
+            return null;
+        }
+        KeyRange<R> range = new KeyRange<>(key, victim.end, victim.full);
+        victim.trust = victim.full && hasKeys ? victim.trust + 1 : 0;
+        range.trust = victim.trust;
+        range.probed.addAll(victim.probed.tailSet(key, false));
+        victim.probed.tailSet(key, false).clear();
+        victim.endAt(key, hasKeys);
+        victim.misses = 0;
+        ranges.put(key, range);
+        open.put(key, range);
+        return range;
+    }
+
+    /** The range that this key is in or was in, which is not probed there any more. */
+    private @Nullable KeyRange<R> probed(String key) {
+        budget.ends();
+        Map.Entry<String, KeyRange<R>> entry = ranges.lowerEntry(key);
+        if (entry == null) {
+            return null;
+        }
+        entry.getValue().probed.remove(key);
+        entry.getValue().changed();
+        return entry.getValue();
+    }
+
+    private void miss(@Nullable KeyRange<R> range) {
+        budget.missed();
+        if (range != null) {
+            range.misses++;
+        }
+    }
+
+    /** A probe was not answered. */
+    void unanswered(String key) {
+        probed(key);
+    }
+
+    /**
+     * The store refuses a probe.
+     *
+     * @return whether it seems to refuse all
+     */
+    boolean refused(String key) {
+        miss(probed(key));
+        return budget.refused();
+    }
+
+    /** Takes note of a page; what of it is the range's. */
+    ListedPage advance(KeyRange<R> range, ListedPage page) {
+        ListedPage kept = sequential ? page : page.within(range.position, range.end);
+        int size = kept.size();
+        range.token = page.page().nextToken();
+        range.done = !page.goesOn(range.end);
+        budget.came(size, page.size());
+        if (size > 0) {
+            range.misses = 0;
+            range.advance(Objects.requireNonNull(kept.first()), Objects.requireNonNull(kept.last()));
+            if (!sequential) {
+                learn(kept.page());
+            }
+        }
+        return kept;
+    }
+
+    /** The range's pages have been collected, those that it {@linkplain #advance advanced} by. */
+    void settle(KeyRange<R> range) {
+        range.settled = range.position;
+        if (range.done) {
+            open.remove(range.after);
+        } else {
+            await(range);
+        }
+    }
+
+    private void learn(ListPage page) {
+        int objects = page.objects().size();
+        for (int i = 0; i < objects; i += Math.clamp(objects - 1 - i, 1, objects / SAMPLE + 1)) {
+            space.learn(page.objects().get(i).version().key());
+        }
+        int prefixes = page.commonPrefixes().size();
+        for (int i = 0; i < prefixes; i += Math.clamp(prefixes - 1 - i, 1, prefixes / SAMPLE + 1)) {
+            space.learn(page.commonPrefixes().get(i));
+        }
+    }
+
+    /**
+     * Goes on without order: anew, unless all that came is one sequence.
+     *
+     * @return whether anew
+     */
+    boolean fallBack() {
+        sequential = true;
+        KeyRange<R> first = ranges.firstEntry().getValue();
+        if (ranges.size() == 1 && first.end == null) {
+            return false;
+        }
+        ranges.clear();
+        open.clear();
+        waiting.clear();
+        budget.beginAnew();
+        begin();
+        return true;
+    }
+}

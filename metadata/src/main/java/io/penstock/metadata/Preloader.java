@@ -1,0 +1,240 @@
+package io.penstock.metadata;
+
+import io.penstock.core.Printable;
+import io.penstock.metadata.FlatListing.Belief;
+import io.penstock.metadata.PreloadConfig.Mode;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Has the whole bucket listed when that is worth it, and tells {@link FlatListing} what came.
+ *
+ * <pre>
+ *   auto: WAITING ──many directories are listed one by one──▶ LISTING ──▶ WAITING, if nothing is refreshed
+ *   on:                                          at once ───▶ LISTING ──▶ ENDED, if nothing is refreshed
+ *                                                                ▲  └──▶ RESTING
+ *                                                                └─ metadata.refresh ─┘
+ * </pre>
+ *
+ * <p>Safe for use by any number of threads. It works on a thread of its own, which closing the tree interrupts.
+ */
+final class Preloader {
+    private static final Logger LOG = LoggerFactory.getLogger(Preloader.class);
+
+    /** How often the log tells how far it is. */
+    private static final Duration PROGRESS = Duration.ofSeconds(10);
+
+    /** So many directories that were listed one by one, while names are believed, make all worth listing. */
+    static final int WORTH_IT = 32;
+
+    private final ObjectStore store;
+    private final String prefix;
+
+    /** For the log. */
+    private final String what;
+
+    private final PreloadConfig config;
+    private final int concurrency;
+    private final Duration ttl;
+    private final Executor executor;
+    private final LongSupplier nanoClock;
+    private final FlatListing flat;
+    private final FlatListing.Comparison comparison;
+
+    /** Has a permit once it is worth it. */
+    private final Semaphore worthIt = new Semaphore(0);
+
+    /** Directories that were listed one by one since then. Guarded by the monitor. */
+    private int listedOneByOne;
+
+    private long countedSince;
+
+    private volatile @Nullable Running running;
+    private volatile @Nullable Ended ended;
+
+    private record Running(WholeListing listing, long since) {}
+
+    private record Ended(long objects, long at) {}
+
+    /** @param comparison hears of what a listing shows otherwise than the one before it */
+    Preloader(
+            ObjectStore store,
+            String prefix,
+            MetadataConfig config,
+            Executor executor,
+            LongSupplier nanoClock,
+            FlatListing flat,
+            FlatListing.Comparison comparison) {
+        this.store = store;
+        this.prefix = prefix;
+        this.what = "s3://" + store.bucket() + "/" + Printable.text(prefix);
+        this.config = config.preload();
+        this.concurrency = config.listConcurrency();
+        this.ttl = config.ttl();
+        this.executor = executor;
+        this.nanoClock = nanoClock;
+        this.flat = flat;
+        this.comparison = comparison;
+        this.countedSince = nanoClock.getAsLong();
+    }
+
+    /** Begins, if it is configured to. */
+    void start() {
+        if (config.mode() != Mode.OFF) {
+            executor.execute(this::run);
+        }
+    }
+
+    /** A directory has been listed by itself, as it was not known. */
+    void listedByItself() {
+        if (config.mode() != Mode.AUTO) {
+            return;
+        }
+        synchronized (this) {
+            long now = nanoClock.getAsLong();
+            if (now - countedSince >= believed().toNanos()) {
+                countedSince = now;
+                listedOneByOne = 0;
+            }
+            if (++listedOneByOne == WORTH_IT) {
+                worthIt.release();
+            }
+        }
+    }
+
+    PreloadState state() {
+        Running now = running;
+        Ended last = ended;
+        if (now != null) {
+            return new PreloadState.Listing(now.listing.listed(), now.listing.share(), since(now.since));
+        }
+        return last == null || !flat.isKnown()
+                ? PreloadState.None.NONE
+                : new PreloadState.Known(last.objects, since(last.at));
+    }
+
+    private Duration since(long nanos) {
+        return Duration.ofNanos(nanoClock.getAsLong() - nanos);
+    }
+
+    /** How long what is listed is believed. */
+    private Duration believed() {
+        Duration refresh = config.refresh();
+        return refresh == null ? ttl : refresh;
+    }
+
+    private void run() {
+        try {
+            awaitWorthIt();
+            while (list()) {
+                Duration refresh = config.refresh();
+                if (refresh != null) {
+                    Thread.sleep(refresh);
+                } else if (config.mode() == Mode.AUTO) {
+                    awaitWorthIt();
+                } else {
+                    return;
+                }
+            }
+        } catch (InterruptedException e) {
+            // the tree is closed
+        }
+    }
+
+    private void awaitWorthIt() throws InterruptedException {
+        if (config.mode() == Mode.AUTO) {
+            worthIt.acquire();
+        }
+    }
+
+    /**
+     * Lists all, and says in the log how far it is and what came of it.
+     *
+     * @return whether it is worth listing again
+     */
+    private boolean list() throws InterruptedException {
+        FlatListing.Coming coming = flat.begin();
+        CountDownLatch isOver = new CountDownLatch(1);
+        long since = nanoClock.getAsLong();
+        try (WholeListing listing =
+                new WholeListing(store, prefix, concurrency, config.memoryBytes(), executor, nanoClock)) {
+            running = new Running(listing, since);
+            executor.execute(() -> watch(listing, isOver));
+            WholeListing.Listed listed = listing.list();
+            KeyTable table = listed.table();
+            ended = new Ended(table.size(), nanoClock.getAsLong());
+            LOG.info(
+                    "{} is listed: {} objects in {} s by {} requests; {} MiB of memory.",
+                    what,
+                    table.size(),
+                    since(since).toSeconds(),
+                    listed.requests(),
+                    table.bytes() >> 20);
+            listed.refused()
+                    .forEach(refused -> LOG.warn("The store refuses to list {}: it is asked for each name.", refused));
+            flat.become(coming, table, listed.refused(), belief(), comparison);
+            return true;
+        } catch (ObjectStoreException | CancellationException e) {
+            giveUp(e.getMessage());
+            return e instanceof ObjectStoreException && config.refresh() != null;
+        } catch (OutOfMemoryError e) {
+            giveUp("there is no memory for it: " + e.getMessage());
+            return false;
+        } catch (IllegalArgumentException e) {
+            giveUp("what the server lists cannot be kept in order: " + e.getMessage());
+            return false;
+        } finally {
+            running = null;
+            isOver.countDown();
+            restart();
+        }
+    }
+
+    /** Directories that were listed meanwhile do not count. */
+    private synchronized void restart() {
+        worthIt.drainPermits();
+        listedOneByOne = 0;
+    }
+
+    private Belief belief() {
+        Duration refresh = config.refresh();
+        long now = nanoClock.getAsLong();
+        // The next one comes after that, and takes some time; should it fail, this one does not hold for ever.
+        return refresh == null
+                ? new Belief.ByPage(ttl.toNanos(), now)
+                : new Belief.Until(now + refresh.multipliedBy(2).toNanos());
+    }
+
+    private void watch(WholeListing listing, CountDownLatch isOver) {
+        Duration most = believed().dividedBy(2);
+        long since = nanoClock.getAsLong();
+        try {
+            while (!isOver.await(PROGRESS.toMillis(), TimeUnit.MILLISECONDS)) {
+                LOG.info(
+                        "{} is being listed: {} objects so far, {} % of it.",
+                        what, listing.listed(), Math.round(listing.share() * 100));
+                if (config.mode() == Mode.AUTO && since(since).compareTo(most) > 0) {
+                    listing.stop("it takes more than half of the time for which it is believed; with a longer"
+                            + " metadata.ttl, or with metadata.refresh, it is worth while");
+                }
+            }
+        } catch (InterruptedException e) {
+            // the tree is closed
+        }
+    }
+
+    private void giveUp(@Nullable String why) {
+        LOG.warn("{} is not listed as a whole, but each folder when it is entered: {}", what, why);
+        flat.abandon();
+    }
+}

@@ -1,0 +1,67 @@
+package io.penstock.metadata;
+
+import java.util.function.Predicate;
+
+/** Tells what one {@link KeyTable} shows otherwise than the one before it. */
+final class TableDifference {
+    private final FlatTree former;
+    private final FlatTree current;
+    private final Predicate<String> isTold;
+    private final Tree.NewsListener listener;
+
+    private TableDifference(KeyTable before, KeyTable after, Predicate<String> isTold, Tree.NewsListener listener) {
+        this.former = new FlatTree(before);
+        this.current = new FlatTree(after);
+        this.isTold = isTold;
+        this.listener = listener;
+    }
+
+    /**
+     * Names that stand for something else, and directories that have come or gone.
+     *
+     * @param root what all keys begin with
+     * @param isTold keys whose change is told
+     */
+    static void tell(
+            KeyTable before, KeyTable after, Directory root, Predicate<String> isTold, Tree.NewsListener listener) {
+        TableDifference difference = new TableDifference(before, after, isTold, listener);
+        KeyCursor old = before.cursor();
+        KeyCursor now = after.cursor();
+        old.next();
+        now.next();
+        while (old.isAtKey() || now.isAtKey()) {
+            int order = !old.isAtKey() ? 1 : !now.isAtKey() ? -1 : old.compareKey(now);
+            if (order < 0) {
+                difference.changed(old.key(), root);
+            } else if (order > 0) {
+                difference.changed(now.key(), root);
+            } else if (!old.isSameVersion(now)) {
+                difference.changed(now.key(), root);
+            }
+            if (order <= 0) {
+                old.next();
+            }
+            if (order >= 0) {
+                now.next();
+            }
+        }
+    }
+
+    /** Tells of the name, and of the directories above it that were not there, or are not any more. */
+    private void changed(String key, Directory root) {
+        String path = key;
+        while (path.length() > root.prefix().length()) {
+            String name = path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
+            int slash = name.lastIndexOf('/') + 1;
+            Directory parent = new Directory(name.substring(0, slash));
+            Answer answer = current.lookup(parent, name.substring(slash)).answer();
+            if (answer.equals(former.lookup(parent, name.substring(slash)).answer())) {
+                return;
+            }
+            if (isTold.test(name) && Names.canBe(parent, name.substring(slash))) {
+                listener.heard(parent, name.substring(slash), answer);
+            }
+            path = parent.prefix();
+        }
+    }
+}
