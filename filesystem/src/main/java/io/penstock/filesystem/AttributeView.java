@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What stat, access and xattr calls show of a node. Immutable. */
 final class AttributeView {
+    /** What the names of attributes begin with that users may give: xattr(7). */
+    private static final String USER = "user.";
+
     private static final String ETAG = "user.penstock.etag";
     private static final String STORAGE_CLASS = "user.penstock.storage-class";
     private static final String KEY = "user.penstock.key";
@@ -125,7 +128,10 @@ final class AttributeView {
         } else if (node instanceof FileEntry(StoredObject object) && name.equals(STORAGE_CLASS)) {
             return bytes(object.storageClass());
         }
-        throw new ErrnoException(Errno.ENODATA, "there is no attribute " + name);
+        // Who hears that there are no ACLs here does not ask for those of the next file: ls -l, cp -a.
+        throw name.startsWith(USER)
+                ? new ErrnoException(Errno.ENODATA, "there is no attribute " + name)
+                : new ErrnoException(Errno.EOPNOTSUPP, "there are no attributes but of users: " + name);
     }
 
     /** The version that has the content which is shown: null if none has. */

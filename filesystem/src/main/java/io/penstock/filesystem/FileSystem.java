@@ -246,7 +246,7 @@ public final class FileSystem implements AutoCloseable {
         return Statfs.OF_A_BUCKET;
     }
 
-    /** @throws ErrnoException ENODATA if the file has no such attribute */
+    /** @throws ErrnoException ENODATA if the file has no such attribute, EOPNOTSUPP if none may: ACLs, capabilities */
     public byte[] getxattr(long inode, String name) throws ErrnoException {
         return lookups.xattr(inode, name);
     }

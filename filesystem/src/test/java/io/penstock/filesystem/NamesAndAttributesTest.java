@@ -235,6 +235,8 @@ class NamesAndAttributesTest extends OverOneCache {
         assertThat(xattr(inode, "user.penstock.storage-class")).isEqualTo("GLACIER");
         assertThat(xattr(inode, "user.penstock.key")).isEqualTo("d/a");
         assertErrno(Errno.ENODATA, () -> m.fs.getxattr(inode, "user.other"));
+        assertErrno(Errno.EOPNOTSUPP, () -> m.fs.getxattr(inode, "system.posix_acl_access"));
+        assertErrno(Errno.EOPNOTSUPP, () -> m.fs.getxattr(inode, "security.capability"));
     }
 
     @Test
