@@ -21,6 +21,8 @@ import java.util.List;
  *   time         varint with the sign in its lowest bit: after that of the block's first entry, or after 1970 in the first
  * </pre>
  *
+ * <p>It is in files too: what is changed here raises the version of {@link KeyTableFile}.
+ *
  * <p>An instance reads entries one after another. Confined to one thread.
  */
 final class EntryCode {

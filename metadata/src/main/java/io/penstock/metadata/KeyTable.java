@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Objects in the order of their keys' UTF-8, as listings brought them: a sorted table that does not change. Keys are
@@ -14,13 +15,16 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * <pre>
  *   heap     blocks: a long each ────┐            pages: since which entry, as of when
  *                                    ▼
- *   native   chunks:  │ block │ block │ block │ …      none crosses the end of its chunk
+ *   native   chunks:  │ block │ block │ block │ …      none crosses the end of its chunk; or mapped, see KeyTableFile
  *                              ╱       ╲
  *            count │ key, object │ rest of key, object │ rest of key, object │ …
  * </pre>
  *
  * <p>A key is found by a binary search over the blocks, whose first keys stand whole, and a walk through one. Nothing of an
  * object is a Java object: 14 million with keys of 50 characters, sequential numbers in them, take some 30 bytes each.
+ *
+ * <p>One that was opened from a {@link KeyTableFile} may turn out to be damaged when it is read: then whatever reads it
+ * throws an UncheckedIOException whose cause is a {@link DamagedSnapshotException}.
  *
  * <p>Safe for use by any number of threads, each with {@linkplain #cursor cursors} of its own.
  */
@@ -44,14 +48,28 @@ final class KeyTable implements AutoCloseable {
     private final long[] pageTimes;
 
     private final long size;
+
+    /** Null if the chunks were made here: they are known to be whole. */
+    private final @Nullable ChunkSums sums;
+
     private final List<Arena> arenas;
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /** @param storageClasses by their numbers in this chunk */
     record Chunk(MemorySegment memory, List<String> storageClasses) {}
 
-    /** @param arenas what the chunks' memory belongs to: closed with the table */
-    KeyTable(Chunk[] chunks, long[] blocks, long[] pageStarts, long[] pageTimes, long size, List<Arena> arenas) {
+    /**
+     * @param sums of the chunks, each of which is checked before it is read; null if there is nothing to be checked
+     * @param arenas what the chunks' memory belongs to: closed with the table
+     */
+    KeyTable(
+            Chunk[] chunks,
+            long[] blocks,
+            long[] pageStarts,
+            long[] pageTimes,
+            long size,
+            @Nullable ChunkSums sums,
+            List<Arena> arenas) {
         if (pageStarts.length == 0) {
             throw new IllegalArgumentException("a table must have been asked for at some time: it has no page");
         }
@@ -60,6 +78,7 @@ final class KeyTable implements AutoCloseable {
         this.pageStarts = pageStarts;
         this.pageTimes = pageTimes;
         this.size = size;
+        this.sums = sums;
         this.arenas = arenas;
     }
 
@@ -99,7 +118,7 @@ final class KeyTable implements AutoCloseable {
             size += builder.size();
         }
         List<Arena> arenas = new ArrayList<>();
-        KeyTable table = new KeyTable(chunks.toArray(Chunk[]::new), blocks, pageStarts, pageTimes, size, arenas);
+        KeyTable table = new KeyTable(chunks.toArray(Chunk[]::new), blocks, pageStarts, pageTimes, size, null, arenas);
         inOrder.forEach(builder -> builder.handOver(arenas));
         return table;
     }
@@ -109,12 +128,15 @@ final class KeyTable implements AutoCloseable {
         return size;
     }
 
-    /** What it takes of memory, native and heap. */
+    /**
+     * What it takes of memory, native and heap. What is mapped from a file does not count: it is the kernel's page cache,
+     * which gives way to whoever needs memory.
+     */
     long bytes() {
         long bytes = (long) chunks.length * CHUNK_HEAP_BYTES
                 + (long) Long.BYTES * (blocks.length + pageStarts.length + pageTimes.length);
         for (Chunk chunk : chunks) {
-            bytes += chunk.memory.byteSize();
+            bytes += chunk.memory.isMapped() ? 0 : chunk.memory.byteSize();
         }
         return bytes;
     }
@@ -136,17 +158,25 @@ final class KeyTable implements AutoCloseable {
         return blocks.length;
     }
 
-    /** Not to be changed. */
-    Chunk[] chunks() {
-        return chunks;
-    }
-
     long address(int block) {
         return blocks[block];
     }
 
+    /** The chunk of a block. */
     Chunk chunk(int block) {
-        return chunks[(int) (blocks[block] >>> OFFSET_BITS)];
+        return chunkAt((int) (blocks[block] >>> OFFSET_BITS));
+    }
+
+    int chunkCount() {
+        return chunks.length;
+    }
+
+    Chunk chunkAt(int index) {
+        Chunk chunk = chunks[index];
+        if (sums != null) {
+            sums.check(index, chunk.memory);
+        }
+        return chunk;
     }
 
     /** Where in its chunk the block begins. */

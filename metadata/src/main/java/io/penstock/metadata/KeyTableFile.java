@@ -1,0 +1,217 @@
+package io.penstock.metadata;
+
+import java.io.BufferedOutputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.InstantSource;
+import java.util.Set;
+import java.util.function.LongSupplier;
+import java.util.zip.CRC32C;
+import java.util.zip.CheckedOutputStream;
+
+/**
+ * A file that keeps a {@link KeyTable} for the next process: a snapshot. It is replaced as a whole, and has three parts:
+ *
+ * <pre>
+ *   head    magic, version, CRC32C of the index, where the index begins, its length, CRC32C of the head
+ *   chunks  as they are in memory, one behind the other: mapped, and each checked when it is first touched
+ *   index   {@link KeyTableIndex}: read, and checked, when the file is opened
+ * </pre>
+ *
+ * <p>Numbers are big-endian. Every byte of the file is under a checksum.
+ *
+ * <p>The file must lie where nobody else changes it: what is cut off under a mapped table shows as an InternalError of
+ * the JVM, unless the chunk has not been checked yet. Safe for use by several threads, but for one {@link #write} at a
+ * time.
+ */
+final class KeyTableFile {
+    /** "PENSKEYS". */
+    private static final long MAGIC = 0x50454e53_4b455953L;
+
+    /** To be raised with each change of what is in the file, chunks ({@link EntryCode}) included. */
+    private static final int VERSION = 1;
+
+    private static final int HEAD_BYTES = 36;
+
+    /** What is smaller is collected before it is written. */
+    private static final int WRITE_BYTES = 256 << 10;
+
+    private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rw-------");
+
+    private record Head(int indexSum, long indexAt, long indexLength) {
+        ByteBuffer encoded() {
+            ByteBuffer bytes = ByteBuffer.allocate(HEAD_BYTES)
+                    .putLong(MAGIC)
+                    .putInt(VERSION)
+                    .putInt(indexSum)
+                    .putLong(indexAt)
+                    .putLong(indexLength);
+            return bytes.putInt(sum(bytes.duplicate().flip())).flip();
+        }
+    }
+
+    private final Path file;
+    private final String owner;
+    private final LongSupplier nanoClock;
+    private final InstantSource clock;
+
+    /**
+     * @param owner what the keys are of, such as server, bucket and prefix: a file of another one is refused
+     * @param nanoClock of the times of pages
+     * @param clock by which the next process tells how old they are
+     */
+    KeyTableFile(Path file, String owner, LongSupplier nanoClock, InstantSource clock) {
+        this.file = file;
+        this.owner = owner;
+        this.nanoClock = nanoClock;
+        this.clock = clock;
+    }
+
+    // ---- writing
+
+    /**
+     * Replaces the file by one of this table, and waits until the disk has it. If this throws, the former file is still
+     * there as it was, unless only the folder could not be synced. It may be interrupted.
+     *
+     * @throws IOException if it cannot be written, or the table is itself one of a file that is damaged
+     * @throws IllegalStateException if the table is closed meanwhile
+     */
+    void write(KeyTable table) throws IOException {
+        Path draft = file.resolveSibling(file.getFileName() + ".tmp");
+        Files.deleteIfExists(draft); // what a crash has left
+        try {
+            writeDraft(table, draft);
+            Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        } finally {
+            Files.deleteIfExists(draft);
+        }
+        try (FileChannel folder = FileChannel.open(file.resolveSibling("."), StandardOpenOption.READ)) {
+            folder.force(true);
+        }
+    }
+
+    private void writeDraft(KeyTable table, Path draft) throws IOException {
+        try (FileChannel channel = FileChannel.open(
+                draft,
+                Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
+                PosixFilePermissions.asFileAttribute(PRIVATE))) {
+            OutputStream out = new BufferedOutputStream(Channels.newOutputStream(channel), WRITE_BYTES);
+            out.write(new byte[HEAD_BYTES]);
+            int[] sums = writeChunks(table, out);
+            out.flush();
+            long indexAt = channel.position();
+            CRC32C indexSum = new CRC32C();
+            DataOutputStream index = new DataOutputStream(new CheckedOutputStream(out, indexSum));
+            KeyTableIndex.write(table, sums, owner, new WallTimes(nanoClock, clock), index);
+            index.flush();
+            Head whole = new Head((int) indexSum.getValue(), indexAt, channel.position() - indexAt);
+            ByteBuffer head = whole.encoded();
+            while (head.hasRemaining()) {
+                channel.write(head, head.position());
+            }
+            channel.force(true); // else a power cut could leave the name with an empty file
+        }
+    }
+
+    /** Through a copy in heap: a table whose memory was handed to the kernel could not be closed. */
+    private static int[] writeChunks(KeyTable table, OutputStream out) throws IOException {
+        int[] sums = new int[table.chunkCount()];
+        for (int i = 0; i < sums.length; i++) {
+            byte[] bytes = table.chunkAt(i).memory().toArray(ValueLayout.JAVA_BYTE);
+            sums[i] = ChunkSums.of(bytes);
+            out.write(bytes);
+        }
+        return sums;
+    }
+
+    // ---- reading
+
+    /**
+     * The table that was written last, its pages as old as they are by now. What it has in heap is read and checked; its
+     * chunks are checked when they are first touched.
+     *
+     * @return to be closed; what reads it may yet throw an UncheckedIOException, see {@link KeyTable}
+     * @throws DamagedSnapshotException if the file is of another owner, of another version, or not whole
+     * @throws java.nio.file.NoSuchFileException if there is none
+     */
+    KeyTable open() throws IOException {
+        Arena arena = Arena.ofShared();
+        boolean isOpen = false;
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
+                Arena scratch = Arena.ofConfined()) {
+            Head head = readHead(channel);
+            ByteBuffer index = scratch.allocate(head.indexLength).asByteBuffer();
+            read(channel, head.indexAt, index);
+            if (sum(index.duplicate()) != head.indexSum) {
+                throw damaged("the checksum of its index does not hold");
+            }
+            MemorySegment chunks = channel.map(MapMode.READ_ONLY, HEAD_BYTES, head.indexAt - HEAD_BYTES, arena);
+            WallTimes times = new WallTimes(nanoClock, clock);
+            KeyTable table = new KeyTableIndex(file, index).open(owner, times, chunks, arena);
+            isOpen = true;
+            return table;
+        } finally {
+            if (!isOpen) {
+                arena.close();
+            }
+        }
+    }
+
+    private Head readHead(FileChannel channel) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(HEAD_BYTES);
+        read(channel, 0, bytes);
+        if (bytes.remaining() < HEAD_BYTES || bytes.getLong() != MAGIC) {
+            throw new DamagedSnapshotException(file, "is none: it does not begin as one");
+        }
+        int version = bytes.getInt();
+        if (version != VERSION) {
+            throw new DamagedSnapshotException(
+                    file, "has the format " + version + ", and this version of Penstock reads " + VERSION);
+        }
+        Head head = new Head(bytes.getInt(), bytes.getLong(), bytes.getLong());
+        if (!head.encoded().equals(bytes.rewind())) {
+            throw damaged("the checksum of its head does not hold");
+        } else if (channel.size() != head.indexAt + head.indexLength) {
+            throw damaged("it is " + channel.size() + " bytes long, not " + (head.indexAt + head.indexLength));
+        } else if (head.indexAt < HEAD_BYTES || head.indexLength < 0 || head.indexLength > Integer.MAX_VALUE) {
+            throw damaged("its index is said to be at " + head.indexAt);
+        }
+        return head;
+    }
+
+    /** Reads until the buffer is full, or the file ends, and flips it. */
+    private static void read(FileChannel channel, long position, ByteBuffer to) throws IOException {
+        while (to.hasRemaining() && channel.read(to, position + to.position()) >= 0) {
+            // reads on
+        }
+        to.flip();
+    }
+
+    private static int sum(ByteBuffer bytes) {
+        CRC32C sum = new CRC32C();
+        sum.update(bytes);
+        return (int) sum.getValue();
+    }
+
+    private DamagedSnapshotException damaged(String why) {
+        return new DamagedSnapshotException(file, "is damaged: " + why);
+    }
+}

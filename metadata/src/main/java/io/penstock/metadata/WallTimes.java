@@ -1,0 +1,53 @@
+package io.penstock.metadata;
+
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/**
+ * Carries times of a nano clock, which is one process's own, to another process by way of the wall clock. One instance
+ * stands for one moment. What is read again is as old as it was, or up to a millisecond older, but never younger: where
+ * the wall clock was set back meanwhile, and nobody can tell how old a page is, it is too old for anybody.
+ */
+final class WallTimes {
+    /** 146 years: older than anybody believes, and times of the nano clock can still be compared. Nanoseconds. */
+    static final long TOO_OLD = Long.MAX_VALUE / 2;
+
+    private static final long NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    /** Now, on the nano clock. */
+    private final long nanoTime;
+
+    /** Now, in nanoseconds since 1970. */
+    private final long wallNanos;
+
+    WallTimes(LongSupplier nanoClock, InstantSource clock) {
+        Instant now = clock.instant();
+        this.wallNanos = TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano();
+        this.nanoTime = nanoClock.getAsLong();
+    }
+
+    /** Now, in milliseconds since 1970. */
+    long millis() {
+        return Math.floorDiv(wallNanos, NANOS);
+    }
+
+    /** A time of the nano clock in milliseconds since 1970, not later than now. */
+    long millis(long time) {
+        return Math.floorDiv(wallNanos - Math.max(0, nanoTime - time), NANOS);
+    }
+
+    /**
+     * The time on the nano clock, not later than now.
+     *
+     * @param millis as another process wrote it
+     * @param writtenMillis when it did: not before {@code millis}
+     */
+    long nanoTime(long millis, long writtenMillis) {
+        boolean wasSetBack = millis() < writtenMillis;
+        boolean isKnown =
+                !wasSetBack && millis <= writtenMillis && millis >= millis() - TimeUnit.NANOSECONDS.toMillis(TOO_OLD);
+        return nanoTime - (isKnown ? wallNanos - millis * NANOS : TOO_OLD);
+    }
+}
