@@ -73,7 +73,7 @@ public final class CacheFolder implements AutoCloseable {
         };
     }
 
-    /** Removes the index of what this audience may not read, and so the pages: files that no index names are removed. */
+    /** Removes the index of what this audience may not read, and so the pages, as no index names them; and the names. */
     void admit(Audience audience) throws IOException {
         Path identity = path().resolve(IDENTITY);
         switch (audience) {
@@ -86,6 +86,7 @@ public final class CacheFolder implements AutoCloseable {
                 byte[] hash = hash(name);
                 if (!isPlain(identity) || !Arrays.equals(Files.readAllBytes(identity), hash)) {
                     Files.deleteIfExists(index());
+                    Files.deleteIfExists(names(path()));
                     Files.deleteIfExists(identity);
                     sync(path()); // a power cut must not bring the index back beside the new identity
                     Files.createFile(identity, PosixFilePermissions.asFileAttribute(PRIVATE_FILE));
@@ -151,6 +152,11 @@ public final class CacheFolder implements AutoCloseable {
 
     public Path path() {
         return folder.path();
+    }
+
+    /** Where what is known of the bucket's names is kept from mount to mount, in this folder. */
+    public static Path names(Path folder) {
+        return folder.resolve("names");
     }
 
     Path index() {

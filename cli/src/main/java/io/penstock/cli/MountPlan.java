@@ -1,6 +1,7 @@
 package io.penstock.cli;
 
 import io.penstock.cache.CacheConfig;
+import io.penstock.cache.CacheFolder;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.WriteSettings;
@@ -69,7 +70,7 @@ record MountPlan(
                         configuration.get(Settings.METADATA_TTL),
                         configuration.get(Settings.NEGATIVE_TTL),
                         configuration.get(Settings.LIST_CONCURRENCY),
-                        preload(configuration)),
+                        preload(target, configuration)),
                 writeback(configuration),
                 configuration.get(WriteSettings.EXCLUSIVE),
                 new FileSystemConfig(
@@ -107,12 +108,16 @@ record MountPlan(
         return earlier.equals(writeback.staging()) ? null : earlier;
     }
 
-    private static PreloadConfig preload(Configuration configuration) {
+    private static PreloadConfig preload(Target target, Configuration configuration) {
         Duration refresh = configuration.get(Settings.REFRESH);
         return new PreloadConfig(
                 configuration.get(Settings.PRELOAD),
                 refresh.isZero() ? null : refresh,
-                configuration.get(Settings.PRELOAD_MEMORY));
+                configuration.get(Settings.PRELOAD_MEMORY),
+                new PreloadConfig.Kept(
+                        CacheFolder.names(configuration.get(Settings.CACHE_DIR)),
+                        Namespace.of(configuration.find(Settings.ENDPOINT).orElse(null), target.bucket()) + "/"
+                                + target.prefix()));
     }
 
     private static WritebackConfig writeback(Configuration configuration) {

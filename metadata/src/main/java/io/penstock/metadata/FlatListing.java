@@ -4,7 +4,9 @@ import io.penstock.metadata.Answers.Dated;
 import io.penstock.metadata.Listing.DatedPage;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
+import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
@@ -28,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class FlatListing implements AutoCloseable {
     private final LongSupplier nanoClock;
+    private final Consumer<Exception> damage;
 
     private volatile State state = new State(null, null); // changed under the monitor
 
@@ -61,8 +64,10 @@ final class FlatListing implements AutoCloseable {
         }
     }
 
-    FlatListing(LongSupplier nanoClock) {
+    /** @param damage told why a table that lies in a file was dropped */
+    FlatListing(LongSupplier nanoClock, Consumer<Exception> damage) {
         this.nanoClock = nanoClock;
+        this.damage = damage;
     }
 
     /** Whether there is a table, and it is still believed. */
@@ -108,6 +113,8 @@ final class FlatListing implements AutoCloseable {
                 comparison.compare(former.table, table, name -> !next.superseded.containsKey(name));
             } catch (IllegalStateException e) {
                 // one of them is closed: it is not believed any more, or the tree is closed
+            } catch (UncheckedIOException e) {
+                damage.accept(e.getCause());
             } finally {
                 former.table.close();
             }
@@ -179,6 +186,10 @@ final class FlatListing implements AutoCloseable {
                 throw e;
             }
             return null; // another has taken its place, or it was forgotten
+        } catch (UncheckedIOException e) {
+            forget(known);
+            damage.accept(e.getCause());
+            return null;
         }
     }
 

@@ -1,5 +1,6 @@
 package io.penstock.metadata;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -10,10 +11,15 @@ import org.jspecify.annotations.Nullable;
  * @param refresh how long after a listing the next one begins, and until when the one before it is believed: above zero;
  *     null to list once, and to believe each name for {@link MetadataConfig#ttl} since its page was asked for
  * @param memoryBytes what the names of one listing may take outside the heap: more ends it
+ * @param kept where the listing is kept for the next mount, if it is refreshed; null for nowhere
  */
-public record PreloadConfig(Mode mode, @Nullable Duration refresh, long memoryBytes) {
+public record PreloadConfig(
+        Mode mode,
+        @Nullable Duration refresh,
+        long memoryBytes,
+        @Nullable Kept kept) {
     /** Each directory is listed when it is entered. */
-    public static final PreloadConfig OFF = new PreloadConfig(Mode.OFF, null, 0);
+    public static final PreloadConfig OFF = new PreloadConfig(Mode.OFF, null, 0, null);
 
     /** When the whole bucket is listed first. */
     public enum Mode {
@@ -23,6 +29,13 @@ public record PreloadConfig(Mode mode, @Nullable Duration refresh, long memoryBy
         /** As soon as it is mounted. */
         ON
     }
+
+    /**
+     * A file for this process alone.
+     *
+     * @param owner what the bucket is told from others by: server, name and prefix
+     */
+    public record Kept(Path file, String owner) {}
 
     public PreloadConfig {
         if (refresh != null && !refresh.isPositive()) {

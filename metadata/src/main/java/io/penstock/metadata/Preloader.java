@@ -6,6 +6,7 @@ import io.penstock.metadata.PreloadConfig.Mode;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
@@ -51,6 +52,9 @@ final class Preloader {
     private final FlatListing flat;
     private final FlatListing.Comparison comparison;
 
+    /** Null if nothing is kept. */
+    private final @Nullable Snapshot snapshot;
+
     /** Has a permit once it is worth it. */
     private final Semaphore worthIt = new Semaphore(0);
 
@@ -85,13 +89,36 @@ final class Preloader {
         this.nanoClock = nanoClock;
         this.flat = flat;
         this.comparison = comparison;
+        PreloadConfig.Kept kept = this.config.kept();
+        this.snapshot = kept == null ? null : new Snapshot(kept.file(), kept.owner(), nanoClock);
         this.countedSince = nanoClock.getAsLong();
     }
 
     /** Begins, if it is configured to. */
     void start() {
+        if (snapshot != null && !isRefreshed()) {
+            snapshot.delete(); // it would grow out of date
+        }
         if (config.mode() != Mode.OFF) {
             executor.execute(this::run);
+        }
+    }
+
+    private boolean isRefreshed() {
+        return config.mode() != Mode.OFF && config.refresh() != null;
+    }
+
+    /** The bucket has been changed here. */
+    void changedHere() {
+        if (snapshot != null) {
+            snapshot.changed();
+        }
+    }
+
+    /** What is kept for the next mount has turned out to be damaged. */
+    void damaged(Exception why) {
+        if (snapshot != null) {
+            snapshot.drop(why);
         }
     }
 
@@ -135,7 +162,9 @@ final class Preloader {
 
     private void run() {
         try {
-            awaitWorthIt();
+            if (!load()) {
+                awaitWorthIt();
+            }
             while (list()) {
                 Duration refresh = config.refresh();
                 if (refresh != null) {
@@ -151,6 +180,28 @@ final class Preloader {
         }
     }
 
+    /** Begins with what the last mount kept: whether there is something. */
+    private boolean load() {
+        if (snapshot == null || !isRefreshed()) {
+            return false;
+        }
+        FlatListing.Coming coming = flat.begin();
+        KeyTable table = snapshot.load();
+        if (table == null) {
+            flat.abandon();
+            return false;
+        }
+        long oldest = table.pageTime(0);
+        LOG.info(
+                "{}: {} objects are known from the last mount, listed {} s ago.",
+                what,
+                table.size(),
+                since(oldest).toSeconds());
+        ended = new Ended(table.size(), oldest);
+        flat.become(coming, table, List.of(), belief(), comparison);
+        return true;
+    }
+
     private void awaitWorthIt() throws InterruptedException {
         if (config.mode() == Mode.AUTO) {
             worthIt.acquire();
@@ -164,6 +215,7 @@ final class Preloader {
      */
     private boolean list() throws InterruptedException {
         FlatListing.Coming coming = flat.begin();
+        long changes = snapshot == null ? 0 : snapshot.changes();
         CountDownLatch isOver = new CountDownLatch(1);
         long since = nanoClock.getAsLong();
         try (WholeListing listing =
@@ -182,7 +234,9 @@ final class Preloader {
                     table.bytes() >> 20);
             listed.refused()
                     .forEach(refused -> LOG.warn("The store refuses to list {}: it is asked for each name.", refused));
-            flat.become(coming, table, listed.refused(), belief(), comparison);
+            if (flat.become(coming, table, listed.refused(), belief(), comparison)) {
+                keep(table, listed, changes);
+            }
             return true;
         } catch (ObjectStoreException | CancellationException e) {
             giveUp(e.getMessage());
@@ -197,6 +251,13 @@ final class Preloader {
             running = null;
             isOver.countDown();
             restart();
+        }
+    }
+
+    /** What is refused would be taken for empty by the next mount. */
+    private void keep(KeyTable table, WholeListing.Listed listed, long changes) {
+        if (snapshot != null && isRefreshed() && listed.refused().isEmpty()) {
+            snapshot.save(table, changes);
         }
     }
 

@@ -99,7 +99,7 @@ public final class Tree implements AutoCloseable {
         this.nanoClock = nanoClock;
         this.emptied = new EmptiedDirectories(ttlNanos);
         this.hidden = new HiddenKeys(store.bucket());
-        this.flat = new FlatListing(nanoClock);
+        this.flat = new FlatListing(nanoClock, this::flatIsDamaged);
         this.preloader = new Preloader(store, prefix, config, executor, nanoClock, flat, this::tellDifference);
         this.probe = new NameProbe(store, hidden, executor);
         this.answers = new Answers(this::ask, executor, config, nanoClock, this::correctListing);
@@ -285,6 +285,10 @@ public final class Tree implements AutoCloseable {
         return preloader.state();
     }
 
+    private void flatIsDamaged(Exception why) {
+        preloader.damaged(why);
+    }
+
     private void tellDifference(KeyTable before, KeyTable after, Predicate<String> isTold) {
         NewsListener listener = newsListener;
         if (listener != null) {
@@ -347,6 +351,7 @@ public final class Tree implements AutoCloseable {
 
     /** The store has been changed: this is what it has at the name now. */
     public void changed(Directory directory, String name, Answer answer) {
+        preloader.changedHere();
         flat.supersede(directory, name);
         answers.set(new Name(directory, name), answer);
     }

@@ -16,6 +16,8 @@ import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.ManualClock;
 import io.penstock.testing.RecordingObjectStore;
 import io.penstock.testing.Seeded;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -24,6 +26,7 @@ import java.util.Map;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** A tree that lists the whole bucket ahead says what one says that asks for each name. */
 @Timeout(60)
@@ -40,7 +43,10 @@ class PreloadTest {
 
     private Tree tree(ObjectStore of, String prefix) {
         return new Tree(
-                of, prefix, new MetadataConfig(TTL, TTL, 4, new PreloadConfig(Mode.ON, null, MEMORY)), clock::nanoTime);
+                of,
+                prefix,
+                new MetadataConfig(TTL, TTL, 4, new PreloadConfig(Mode.ON, null, MEMORY, null)),
+                clock::nanoTime);
     }
 
     private static boolean isPreloaded(Tree tree) {
@@ -162,7 +168,7 @@ class PreloadTest {
         bucket.put("dir/goes", "1");
         bucket.put("goes/too/file", "1");
         List<String> news = new ArrayList<>();
-        PreloadConfig often = new PreloadConfig(Mode.ON, Duration.ofMillis(20), MEMORY);
+        PreloadConfig often = new PreloadConfig(Mode.ON, Duration.ofMillis(20), MEMORY, null);
         try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL, 4, often), clock::nanoTime)) {
             preload(tree);
             tree.tell((directory, name, answer) -> {
@@ -199,7 +205,7 @@ class PreloadTest {
     @Test
     void preload_withRefresh_isBelievedBeyondTheTtl() throws Exception {
         bucket.put("dir/file", "1");
-        PreloadConfig seldom = new PreloadConfig(Mode.ON, TTL.multipliedBy(10), MEMORY);
+        PreloadConfig seldom = new PreloadConfig(Mode.ON, TTL.multipliedBy(10), MEMORY, null);
         try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL, 4, seldom), clock::nanoTime)) {
             preload(tree);
             store.drain();
@@ -219,7 +225,7 @@ class PreloadTest {
         for (int i = 0; i < 2 * Preloader.WORTH_IT; i++) {
             bucket.put("d%03d/file".formatted(i), "1");
         }
-        PreloadConfig auto = new PreloadConfig(Mode.AUTO, null, MEMORY);
+        PreloadConfig auto = new PreloadConfig(Mode.AUTO, null, MEMORY, null);
         try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL, 4, auto), clock::nanoTime)) {
             tree.preload();
             for (int i = 0; i < Preloader.WORTH_IT - 1; i++) {
@@ -247,7 +253,7 @@ class PreloadTest {
         for (int i = 0; i < 30_000; i++) {
             bucket.put("dir/%s".formatted(i), "1");
         }
-        PreloadConfig small = new PreloadConfig(Mode.ON, null, 1_000);
+        PreloadConfig small = new PreloadConfig(Mode.ON, null, 1_000, null);
         try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL, 4, small), clock::nanoTime)) {
             tree.preload();
             while (tree.preloaded() == PreloadState.None.NONE && store.lists().isEmpty()) {
@@ -287,6 +293,84 @@ class PreloadTest {
             assertThat(store.drain()).hasSize(1);
             faults.heal();
             assertThat(tree.lookup(new Directory("theirs/deep/"), "file")).isInstanceOf(FileEntry.class);
+        }
+    }
+
+    private Tree kept(Path file) {
+        PreloadConfig config =
+                new PreloadConfig(Mode.ON, TTL.multipliedBy(10), MEMORY, new PreloadConfig.Kept(file, "here/bucket/"));
+        return new Tree(store, "", new MetadataConfig(TTL, TTL, 4, config), clock::nanoTime);
+    }
+
+    private static void awaitFile(Path file) throws InterruptedException {
+        while (!Files.exists(file)) {
+            Thread.sleep(1);
+        }
+    }
+
+    @Test
+    void remount_namesWereKept_knowsThemWithoutARequest(@TempDir Path folder) throws Exception {
+        bucket.put("dir/file", "1");
+        Path file = folder.resolve("names");
+        try (Tree first = kept(file)) {
+            preload(first);
+            awaitFile(file);
+        }
+        store.drain();
+        try (Tree second = kept(file);
+                Gate gate = delays.hold(Call.List.class::isInstance)) {
+            second.preload();
+            while (second.lookupNow(second.root(), "dir") == null) {
+                Thread.sleep(1);
+            }
+            assertThat(second.lookup(new Directory("dir/"), "file")).isInstanceOf(FileEntry.class);
+            assertThat(second.lookup(new Directory("dir/"), "other")).isEqualTo(Absent.ABSENT);
+            assertThat(Listings.names(second.list(second.root()))).containsExactly("dir");
+
+            gate.awaitHeld(1); // it is listed anew, behind
+            bucket.put("new", "1");
+            gate.open();
+            clock.advance(TTL); // for which the listing of the folder is believed
+            while (!(second.lookup(second.root(), "new") instanceof FileEntry)) {
+                Thread.sleep(1);
+            }
+        }
+    }
+
+    @Test
+    void remount_afterAChangeHere_knowsNothing(@TempDir Path folder) throws Exception {
+        bucket.put("dir/file", "1");
+        Path file = folder.resolve("names");
+        try (Tree first = kept(file)) {
+            preload(first);
+            awaitFile(file);
+            bucket.delete("dir/file");
+            first.changed(new Directory("dir/"), "file", Absent.ABSENT);
+
+            assertThat(file).doesNotExist();
+        }
+    }
+
+    @Test
+    void remount_keptNamesAreDamaged_listsThem(@TempDir Path folder) throws Exception {
+        bucket.put("dir/file", "1");
+        Path file = folder.resolve("names");
+        Files.writeString(file, "rubbish");
+        try (Tree tree = kept(file)) {
+            preload(tree);
+
+            assertThat(tree.lookup(new Directory("dir/"), "file")).isInstanceOf(FileEntry.class);
+        }
+    }
+
+    @Test
+    void mount_withoutRefresh_deletesWhatWasKept(@TempDir Path folder) throws Exception {
+        Path file = Files.writeString(folder.resolve("names"), "out of date soon");
+        PreloadConfig config = new PreloadConfig(Mode.OFF, null, MEMORY, new PreloadConfig.Kept(file, "here/bucket/"));
+        try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL, 4, config), clock::nanoTime)) {
+            tree.preload();
+
+            assertThat(file).doesNotExist();
         }
     }
 

@@ -1,0 +1,112 @@
+package io.penstock.metadata;
+
+import java.io.IOException;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.InstantSource;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The listing of the whole bucket on the disk, for the next mount. The first change that is made here takes it away, as it
+ * does not show that change: the next listing is kept again. So the node that writes a bucket has none most of the time.
+ *
+ * <p>Safe for use by any number of threads, but for one {@link #load} or {@link #save} at a time.
+ */
+final class Snapshot {
+    private static final Logger LOG = LoggerFactory.getLogger(Snapshot.class);
+
+    private final Path path;
+    private final KeyTableFile file;
+
+    /** How many changes were made here. */
+    private final AtomicLong changes = new AtomicLong();
+
+    /** Whether there may be a file. */
+    private volatile boolean isKept = true;
+
+    /** @param owner what the keys are of: server, bucket and prefix */
+    Snapshot(Path path, String owner, LongSupplier nanoClock) {
+        this.path = path;
+        this.file = new KeyTableFile(path, owner, nanoClock, InstantSource.system());
+    }
+
+    /** What the last mount kept: null if that is nothing, or nothing that is whole and of this bucket. */
+    @Nullable
+    KeyTable load() {
+        try {
+            KeyTable table = file.open();
+            if (changes.get() == 0) {
+                return table;
+            }
+            table.close();
+        } catch (NoSuchFileException e) {
+            isKept = false;
+        } catch (IOException e) {
+            drop(e);
+        }
+        return null;
+    }
+
+    /** To be asked before a listing begins that is to be kept. */
+    long changes() {
+        return changes.get();
+    }
+
+    /** Keeps the table, unless something has been changed here since its listing began. */
+    void save(KeyTable table, long changesBefore) {
+        try {
+            isKept = true;
+            if (changes.get() == changesBefore) {
+                file.write(table);
+            }
+        } catch (ClosedByInterruptException e) {
+            // the tree is closed: what was kept before stays
+        } catch (IOException e) {
+            LOG.warn("The names of the bucket are not kept for the next mount: {}", e.getMessage());
+        } catch (IllegalStateException e) {
+            // the table is closed: another has taken its place, or the tree is closed
+        }
+        if (changes.get() != changesBefore) {
+            delete();
+        }
+    }
+
+    /** Something has been changed here: what was listed before does not show it. */
+    void changed() {
+        changes.incrementAndGet();
+        if (isKept) {
+            delete();
+        }
+    }
+
+    /** It cannot be used. */
+    void drop(Exception why) {
+        LOG.warn("What the last mount knew of the bucket's names is dropped: {}", why.getMessage());
+        delete();
+    }
+
+    /** It is gone once this returns, whatever becomes of the machine. */
+    void delete() {
+        isKept = false;
+        try {
+            if (Files.deleteIfExists(path)) {
+                try (FileChannel folder = FileChannel.open(path.resolveSibling("."), StandardOpenOption.READ)) {
+                    folder.force(true);
+                }
+            }
+        } catch (IOException e) {
+            LOG.error(
+                    "{} is out of date and cannot be deleted; delete it before the next mount: {}",
+                    path,
+                    e.getMessage());
+        }
+    }
+}
