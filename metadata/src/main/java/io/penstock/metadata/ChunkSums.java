@@ -12,6 +12,9 @@ import java.util.zip.CRC32C;
  * threads.
  */
 final class ChunkSums {
+    /** What is summed at once: bytes. */
+    private static final int PIECE = 16 << 10;
+
     private final Path file;
     private final int[] expected;
 
@@ -39,22 +42,28 @@ final class ChunkSums {
     }
 
     private void checkNow(int index, MemorySegment chunk) {
-        byte[] bytes;
+        int sum;
         try {
-            bytes = chunk.toArray(ValueLayout.JAVA_BYTE);
+            sum = sum(chunk);
         } catch (
                 InternalError e) { // what the JVM makes of SIGBUS: a bad sector, or the file has been cut off meanwhile
             throw new UncheckedIOException(new DamagedSnapshotException(file, "cannot be read: " + e.getMessage()));
         }
-        if (of(bytes) != expected[index]) {
+        if (sum != expected[index]) {
             throw new UncheckedIOException(
                     new DamagedSnapshotException(file, "is damaged: a checksum of its entries does not hold"));
         }
     }
 
-    static int of(byte[] bytes) {
+    /** Through a copy in heap: while the checksum's own code had the memory, the table could not be closed. */
+    private static int sum(MemorySegment chunk) {
         CRC32C sum = new CRC32C();
-        sum.update(bytes);
+        byte[] piece = new byte[PIECE];
+        for (long at = 0; at < chunk.byteSize(); at += PIECE) {
+            int length = (int) Math.min(PIECE, chunk.byteSize() - at);
+            MemorySegment.copy(chunk, ValueLayout.JAVA_BYTE, at, piece, 0, length);
+            sum.update(piece, 0, length);
+        }
         return (int) sum.getValue();
     }
 }

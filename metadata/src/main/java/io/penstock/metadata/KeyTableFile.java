@@ -131,13 +131,19 @@ final class KeyTableFile {
         }
     }
 
-    /** Through a copy in heap: a table whose memory was handed to the kernel could not be closed. */
+    /** Through a copy in heap: while the kernel had the memory itself, the table could not be closed. */
     private static int[] writeChunks(KeyTable table, OutputStream out) throws IOException {
         int[] sums = new int[table.chunkCount()];
+        byte[] bytes = new byte[KeyTableIndex.MAX_CHUNK];
+        CRC32C sum = new CRC32C();
         for (int i = 0; i < sums.length; i++) {
-            byte[] bytes = table.chunkAt(i).memory().toArray(ValueLayout.JAVA_BYTE);
-            sums[i] = ChunkSums.of(bytes);
-            out.write(bytes);
+            MemorySegment chunk = table.chunkAt(i).memory();
+            int length = (int) chunk.byteSize();
+            MemorySegment.copy(chunk, ValueLayout.JAVA_BYTE, 0, bytes, 0, length);
+            sum.reset();
+            sum.update(bytes, 0, length);
+            sums[i] = (int) sum.getValue();
+            out.write(bytes, 0, length);
         }
         return sums;
     }

@@ -33,7 +33,7 @@ import java.util.Map;
  */
 final class KeyTableIndex {
     /** No chunk comes near: what it exceeds the reach of an address by is less than a block. Bytes. */
-    private static final int MAX_CHUNK = 4 << KeyTable.OFFSET_BITS;
+    static final int MAX_CHUNK = 4 << KeyTable.OFFSET_BITS;
 
     private final Path file;
     private final ByteBuffer index;
