@@ -1,4 +1,4 @@
-/** An S3 server in this process, for the demo and the integration tests. */
+/** S3 servers in this process: one that stores, and one that makes its objects up. */
 @NullMarked
 package io.penstock.embeddeds3;
 

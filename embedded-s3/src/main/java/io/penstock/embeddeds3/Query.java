@@ -1,0 +1,76 @@
+package io.penstock.embeddeds3;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.net.URI;
+import java.net.URLDecoder;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a request asks for, decoded.
+ *
+ * @param bucket empty if none is named
+ * @param key empty if it is about the bucket
+ * @param parameters by name
+ */
+record Query(String bucket, String key, Map<String, String> parameters) {
+    static Query of(URI uri) throws Refusal {
+        String path = uri.getRawPath() == null ? "/" : uri.getRawPath();
+        int slash = path.indexOf('/', 1);
+        String bucket = path.substring(Math.min(1, path.length()), slash < 0 ? path.length() : slash);
+        String key = slash < 0 ? "" : path.substring(slash + 1);
+        Map<String, String> parameters = new LinkedHashMap<>();
+        String query = uri.getRawQuery();
+        if (query != null && !query.isEmpty()) {
+            for (String parameter : query.split("&", -1)) {
+                int equals = parameter.indexOf('=');
+                String name = equals < 0 ? parameter : parameter.substring(0, equals);
+                parameters.put(decode(name), equals < 0 ? "" : decode(parameter.substring(equals + 1)));
+            }
+        }
+        // In a path a plus sign is one.
+        return new Query(decode(bucket.replace("+", "%2B")), decode(key.replace("+", "%2B")), parameters);
+    }
+
+    private static String decode(String text) throws Refusal {
+        try {
+            return URLDecoder.decode(text, UTF_8);
+        } catch (IllegalArgumentException e) {
+            throw Refusal.invalid("'" + text + "' is not encoded as it should be.");
+        }
+    }
+
+    /** Empty if it is not there. */
+    String parameter(String name) {
+        String value = parameters.get(name);
+        return value == null ? "" : value;
+    }
+
+    /**
+     * A number, or {@code otherwise} if it is not there.
+     *
+     * @throws Refusal if it is not one from 0 to {@code most}
+     */
+    long number(String name, long otherwise, long most) throws Refusal {
+        String text = parameter(name);
+        if (text.isEmpty()) {
+            return otherwise;
+        }
+        if (!text.matches("[0-9]{1,18}") || Long.parseLong(text) > most) {
+            throw Refusal.invalid("The " + name + " '" + text + "' is not a number from 0 to " + most + ".");
+        }
+        return Long.parseLong(text);
+    }
+
+    /** The name of a parameter that is none of these, nor one of a signature in the query; null if there is none. */
+    @Nullable
+    String other(Set<String> known) {
+        return parameters.keySet().stream()
+                .filter(name -> !known.contains(name) && !name.startsWith("X-Amz-"))
+                .findFirst()
+                .orElse(null);
+    }
+}

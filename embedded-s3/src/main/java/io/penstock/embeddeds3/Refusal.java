@@ -1,0 +1,42 @@
+package io.penstock.embeddeds3;
+
+import java.io.Serial;
+
+/** An answer that is an error, as S3 would give it. */
+final class Refusal extends Exception {
+    @Serial
+    private static final long serialVersionUID = 1;
+
+    private final int status;
+    private final String code;
+
+    /**
+     * @param status of HTTP
+     * @param code of S3
+     * @param message for who reads it
+     */
+    Refusal(int status, String code, String message) {
+        super(message, null, false, false);
+        this.status = status;
+        this.code = code;
+    }
+
+    static Refusal invalid(String message) {
+        return new Refusal(400, "InvalidArgument", message);
+    }
+
+    static Refusal notImplemented(String message) {
+        return new Refusal(501, "NotImplemented", message);
+    }
+
+    int status() {
+        return status;
+    }
+
+    /** The body of the answer. */
+    String document(String resource) {
+        return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>" + code + "</Code><Message>"
+                + Xml.text(String.valueOf(getMessage())) + "</Message><Resource>" + Xml.text(resource)
+                + "</Resource></Error>";
+    }
+}

@@ -1,0 +1,20 @@
+package io.penstock.embeddeds3;
+
+/** Text in XML. */
+final class Xml {
+    private Xml() {}
+
+    /** What XML has a meaning for, and what it cannot hold, as character references, as S3 gives it. */
+    static String text(String text) {
+        StringBuilder escaped = new StringBuilder(text.length());
+        for (int i = 0; i < text.length(); i++) {
+            char unit = text.charAt(i);
+            if (unit < ' ' || unit == '<' || unit == '>' || unit == '&' || unit == '"') {
+                escaped.append("&#x").append(Integer.toHexString(unit)).append(';');
+            } else {
+                escaped.append(unit);
+            }
+        }
+        return escaped.toString();
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.penstock.embeddeds3;
+
+import org.jspecify.annotations.NullMarked;
