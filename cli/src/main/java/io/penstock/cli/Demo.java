@@ -1,9 +1,14 @@
 package io.penstock.cli;
 
 import io.penstock.cache.CacheStatistics;
+import io.penstock.cli.config.ConfigurationException;
 import io.penstock.embeddeds3.EmbeddedS3;
+import io.penstock.fuse.MountException;
+import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.prefetch.ReadaheadStatistics;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -12,6 +17,9 @@ import java.util.Map;
 
 /** Reads and writes the demo's bucket through its mount, and compares. One use, one thread. */
 final class Demo {
+    /** Bytes on the disk. */
+    private static final long SPACE = 1800L << 20;
+
     /** Somewhere in the model, and at no page's start. */
     private static final long RANDOM_BLOCK = 37;
 
@@ -23,15 +31,46 @@ final class Demo {
     private final EmbeddedS3 server;
     private boolean good = true;
 
-    Demo(DemoShell shell, DemoData data, MountedBucket bucket, EmbeddedS3 server) {
+    private Demo(DemoShell shell, DemoData data, MountedBucket bucket, EmbeddedS3 server) {
         this.shell = shell;
         this.data = data;
         this.bucket = bucket;
         this.server = server;
     }
 
+    /**
+     * Fills a bucket and shows it.
+     *
+     * @return whether all was as it should be
+     */
+    static boolean show(DemoMount mount)
+            throws IOException, RefusedException, ConfigurationException, MountException, ObjectStoreException,
+                    InterruptedException {
+        Path folder = mount.folder();
+        if (folder.toFile().getUsableSpace() < SPACE) {
+            throw new RefusedException("the demo needs " + (SPACE >> 20) + " MiB in " + folder.getParent()
+                    + ", and there is less; name another folder with TMPDIR=…");
+        }
+        DemoShell shell = mount.shell();
+        shell.title("A bucket");
+        Path store = Files.createDirectory(folder.resolve("s3"));
+        try (EmbeddedS3 server = new EmbeddedS3(store, DemoMount.KEY, DemoMount.SECRET)) {
+            shell.say("An S3 server listens on " + server.endpoint() + ", in this process. Filling its bucket \""
+                    + DemoData.BUCKET + "\" ...");
+            DemoData data = DemoData.store(server);
+            shell.say(DemoData.SAMPLES + " small samples in " + DemoData.CLASSES + " folders, a shard of "
+                    + (DemoData.SHARD_SIZE >> 20) + " MiB and a model of " + (DemoData.MODEL_SIZE >> 20) + " MiB.");
+            return mount.show(
+                    DemoData.BUCKET,
+                    server.endpoint(),
+                    Map.of(),
+                    () -> {},
+                    bucket -> new Demo(shell, data, bucket, server).run());
+        }
+    }
+
     /** @return whether everything read was what was stored, and everything stored what was written */
-    boolean run() throws IOException, InterruptedException {
+    private boolean run() throws IOException, InterruptedException {
         look();
         readShard();
         readRandomly();

@@ -41,6 +41,8 @@ final class StopSignal implements AutoCloseable {
 
     private final CountDownLatch closed = new CountDownLatch(1);
 
+    private volatile boolean stopping;
+
     StopSignal() {
         Runtime.getRuntime().addShutdownHook(new Thread(this::stop, "penstock-stop"));
     }
@@ -58,6 +60,11 @@ final class StopSignal implements AutoCloseable {
         settled.countDown();
     }
 
+    /** Whether a signal has come: what fails from now on fails for that. */
+    boolean isStopping() {
+        return stopping;
+    }
+
     /** Everything is unmounted and closed: the process may end. */
     @Override
     public void close() {
@@ -67,6 +74,7 @@ final class StopSignal implements AutoCloseable {
 
     /** Runs when the JVM has been told to end, which it does when this returns; on an ordinary exit as well. */
     private void stop() {
+        stopping = true;
         if (settled.getCount() > 0) {
             starting.interrupt();
             await(settled, CLOSE_PATIENCE);

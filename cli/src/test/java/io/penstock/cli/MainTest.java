@@ -110,6 +110,13 @@ class MainTest {
                         + " with its port");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "100000001", "many"})
+    void demo_aNumberOfObjectsThatIsNone_usageError(String number) {
+        assertThat(run("demo", "--objects", number)).isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString()).contains("--objects").contains(number);
+    }
+
     @Test
     void recover_noStagingFolder_saysWhereItLookedAndMakesNone() {
         Path none = folder.resolve("none");

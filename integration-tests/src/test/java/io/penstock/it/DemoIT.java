@@ -1,0 +1,72 @@
+package io.penstock.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The demo of very many names, as a user calls it. That of reads and writes is what every other test is about. */
+final class DemoIT {
+    private static final int END_SECONDS = 60;
+
+    @TempDir
+    private Path scratch;
+
+    private List<String> demo(String objects) {
+        // As a shell in the foreground starts programs: in the background SIGINT is ignored.
+        List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT", "TMPDIR=" + scratch));
+        command.addAll(MountedBucket.penstock());
+        command.addAll(List.of("demo", "--objects", objects));
+        return command;
+    }
+
+    @Test
+    @Timeout(240)
+    void demo_ofManyObjects_findsThemAllAndLeavesNothing() throws IOException {
+        String said = Program.run(scratch, demo("23000")).orThrow();
+        assertThat(said)
+                .contains("23,000 objects in 3 folders, up to imgs/00002/000022999.jpg")
+                .contains("\n  23,000 objects in ", " requests\n", "\n  23000\n")
+                .contains("All names are there, and what was read is what the server makes up.")
+                .doesNotContain("DIFFERS");
+        assertNothingLeft();
+    }
+
+    @Test
+    @Timeout(240)
+    void interrupt_whileAllIsListed_unmountsAndLeavesNothing() throws Exception {
+        Process process = new ProcessBuilder(demo("100000000"))
+                .directory(Path.of("/").toFile())
+                .redirectErrorStream(true)
+                .start();
+        try (BufferedReader said = process.inputReader(StandardCharsets.UTF_8)) {
+            String line = said.readLine();
+            while (line != null && !line.contains(" objects, ")) {
+                line = said.readLine();
+            }
+            assertThat(line).as("progress").isNotNull();
+            Program.shell(scratch, "kill -INT \"$1\"", process.pid()).orThrow();
+            assertThat(said.lines()).filteredOn(each -> each.contains("mistake in Penstock")).isEmpty();
+            assertThat(process.waitFor(END_SECONDS, TimeUnit.SECONDS)).isTrue();
+        } finally {
+            process.destroyForcibly();
+        }
+        assertThat(process.exitValue()).isEqualTo(128 + 2);
+        assertNothingLeft();
+    }
+
+    private void assertNothingLeft() throws IOException {
+        assertThat(scratch).isEmptyDirectory();
+        assertThat(Files.readAllLines(Path.of("/proc/self/mountinfo")))
+                .noneMatch(line -> line.contains(scratch.toString()));
+    }
+}
