@@ -1,6 +1,7 @@
 /*
- * What a FUSE binding is measured against: one file "f" answered from memory, by libfuse 3's low-level interface with
- * ten threads, each with a queue of its own. bin/bench bridge compiles it:
+ * What a FUSE binding is measured against: one file "f" answered from memory, and as many empty files as there are
+ * numbers, by libfuse 3's low-level interface with ten threads, each with a queue of its own. bin/bench bridge and
+ * bin/bench tree compile it:
  *     cc -O2 memory_server.c -o memory_server $(pkg-config --cflags --libs fuse3)
  *     ./memory_server MOUNTPOINT BYTES
  */
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_NODE = 2, PERIOD = 1 << 20, LARGEST_REQUEST = 1 << 20 };
+enum { FILE_NODE = 2, FIRST_NUMBERED = 1 << 16, PERIOD = 1 << 20, LARGEST_REQUEST = 1 << 20 };
 
 static const double believed = 60; /* seconds, as metadata.ttl */
 static off_t file_size;
@@ -27,7 +28,7 @@ static struct stat attributes(fuse_ino_t node)
 	} else {
 		st.st_mode = S_IFREG | 0644;
 		st.st_nlink = 1;
-		st.st_size = file_size;
+		st.st_size = node == FILE_NODE ? file_size : 0;
 	}
 	return st;
 }
@@ -40,14 +41,26 @@ static void init(void *unused, struct fuse_conn_info *connection)
 	connection->max_readahead = LARGEST_REQUEST;
 }
 
+/* 0 if there is no such file */
+static fuse_ino_t node_of(const char *name)
+{
+	char *end;
+
+	if (strcmp(name, "f") == 0)
+		return FILE_NODE;
+	fuse_ino_t number = strtoul(name, &end, 10);
+	return *name >= '0' && *name <= '9' && *end == '\0' ? FIRST_NUMBERED + number : 0;
+}
+
 static void lookup(fuse_req_t request, fuse_ino_t parent, const char *name)
 {
-	if (parent != FUSE_ROOT_ID || strcmp(name, "f") != 0) {
+	fuse_ino_t node = parent == FUSE_ROOT_ID ? node_of(name) : 0;
+	if (node == 0) {
 		fuse_reply_err(request, ENOENT);
 		return;
 	}
-	struct fuse_entry_param entry = {.ino = FILE_NODE, .attr_timeout = believed, .entry_timeout = believed};
-	entry.attr = attributes(FILE_NODE);
+	struct fuse_entry_param entry = {.ino = node, .attr_timeout = believed, .entry_timeout = believed};
+	entry.attr = attributes(node);
 	fuse_reply_entry(request, &entry);
 }
 

@@ -1,6 +1,5 @@
 package io.penstock.benchmarks;
 
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -48,7 +47,7 @@ final class BridgeCommand implements Callable<Integer> {
             heading = run.heading(
                     "bridge", Machine.current(home, scratch.root()), server, "A file of " + (size >> 20) + " MiB");
             System.err.println(heading);
-            Optional<Path> reference = compile(home, scratch);
+            Optional<Path> reference = Reference.compile(home, scratch);
             FreeMemory freeMemory = resources.add(new FreeMemory(scratch.root()));
             for (int round = 1; round <= run.rounds(); round++) {
                 System.err.println("round " + round + " of " + run.rounds());
@@ -73,25 +72,6 @@ final class BridgeCommand implements Callable<Integer> {
 
     private static String name(String binding) {
         return "binding " + binding.toLowerCase(Locale.ROOT);
-    }
-
-    private static Optional<Path> compile(Path home, Scratch scratch) throws IOException, InterruptedException {
-        Path source = home.resolve("benchmarks/src/main/c/memory_server.c");
-        Path program = scratch.root().resolve("memory_server");
-        try {
-            Programs.run(List.of(
-                    "bash",
-                    "-c",
-                    "gcc -O2 \"$1\" -o \"$2\" $(pkg-config --cflags --libs fuse3)",
-                    "bash",
-                    source.toString(),
-                    program.toString()));
-            return Optional.of(program);
-        } catch (IOException e) {
-            System.err.println("bench: without the reference in C, which takes gcc, pkg-config and libfuse3-dev: "
-                    + e.getMessage());
-            return Optional.empty();
-        }
     }
 
     /** Each server in its turn, another one first in each round: what else the machine does meets all of them alike. */

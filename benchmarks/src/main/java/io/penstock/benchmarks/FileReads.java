@@ -4,8 +4,10 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -97,6 +99,20 @@ final class FileReads {
                         throw new EOFException(file + " is empty");
                     }
                 }
+                nanos[i] = System.nanoTime() - asked;
+            }
+            return null;
+        });
+    }
+
+    /** Asks for the attributes of each file once, in the given order. Each counts as one byte. */
+    static Measurement attributes(List<Path> files, int threads) throws Exception {
+        long[] nanos = new long[files.size()];
+        AtomicInteger next = new AtomicInteger();
+        return inThreads(threads, nanos.length, nanos, () -> {
+            for (int i; (i = next.getAndIncrement()) < nanos.length; ) {
+                long asked = System.nanoTime();
+                Files.readAttributes(files.get(i), BasicFileAttributes.class);
                 nanos[i] = System.nanoTime() - asked;
             }
             return null;

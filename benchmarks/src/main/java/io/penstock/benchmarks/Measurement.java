@@ -8,7 +8,7 @@ import java.util.Arrays;
  * @param bytes read or written by whoever asked for them
  * @param operations how many calls, requests or files that were
  * @param nanos wall-clock time from the first operation's start to the last one's end; more than 0
- * @param p50Nanos median time of one operation
+ * @param p50Nanos median time of one operation; 0 if none was timed by itself, and so below
  * @param p99Nanos the time that one operation in a hundred exceeds
  */
 record Measurement(long bytes, long operations, long nanos, long p50Nanos, long p99Nanos) {
@@ -25,6 +25,11 @@ record Measurement(long bytes, long operations, long nanos, long p50Nanos, long 
         Arrays.sort(operationNanos);
         return new Measurement(
                 bytes, operationNanos.length, nanos, percentile(operationNanos, 50), percentile(operationNanos, 99));
+    }
+
+    /** A run of which no operation was timed by itself; each counts as one byte. */
+    static Measurement ofWhole(long operations, long nanos) {
+        return new Measurement(operations, operations, nanos, 0, 0);
     }
 
     /** The nearest rank: the smallest value that at least {@code percent} of all are not above. */

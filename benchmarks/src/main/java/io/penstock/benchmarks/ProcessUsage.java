@@ -9,9 +9,10 @@ import java.util.concurrent.TimeUnit;
  * What a process has used so far, as /proc tells it (proc_pid_stat(5), proc_pid_status(5)).
  *
  * @param cpuTicks user and system time of all its threads, in ticks
+ * @param residentBytes memory that it has resident
  * @param peakResidentBytes the most memory that it had resident at once
  */
-record ProcessUsage(long cpuTicks, long peakResidentBytes) {
+record ProcessUsage(long cpuTicks, long residentBytes, long peakResidentBytes) {
     /** USER_HZ: what the kernel shows to programs is in hundredths of a second on every architecture that runs Java. */
     static final double TICKS_PER_SECOND = 100;
 
@@ -30,13 +31,18 @@ record ProcessUsage(long cpuTicks, long peakResidentBytes) {
         // The second field is the command's name in parentheses, which may itself hold blanks and parentheses.
         String[] afterName = stat.substring(stat.lastIndexOf(')') + 2).trim().split(" ", -1);
         long ticks = Long.parseLong(afterName[11]) + Long.parseLong(afterName[12]);
-        long kib = status.lines()
-                .filter(line -> line.startsWith("VmHWM:"))
-                .map(line -> line.replaceAll("[^0-9]", ""))
-                .mapToLong(Long::parseLong)
-                .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("the process has ended: its status shows no VmHWM"));
-        return new ProcessUsage(ticks, kib << 10);
+        return new ProcessUsage(ticks, bytes(status, "VmRSS"), bytes(status, "VmHWM"));
+    }
+
+    private static long bytes(String status, String name) {
+        return status.lines()
+                        .filter(line -> line.startsWith(name + ":"))
+                        .map(line -> line.replaceAll("[^0-9]", ""))
+                        .mapToLong(Long::parseLong)
+                        .findFirst()
+                        .orElseThrow(() -> new IllegalArgumentException(
+                                "the process has ended: its status shows no " + name))
+                << 10;
     }
 
     /**

@@ -100,10 +100,14 @@ final class RunOptions {
 
     /** Prints the tables, and writes them and the chart as {@code NAME.md} and {@code NAME.svg}. */
     void publish(Path home, String name, String heading, String title, Report report) throws IOException {
-        String text = heading + "\n\n" + report.markdown();
+        publish(home, name, heading + "\n\n" + report.markdown(), title, report.bars());
+    }
+
+    /** @param text headings and tables */
+    void publish(Path home, String name, String text, String title, List<Report.Bar> bars) throws IOException {
         Path folder = Files.createDirectories(out != null ? out : home.resolve("benchmarks/target/bench"));
         Files.writeString(folder.resolve(name + ".md"), text);
-        Files.writeString(folder.resolve(name + ".svg"), Chart.svg(title, report.bars()));
+        Files.writeString(folder.resolve(name + ".svg"), Chart.svg(title, bars));
         System.out.println(text);
         System.err.println("written: " + folder.resolve(name + ".md") + " and .svg");
     }

@@ -12,7 +12,7 @@ class ProcessUsageTest {
     @Test
     void stat_ofACommandWithBlanksAndParentheses_isParsed() {
         ProcessUsage usage = ProcessUsage.parse(STAT, "Name:\tjava\nVmHWM:\t  204800 kB\nVmRSS:\t  1024 kB\n");
-        assertThat(usage).isEqualTo(new ProcessUsage(1300, 200L << 20));
+        assertThat(usage).isEqualTo(new ProcessUsage(1300, 1L << 20, 200L << 20));
     }
 
     @Test

@@ -1,0 +1,35 @@
+package io.penstock.benchmarks;
+
+import io.penstock.embeddeds3.SyntheticObjects;
+import io.penstock.embeddeds3.SyntheticS3;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Serves buckets that are made up, in a JVM of its own. Its first line is where it listens; each line on its input is
+ * answered by the requests so far: listings, HEADs, GETs and others. It ends at the input's end.
+ */
+final class ListServer {
+    private ListServer() {}
+
+    /** @param args milliseconds that a listing takes at least; then name, objects and objects of a folder, for each bucket */
+    public static void main(String[] args) throws Exception {
+        Map<String, SyntheticObjects> buckets = new HashMap<>();
+        for (int i = 1; i < args.length; i += 3) {
+            buckets.put(args[i], new SyntheticObjects(Long.parseLong(args[i + 1]), Integer.parseInt(args[i + 2])));
+        }
+        try (SyntheticS3 server = new SyntheticS3(buckets, Duration.ofMillis(Long.parseLong(args[0])))) {
+            System.out.println(server.endpoint());
+            BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
+            while (input.readLine() != null) {
+                SyntheticS3.Requests requests = server.requests();
+                System.out.println(requests.listings() + " " + requests.heads() + " " + requests.gets() + " "
+                        + requests.others());
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package io.penstock.benchmarks;
+
+import io.penstock.embeddeds3.SyntheticObjects;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+
+/** A {@link ListServer}. {@link #close} ends it. One thread. */
+final class ListServerProcess implements AutoCloseable {
+    private final Process process;
+    private final BufferedReader said;
+    private final PrintStream ask;
+    private final S3Server server;
+
+    private ListServerProcess(Process process, Duration latency) throws IOException, BenchException {
+        this.process = process;
+        this.said = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.US_ASCII));
+        this.ask = new PrintStream(process.getOutputStream(), true, StandardCharsets.US_ASCII);
+        this.server = new S3Server(
+                "a server that makes names up (" + latency.toMillis() + " ms a page)",
+                URI.create(readLine()),
+                "us-east-1",
+                true,
+                new S3Server.Keys("bench", "bench-secret"),
+                true);
+    }
+
+    /**
+     * Starts it and waits until it listens.
+     *
+     * @param latency that each page of a listing takes at least
+     */
+    static ListServerProcess start(Map<String, SyntheticObjects> buckets, Duration latency)
+            throws IOException, BenchException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:+UseSerialGC",
+                "-Xmx512m",
+                "-cp",
+                System.getProperty("java.class.path"),
+                ListServer.class.getName(),
+                Long.toString(latency.toMillis())));
+        buckets.forEach((name, objects) -> command.addAll(
+                List.of(name, Long.toString(objects.count()), Integer.toString(objects.perFolder()))));
+        Process process = new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        try {
+            return new ListServerProcess(process, latency);
+        } catch (IOException | BenchException e) {
+            process.destroyForcibly();
+            throw e;
+        }
+    }
+
+    S3Server server() {
+        return server;
+    }
+
+    /** How many requests it has had, of all kinds. */
+    long requests() throws IOException, BenchException {
+        ask.println();
+        return Arrays.stream(readLine().split(" ", -1))
+                .mapToLong(Long::parseLong)
+                .sum();
+    }
+
+    private String readLine() throws IOException, BenchException {
+        String line = said.readLine();
+        if (line == null) {
+            throw new BenchException("the server of names ended; its reason is above");
+        }
+        return line;
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        process.destroy();
+        process.waitFor();
+    }
+}

@@ -1,0 +1,39 @@
+package io.penstock.benchmarks;
+
+import java.time.Duration;
+import java.time.OffsetDateTime;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a mount's log says of the listing of the whole bucket.
+ *
+ * @param time from when it was mounted
+ * @param memoryBytes that the names take, in whole MiB
+ */
+record ListingLog(Duration time, long objects, long memoryBytes) {
+    private static final Pattern MOUNTED = Pattern.compile("^(\\S+) .* is mounted on ", Pattern.MULTILINE);
+    private static final Pattern LISTED = Pattern.compile(
+            "^(\\S+) .* is listed: (\\d+) objects in .* by \\d+ requests; (\\d+) MiB of memory", Pattern.MULTILINE);
+    private static final Pattern NOT_LISTED = Pattern.compile("^.* is not listed as a whole.*$", Pattern.MULTILINE);
+
+    /**
+     * @return null if it is not through yet
+     * @throws BenchException if it has failed
+     */
+    static @Nullable ListingLog parse(String log) throws BenchException {
+        Matcher failed = NOT_LISTED.matcher(log);
+        if (failed.find()) {
+            throw new BenchException(failed.group());
+        }
+        Matcher mounted = MOUNTED.matcher(log);
+        Matcher listed = LISTED.matcher(log);
+        if (!mounted.find() || !listed.find()) {
+            return null;
+        }
+        Duration time =
+                Duration.between(OffsetDateTime.parse(mounted.group(1)), OffsetDateTime.parse(listed.group(1)));
+        return new ListingLog(time, Long.parseLong(listed.group(2)), Long.parseLong(listed.group(3)) << 20);
+    }
+}

@@ -1,0 +1,73 @@
+package io.penstock.benchmarks;
+
+import io.penstock.embeddeds3.SyntheticObjects;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+
+/**
+ * From the command to an answer, on an empty cache folder and on one in which a mount that had listed the whole bucket has
+ * left what it leaves there: no more than pages, or a snapshot of the names.
+ */
+final class Remount implements TreeScenario {
+    private final SyntheticObjects objects;
+
+    /** Other names in each round, the same in every run. */
+    private final Random random = new Random(2);
+
+    /** @param objects of {@link WholeBucket#BUCKET} */
+    Remount(SyntheticObjects objects) {
+        this.objects = objects;
+    }
+
+    private enum Question {
+        LS("ls -l of a folder"),
+        STAT("stat of a random file");
+
+        final String text;
+
+        Question(String text) {
+            this.text = text;
+        }
+    }
+
+    private static String name(String mount, Question question) {
+        return mount + ", from the command to " + question.text;
+    }
+
+    @Override
+    public List<Row> rows() {
+        return List.of(
+                new Row(name("remount", Question.LS), new Row.Ceiling(name("first mount", Question.LS))),
+                new Row(name("remount", Question.STAT), new Row.Ceiling(name("first mount", Question.STAT))));
+    }
+
+    @Override
+    public void round(TreeRig rig) throws Exception {
+        Path cache = rig.emptyFolder("cache");
+        for (Question question : Question.values()) {
+            rig.unmount(asked(rig, "first mount", question, rig.emptyFolder("cache")));
+        }
+        TreeMount mount = rig.mount(WholeBucket.BUCKET, cache, WholeBucket.PRELOADING);
+        mount.awaitListed();
+        rig.unmount(mount);
+        for (Question question : Question.values()) {
+            rig.unmount(asked(rig, "remount", question, cache));
+        }
+    }
+
+    private TreeMount asked(TreeRig rig, String name, Question question, Path cache) throws Exception {
+        String key = objects.key(random.nextLong(objects.count()));
+        long before = rig.requests();
+        TreeMount mount = rig.mount(WholeBucket.BUCKET, cache, WholeBucket.PRELOADING);
+        Path file = mount.path().resolve(key);
+        Programs.run(
+                switch (question) {
+                    case LS -> List.of("ls", "-l", file.resolveSibling("").toString());
+                    case STAT -> List.of("stat", file.toString());
+                });
+        long nanos = System.nanoTime() - mount.startedAt();
+        rig.add(name(name, question), Measurement.ofWhole(1, nanos), rig.requests() - before);
+        return mount;
+    }
+}

@@ -1,0 +1,16 @@
+package io.penstock.benchmarks;
+
+/**
+ * One measured run over names.
+ *
+ * @param requests that the server had meanwhile
+ */
+record Step(Sample sample, long requests) {
+    double seconds() {
+        return sample.measurement().nanos() / 1e9;
+    }
+
+    double perSecond() {
+        return sample.measurement().operationsPerSecond();
+    }
+}

@@ -1,0 +1,131 @@
+package io.penstock.benchmarks;
+
+import io.penstock.embeddeds3.SyntheticObjects;
+import io.penstock.objectstore.S3ObjectStore;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+@Command(
+        name = "tree",
+        sortOptions = false,
+        description = {
+            "Lists a bucket of very many objects, finds them, asks for their attributes, and mounts it anew; the server"
+                    + " makes the names up, and takes S3's time for each page.",
+            "",
+            "The ratio to a server in C takes gcc, pkg-config and libfuse3-dev. docs/BENCHMARKS.md tells what the rows"
+                    + " mean."
+        })
+final class TreeCommand implements Callable<Integer> {
+    private static final int PER_FOLDER = 10_000;
+    private static final int LARGE_FOLDER = 100_000;
+
+    /** Bytes on the disk: the empty files, and a mount's log and cache, which holds no page. */
+    private static final long SPACE = 1L << 30;
+
+    @Option(
+            names = "--objects",
+            paramLabel = "<n>",
+            description = "Objects of the bucket, 10,000 to a folder. Default: 1000000, with --quick 100000.")
+    private @Nullable Long objects;
+
+    @Option(
+            names = "--list-latency",
+            paramLabel = "<time>",
+            defaultValue = "60ms",
+            converter = Latency.class,
+            description = "What a page of a listing takes at least. Default: ${DEFAULT-VALUE}.")
+    private Duration listLatency;
+
+    @Option(
+            names = "--concurrency",
+            paramLabel = "<n>",
+            defaultValue = "16",
+            description = "Listing requests at once, of the mount and of the raw ceiling. Default: ${DEFAULT-VALUE}.")
+    private int concurrency;
+
+    @Mixin
+    private RunOptions run;
+
+    @Override
+    public Integer call() throws Exception {
+        Path home = Path.of(System.getProperty("penstock.home", ".")).toRealPath();
+        SyntheticObjects whole = whole();
+        SyntheticObjects folder = new SyntheticObjects(LARGE_FOLDER, LARGE_FOLDER);
+        TreeResults results = new TreeResults(System.err::println);
+        List<TreeScenario> scenarios;
+        String heading;
+        try (Resources resources = new Resources()) {
+            Scratch scratch = resources.add(run.openScratch(SPACE));
+            ListServerProcess server = resources.add(ListServerProcess.start(
+                    Map.of(WholeBucket.BUCKET, whole, LargeFolder.BUCKET, folder), listLatency));
+            heading = run.heading("tree", Machine.current(home, scratch.root()), server.server(), describe(whole));
+            System.err.println(heading);
+            Optional<Path> reference = Reference.compile(home, scratch);
+            scenarios = List.of(
+                    new WholeBucket(
+                            whole, raw(WholeBucket.BUCKET, whole, server, resources), folder, reference, concurrency),
+                    new LargeFolder(folder, raw(LargeFolder.BUCKET, folder, server, resources), concurrency),
+                    new Remount(whole));
+            TreeRig rig = new TreeRig(
+                    home.resolve("bin/penstock"), server, run.mountOptions(), concurrency, scratch, resources, results);
+            measure(scenarios, rig);
+            heading += "\n\n"
+                    + rig.notes().entrySet().stream()
+                            .map(note -> note.getKey() + ": " + note.getValue() + ".")
+                            .collect(Collectors.joining(" "));
+        }
+        List<Row> rows = scenarios.stream()
+                .flatMap(scenario -> scenario.rows().stream())
+                .toList();
+        run.publish(
+                home, "tree", heading + "\n\n" + results.markdown(rows), "Names, beside their ceilings", results.bars(rows));
+        return 0;
+    }
+
+    private SyntheticObjects whole() throws BenchException {
+        long count = objects != null ? objects : run.quick() ? 100_000 : 1_000_000;
+        if (concurrency < 1) {
+            throw new BenchException("--concurrency " + concurrency + ": must be 1 or more");
+        }
+        try {
+            return new SyntheticObjects(count, PER_FOLDER);
+        } catch (IllegalArgumentException e) {
+            throw new BenchException("--objects " + count + ": " + e.getMessage());
+        }
+    }
+
+    private String describe(SyntheticObjects whole) {
+        return String.format(
+                Locale.ROOT,
+                "%,d objects in folders of %,d, and a folder of %,d; %d listing requests at once",
+                whole.count(),
+                PER_FOLDER,
+                LARGE_FOLDER,
+                concurrency);
+    }
+
+    private RawListing raw(
+            String bucket, SyntheticObjects objects, ListServerProcess server, Resources resources) throws Exception {
+        return new RawListing(
+                resources.add(S3ObjectStore.connect(server.server().config(bucket, run.httpClient()), "")), objects);
+    }
+
+    private void measure(List<TreeScenario> scenarios, TreeRig rig) throws Exception {
+        for (int round = 1; round <= run.rounds(); round++) {
+            System.err.println("round " + round + " of " + run.rounds());
+            for (TreeScenario scenario : scenarios) {
+                scenario.round(rig);
+            }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+package io.penstock.benchmarks;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalDouble;
+import java.util.function.Consumer;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
+
+/** What has been measured of names, and how it is laid out. Confined to one thread. */
+final class TreeResults {
+    private static final double MIB = 1 << 20;
+
+    private final Map<String, List<Step>> steps = new LinkedHashMap<>();
+    private final Consumer<String> progress;
+
+    /** @param progress gets a line for each step */
+    TreeResults(Consumer<String> progress) {
+        this.progress = progress;
+    }
+
+    void add(String name, Step step) {
+        steps.computeIfAbsent(name, _ -> new ArrayList<>()).add(step);
+        progress.accept(String.format(
+                Locale.ROOT,
+                "  %-64s %9.3f s %,12.0f /s %,8d requests",
+                name,
+                step.seconds(),
+                step.perSecond(),
+                step.requests()));
+    }
+
+    /** How near the row comes to what it is compared with: the quotient of the median rates. Empty if that was not measured. */
+    OptionalDouble ratio(Row row, Row.Ceiling ceiling) {
+        double of = ceiling.names().stream()
+                .filter(steps::containsKey)
+                .mapToDouble(name -> median(name, Step::perSecond))
+                .max()
+                .orElse(Double.NaN);
+        return Double.isNaN(of) || !steps.containsKey(row.name())
+                ? OptionalDouble.empty()
+                : OptionalDouble.of(median(row.name(), Step::perSecond) / of);
+    }
+
+    List<Report.Bar> bars(List<Row> rows) {
+        List<Report.Bar> bars = new ArrayList<>();
+        for (Row row : rows) {
+            row.ceilings().stream()
+                    .findFirst()
+                    .map(ceiling -> ratio(row, ceiling))
+                    .flatMap(ratio -> ratio.stream().boxed().findFirst())
+                    .ifPresent(ratio -> bars.add(new Report.Bar(row.name(), ratio)));
+        }
+        return bars;
+    }
+
+    /** A table of the rows that were measured, and one of what they are compared with. */
+    String markdown(List<Row> rows) {
+        StringBuilder text = new StringBuilder(head("", " | of its ceiling |", "|---|\n"));
+        List<String> shown = rows.stream().map(Row::name).toList();
+        for (Row row : rows) {
+            if (steps.containsKey(row.name())) {
+                text.append(figures(row.name())).append(" | ").append(ratios(row)).append(" |\n");
+            }
+        }
+        text.append('\n').append(head("ceiling", " |", "|\n"));
+        steps.keySet().stream()
+                .filter(name -> !shown.contains(name))
+                .forEach(name -> text.append(figures(name)).append(" |\n"));
+        return text.toString();
+    }
+
+    private static String head(String title, String end, String endOfRule) {
+        return "| " + title + " | s | per s | requests | CPU s | per CPU s | resident MiB" + end
+                + "\n|---|--:|--:|--:|--:|--:|--:" + endOfRule;
+    }
+
+    private String figures(String name) {
+        boolean served = steps(name).stream().allMatch(step -> step.sample().cost() != null);
+        double cpuSeconds = served ? median(name, step -> cost(step).cpuSeconds()) : 0;
+        return "| "
+                + String.join(
+                        " | ",
+                        name,
+                        Report.significant(median(name, Step::seconds)),
+                        Report.significant(median(name, Step::perSecond)),
+                        String.format(Locale.ROOT, "%,.0f", median(name, Step::requests)),
+                        served ? Report.significant(cpuSeconds) : "–",
+                        cpuSeconds > 0 ? Report.significant(median(name, TreeResults::names) / cpuSeconds) : "–",
+                        served ? Report.significant(median(name, step -> cost(step).peakResidentBytes() / MIB)) : "–");
+    }
+
+    private String ratios(Row row) {
+        return row.ceilings().stream()
+                .flatMap(ceiling -> ratio(row, ceiling).stream()
+                        .mapToObj(ratio -> String.format(
+                                Locale.ROOT, "%.2f of %s", ratio, ceiling.names().getFirst())))
+                .collect(Collectors.joining("; "));
+    }
+
+    private double median(String name, ToDoubleFunction<Step> figure) {
+        double[] sorted = steps(name).stream().mapToDouble(figure).sorted().toArray();
+        int middle = sorted.length / 2;
+        return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+    }
+
+    private List<Step> steps(String name) {
+        return Objects.requireNonNull(steps.get(name), name);
+    }
+
+    private static double names(Step step) {
+        return step.sample().measurement().operations();
+    }
+
+    private static Sample.Cost cost(Step step) {
+        return Objects.requireNonNull(step.sample().cost());
+    }
+}

@@ -1,0 +1,150 @@
+package io.penstock.benchmarks;
+
+import io.penstock.embeddeds3.SyntheticObjects;
+import io.penstock.objectstore.ListRequest;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What the scenarios of names share: the server, mounts of its buckets, a local folder, and a place for results. One thread. */
+final class TreeRig {
+    private final Path penstock;
+    private final ListServerProcess server;
+    private final List<String> options;
+    private final int concurrency;
+    private final Scratch scratch;
+    private final Resources resources;
+    private final TreeResults results;
+    private final FreeMemory freeMemory;
+
+    /** Figures that no table holds, each by its name; the last round's stay. */
+    private final Map<String, String> notes = new LinkedHashMap<>();
+
+    /**
+     * @param penstock the launcher
+     * @param options of {@code penstock mount}, for all mounts
+     * @param concurrency listing requests under way at once
+     * @param resources closes what is still mounted
+     */
+    TreeRig(
+            Path penstock,
+            ListServerProcess server,
+            List<String> options,
+            int concurrency,
+            Scratch scratch,
+            Resources resources,
+            TreeResults results)
+            throws IOException {
+        this.penstock = penstock;
+        this.server = server;
+        this.options = List.copyOf(options);
+        this.concurrency = concurrency;
+        this.scratch = scratch;
+        this.resources = resources;
+        this.results = results;
+        this.freeMemory = resources.add(new FreeMemory(scratch.root()));
+    }
+
+    int concurrency() {
+        return concurrency;
+    }
+
+    Path folder(String name) throws IOException {
+        return scratch.folder(name);
+    }
+
+    Path emptyFolder(String name) throws IOException {
+        return scratch.emptyFolder(name);
+    }
+
+    /**
+     * Returns when the mount answers.
+     *
+     * @param cache its cache folder, in which an earlier mount of the bucket may have left something
+     * @param further options
+     */
+    TreeMount mount(String bucket, Path cache, String... further) throws Exception {
+        freeMemory.fill();
+        List<String> all = new ArrayList<>(List.of("--cache=" + cache, "-o", "metadata.list-concurrency=" + concurrency));
+        all.addAll(List.of(further));
+        all.addAll(options);
+        Path log = Files.createTempFile(scratch.root(), "mount-", ".log");
+        long startedAt = System.nanoTime();
+        MountProcess mount = resources.add(
+                MountProcess.start(penstock, bucket, scratch.folder("mnt"), server.server(), all, log));
+        mount.awaitReady();
+        return new TreeMount(mount, log, startedAt);
+    }
+
+    void unmount(TreeMount mount) throws Exception {
+        resources.close(mount.process());
+        if (Mounts.isMounted(mount.path())) {
+            throw new BenchException("penstock did not unmount " + mount.path());
+        }
+    }
+
+    /** Measures what a process does, or has done by the mount that it serves. */
+    void measure(String name, long pid, Sample.Work work) throws Exception {
+        long before = requests();
+        Sample sample = ProcessUsage.measure(pid, work);
+        results.add(name, new Step(sample, requests() - before));
+    }
+
+    /** Measures what takes no server, and whose processes do not count. */
+    void measureLocal(String name, Sample.Work work) throws Exception {
+        add(name, work.run(), 0);
+    }
+
+    /** How many requests the server has had. */
+    long requests() throws IOException, BenchException {
+        return server.requests();
+    }
+
+    /** Adds what was measured by the caller. */
+    void add(String name, Measurement measurement, long requests) {
+        results.add(name, new Step(new Sample(measurement, null), requests));
+    }
+
+    /** Runs a shell's command line, whose output is dropped; an operation is one of so many names. */
+    static Measurement shell(long names, String command, Path folder) throws IOException, InterruptedException {
+        long start = System.nanoTime();
+        Programs.run(List.of("bash", "-c", command + " >/dev/null", "bash", folder.toString()));
+        return Measurement.ofWhole(names, System.nanoTime() - start);
+    }
+
+    void note(String name, String text) {
+        notes.put(name, text);
+    }
+
+    Map<String, String> notes() {
+        return notes;
+    }
+
+    /** A folder on the disk with as many empty files, of the names that {@code objects} has. Made when first asked for. */
+    Path localFolder(SyntheticObjects objects) throws IOException {
+        Path folder = scratch.root().resolve("local");
+        if (!Files.exists(folder)) {
+            System.err.println("making " + objects.count() + " empty files");
+            Files.createDirectory(folder);
+            for (long number = 0; number < objects.count(); number++) {
+                Files.createFile(folder.resolve(name(objects, number)));
+            }
+        }
+        return folder;
+    }
+
+    /** A file's name without its folder. */
+    static String name(SyntheticObjects objects, long number) {
+        String key = objects.key(number);
+        return key.substring(key.lastIndexOf('/') + 1);
+    }
+
+    /** How many pages a listing has. */
+    static long pages(SyntheticObjects objects) {
+        return Math.ceilDiv(objects.count(), ListRequest.MAX_KEYS);
+    }
+}

@@ -1,0 +1,12 @@
+package io.penstock.benchmarks;
+
+import java.util.List;
+
+/** Rows of names that are measured together, with their ceilings. */
+interface TreeScenario {
+    /** What it adds to the report. */
+    List<Row> rows();
+
+    /** Measures each row and each ceiling once. */
+    void round(TreeRig rig) throws Exception;
+}
