@@ -44,10 +44,10 @@ final class Remount implements TreeScenario {
 
     @Override
     public void round(TreeRig rig) throws Exception {
-        Path cache = rig.emptyFolder("cache");
         for (Question question : Question.values()) {
             rig.unmount(asked(rig, "first mount", question, rig.emptyFolder("cache")));
         }
+        Path cache = rig.emptyFolder("cache");
         TreeMount mount = rig.mount(WholeBucket.BUCKET, cache, WholeBucket.PRELOADING);
         mount.awaitListed();
         rig.unmount(mount);

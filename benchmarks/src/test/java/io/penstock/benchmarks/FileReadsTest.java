@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -67,5 +68,19 @@ class FileReadsTest {
     void interleaved_inAFileThatIsTooShort_isRefused() throws Exception {
         Path file = file("a", 90);
         assertThatThrownBy(() -> FileReads.interleaved(file, 96, 4, 8, 4)).isInstanceOf(EOFException.class);
+    }
+
+    @Test
+    void attributes_ofEachFile_areAskedForOnce() throws Exception {
+        Measurement run = FileReads.attributes(List.of(file("a", 1), file("b", 0), file("c", 1)), 2);
+        assertThat(run.operations()).isEqualTo(3);
+    }
+
+    @Test
+    void attributes_ofAFileThatIsMissing_areRefused() {
+        List<Path> files = List.of(folder.resolve("none"));
+        assertThatThrownBy(() -> FileReads.attributes(files, 1))
+                .isInstanceOf(ExecutionException.class)
+                .hasCauseInstanceOf(NoSuchFileException.class);
     }
 }

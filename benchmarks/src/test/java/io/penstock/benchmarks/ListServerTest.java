@@ -1,0 +1,28 @@
+package io.penstock.benchmarks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.embeddeds3.SyntheticObjects;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.S3Config;
+import io.penstock.objectstore.S3ObjectStore;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** A server of names in a process of its own, and the raw listing of what it has. */
+class ListServerTest {
+    @Test
+    void rawListing_ofTheWholeBucket_takesARequestAPage() throws Exception {
+        SyntheticObjects objects = new SyntheticObjects(4_500, 1_000);
+        try (ListServerProcess server =
+                        ListServerProcess.start(Map.of("b", objects), Duration.ofMillis(1));
+                ObjectStore store =
+                        S3ObjectStore.connect(server.server().config("b", S3Config.HttpClient.DIRECT), "")) {
+            long before = server.requests();
+            Measurement measured = new RawListing(store, objects).run(3);
+            assertThat(server.requests() - before).isEqualTo(5);
+            assertThat(measured.operations()).isEqualTo(4_500);
+        }
+    }
+}
