@@ -62,7 +62,10 @@ final class DemoListing extends AppenderBase<ILoggingEvent> implements AutoClose
         } catch (CancellationException e) {
             throw new InterruptedException();
         } catch (ExecutionException e) {
-            throw new RefusedException(String.valueOf(e.getCause().getMessage()));
+            if (e.getCause() instanceof RefusedException refused) {
+                throw refused;
+            }
+            throw new IllegalStateException(e);
         }
     }
 
