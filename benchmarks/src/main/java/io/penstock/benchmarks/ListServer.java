@@ -27,8 +27,8 @@ final class ListServer {
             BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
             while (input.readLine() != null) {
                 SyntheticS3.Requests requests = server.requests();
-                System.out.println(requests.listings() + " " + requests.heads() + " " + requests.gets() + " "
-                        + requests.others());
+                System.out.println(
+                        requests.listings() + " " + requests.heads() + " " + requests.gets() + " " + requests.others());
             }
         }
     }

@@ -49,8 +49,8 @@ final class ListServerProcess implements AutoCloseable {
                 System.getProperty("java.class.path"),
                 ListServer.class.getName(),
                 Long.toString(latency.toMillis())));
-        buckets.forEach((name, objects) -> command.addAll(
-                List.of(name, Long.toString(objects.count()), Integer.toString(objects.perFolder()))));
+        buckets.forEach((name, objects) ->
+                command.addAll(List.of(name, Long.toString(objects.count()), Integer.toString(objects.perFolder()))));
         Process process = new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();

@@ -32,8 +32,7 @@ record ListingLog(Duration time, long objects, long memoryBytes) {
         if (!mounted.find() || !listed.find()) {
             return null;
         }
-        Duration time =
-                Duration.between(OffsetDateTime.parse(mounted.group(1)), OffsetDateTime.parse(listed.group(1)));
+        Duration time = Duration.between(OffsetDateTime.parse(mounted.group(1)), OffsetDateTime.parse(listed.group(1)));
         return new ListingLog(time, Long.parseLong(listed.group(2)), Long.parseLong(listed.group(3)) << 20);
     }
 }

@@ -40,8 +40,8 @@ record ProcessUsage(long cpuTicks, long residentBytes, long peakResidentBytes) {
                         .map(line -> line.replaceAll("[^0-9]", ""))
                         .mapToLong(Long::parseLong)
                         .findFirst()
-                        .orElseThrow(() -> new IllegalArgumentException(
-                                "the process has ended: its status shows no " + name))
+                        .orElseThrow(() ->
+                                new IllegalArgumentException("the process has ended: its status shows no " + name))
                 << 10;
     }
 

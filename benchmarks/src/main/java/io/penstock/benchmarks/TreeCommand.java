@@ -84,11 +84,14 @@ final class TreeCommand implements Callable<Integer> {
                             .map(note -> note.getKey() + ": " + note.getValue() + ".")
                             .collect(Collectors.joining(" "));
         }
-        List<Row> rows = scenarios.stream()
-                .flatMap(scenario -> scenario.rows().stream())
-                .toList();
+        List<Row> rows =
+                scenarios.stream().flatMap(scenario -> scenario.rows().stream()).toList();
         run.publish(
-                home, "tree", heading + "\n\n" + results.markdown(rows), "Names, beside their ceilings", results.bars(rows));
+                home,
+                "tree",
+                heading + "\n\n" + results.markdown(rows),
+                "Names, beside their ceilings",
+                results.bars(rows));
         return 0;
     }
 
@@ -114,8 +117,8 @@ final class TreeCommand implements Callable<Integer> {
                 concurrency);
     }
 
-    private RawListing raw(
-            String bucket, SyntheticObjects objects, ListServerProcess server, Resources resources) throws Exception {
+    private RawListing raw(String bucket, SyntheticObjects objects, ListServerProcess server, Resources resources)
+            throws Exception {
         return new RawListing(
                 resources.add(S3ObjectStore.connect(server.server().config(bucket, run.httpClient()), "")), objects);
     }

@@ -64,7 +64,10 @@ final class TreeResults {
         List<String> shown = rows.stream().map(Row::name).toList();
         for (Row row : rows) {
             if (steps.containsKey(row.name())) {
-                text.append(figures(row.name())).append(" | ").append(ratios(row)).append(" |\n");
+                text.append(figures(row.name()))
+                        .append(" | ")
+                        .append(ratios(row))
+                        .append(" |\n");
             }
         }
         text.append('\n').append(head("ceiling", " |", "|\n"));
@@ -91,14 +94,20 @@ final class TreeResults {
                         String.format(Locale.ROOT, "%,.0f", median(name, Step::requests)),
                         served ? Report.significant(cpuSeconds) : "–",
                         cpuSeconds > 0 ? Report.significant(median(name, TreeResults::names) / cpuSeconds) : "–",
-                        served ? Report.significant(median(name, step -> cost(step).peakResidentBytes() / MIB)) : "–");
+                        served
+                                ? Report.significant(
+                                        median(name, step -> cost(step).peakResidentBytes() / MIB))
+                                : "–");
     }
 
     private String ratios(Row row) {
         return row.ceilings().stream()
                 .flatMap(ceiling -> ratio(row, ceiling).stream()
                         .mapToObj(ratio -> String.format(
-                                Locale.ROOT, "%.2f of %s", ratio, ceiling.names().getFirst())))
+                                Locale.ROOT,
+                                "%.2f of %s",
+                                ratio,
+                                ceiling.names().getFirst())))
                 .collect(Collectors.joining("; "));
     }
 

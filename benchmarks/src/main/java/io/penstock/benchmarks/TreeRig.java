@@ -69,13 +69,14 @@ final class TreeRig {
      */
     TreeMount mount(String bucket, Path cache, String... further) throws Exception {
         freeMemory.fill();
-        List<String> all = new ArrayList<>(List.of("--cache=" + cache, "-o", "metadata.list-concurrency=" + concurrency));
+        List<String> all =
+                new ArrayList<>(List.of("--cache=" + cache, "-o", "metadata.list-concurrency=" + concurrency));
         all.addAll(List.of(further));
         all.addAll(options);
         Path log = Files.createTempFile(scratch.root(), "mount-", ".log");
         long startedAt = System.nanoTime();
-        MountProcess mount = resources.add(
-                MountProcess.start(penstock, bucket, scratch.folder("mnt"), server.server(), all, log));
+        MountProcess mount =
+                resources.add(MountProcess.start(penstock, bucket, scratch.folder("mnt"), server.server(), all, log));
         mount.awaitReady();
         return new TreeMount(mount, log, startedAt);
     }

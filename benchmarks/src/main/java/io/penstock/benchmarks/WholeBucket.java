@@ -37,7 +37,11 @@ final class WholeBucket implements TreeScenario {
      * @param reference the server in C, where there is one
      */
     WholeBucket(
-            SyntheticObjects objects, RawListing raw, SyntheticObjects local, Optional<Path> reference, int concurrency) {
+            SyntheticObjects objects,
+            RawListing raw,
+            SyntheticObjects local,
+            Optional<Path> reference,
+            int concurrency) {
         this.objects = objects;
         this.raw = raw;
         this.local = local;
@@ -81,8 +85,11 @@ final class WholeBucket implements TreeScenario {
     }
 
     private void build(TreeRig rig, TreeMount mount) throws Exception {
-        rig.measure(listed, mount.pid(), () -> Measurement.ofWhole(
-                objects.count(), mount.awaitListed().time().toNanos()));
+        rig.measure(
+                listed,
+                mount.pid(),
+                () -> Measurement.ofWhole(
+                        objects.count(), mount.awaitListed().time().toNanos()));
         ListingLog listing = mount.awaitListed();
         if (listing.objects() != objects.count()) {
             throw new BenchException(listing.objects() + " objects were listed of " + objects.count());
@@ -107,8 +114,7 @@ final class WholeBucket implements TreeScenario {
     private void statKnown(TreeRig rig, TreeMount mount) throws Exception {
         for (int threads : THREADS) {
             List<Path> files = files(objects.count(), number -> mount.path().resolve(objects.key(number)));
-            rig.measure(
-                    stat("known to the tree", threads), mount.pid(), () -> FileReads.attributes(files, threads));
+            rig.measure(stat("known to the tree", threads), mount.pid(), () -> FileReads.attributes(files, threads));
         }
     }
 
@@ -118,8 +124,7 @@ final class WholeBucket implements TreeScenario {
             for (int threads : THREADS) {
                 // It has as many files as there are numbers.
                 List<Path> files = files(objects.count(), number -> folder.resolve(Long.toString(number)));
-                rig.measure(
-                        stat("that C looks up", threads), server.pid(), () -> FileReads.attributes(files, threads));
+                rig.measure(stat("that C looks up", threads), server.pid(), () -> FileReads.attributes(files, threads));
             }
         }
     }

@@ -15,8 +15,7 @@ class ListServerTest {
     @Test
     void rawListing_ofTheWholeBucket_takesARequestAPage() throws Exception {
         SyntheticObjects objects = new SyntheticObjects(4_500, 1_000);
-        try (ListServerProcess server =
-                        ListServerProcess.start(Map.of("b", objects), Duration.ofMillis(1));
+        try (ListServerProcess server = ListServerProcess.start(Map.of("b", objects), Duration.ofMillis(1));
                 ObjectStore store =
                         S3ObjectStore.connect(server.server().config("b", S3Config.HttpClient.DIRECT), "")) {
             long before = server.requests();

@@ -20,8 +20,9 @@ class ListingLogTest {
 
     @Test
     void log_ofAListingThatIsThrough_tellsWhatItCameTo() throws Exception {
-        String listed = "2026-11-24T03:00:06.750+01:00 INFO  [] FlatListing: s3://whole/ is listed: 1000000 objects in 6"
-                + " s by 1179 requests; 26 MiB of memory.\n";
+        String listed =
+                "2026-11-24T03:00:06.750+01:00 INFO  [] FlatListing: s3://whole/ is listed: 1000000 objects in 6"
+                        + " s by 1179 requests; 26 MiB of memory.\n";
         assertThat(ListingLog.parse(MOUNTED + UNDER_WAY + listed))
                 .isEqualTo(new ListingLog(Duration.ofMillis(6_250), 1_000_000, 26L << 20));
     }

@@ -110,8 +110,7 @@ final class DemoMount {
                 Target.parse(bucket), folder.resolve("mnt"), configuration, new Credentials.Static(KEY, SECRET));
     }
 
-    private void keepUntilUnmounted(MountPlan plan, MountedBucket bucket)
-            throws IOException, InterruptedException {
+    private void keepUntilUnmounted(MountPlan plan, MountedBucket bucket) throws IOException, InterruptedException {
         Path mountPoint = bucket.mount().mountPoint();
         RunningMount running = new RunningMount(
                 plan.target().source(),

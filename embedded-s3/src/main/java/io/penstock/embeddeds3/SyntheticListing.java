@@ -90,8 +90,9 @@ final class SyntheticListing {
         long token = query.number("continuation-token", 0, objects.count());
         this.next = Math.max(Math.max(token, objects.firstFrom(prefix)), firstAfter(startAfter));
         this.end = objects.firstBehind(prefix);
-        this.page = new byte[(int) Math.min(maxKeys, Math.max(0, end - next))
-                * (delimiter.length == 0 ? OBJECT_LENGTH : Math.max(OBJECT_LENGTH, PREFIX_LENGTH))];
+        this.page = new byte
+                [(int) Math.min(maxKeys, Math.max(0, end - next))
+                        * (delimiter.length == 0 ? OBJECT_LENGTH : Math.max(OBJECT_LENGTH, PREFIX_LENGTH))];
     }
 
     private byte[] utf8(String parameter) {
@@ -223,7 +224,13 @@ final class SyntheticListing {
     }
 
     private static void element(StringBuilder to, String name, String text) {
-        to.append('<').append(name).append('>').append(text).append("</").append(name).append('>');
+        to.append('<')
+                .append(name)
+                .append('>')
+                .append(text)
+                .append("</")
+                .append(name)
+                .append('>');
     }
 
     /** A parameter as the answer repeats it. Keys are the same in every encoding. */

@@ -27,7 +27,8 @@ public record SyntheticObjects(long count, int perFolder) {
 
     private static final int SMALLEST = 20_000;
     private static final int LARGEST = 200_000;
-    private static final long FIRST_SECOND = Instant.parse("2024-01-01T00:00:00Z").getEpochSecond();
+    private static final long FIRST_SECOND =
+            Instant.parse("2024-01-01T00:00:00Z").getEpochSecond();
 
     /** Times are spread over so many days. */
     static final int DAYS = 700;

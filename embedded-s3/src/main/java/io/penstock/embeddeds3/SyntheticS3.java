@@ -164,7 +164,8 @@ public final class SyntheticS3 implements AutoCloseable {
         }
         String wanted = exchange.getRequestHeaders().getFirst("If-Match");
         if (wanted != null && !wanted.equals("*") && !wanted.equals(objects.etag(number))) {
-            throw new Refusal(412, "PreconditionFailed", "The ETag is " + objects.etag(number) + ", not " + wanted + ".");
+            throw new Refusal(
+                    412, "PreconditionFailed", "The ETag is " + objects.etag(number) + ", not " + wanted + ".");
         }
         int size = objects.size(number);
         Part part = part(exchange.getRequestHeaders().getFirst("Range"), size);
@@ -174,8 +175,7 @@ public final class SyntheticS3 implements AutoCloseable {
         headers.set("Content-Type", "image/jpeg");
         headers.set("Accept-Ranges", "bytes");
         if (part != null) {
-            headers.set(
-                    "Content-Range", "bytes " + part.from() + '-' + (part.from() + part.length() - 1) + '/' + size);
+            headers.set("Content-Range", "bytes " + part.from() + '-' + (part.from() + part.length() - 1) + '/' + size);
         }
         int from = part == null ? 0 : part.from();
         int length = part == null ? size : part.length();

@@ -23,14 +23,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SyntheticListingTest {
     private static final int SETS = 60;
     private static final int REQUESTS_OF_A_SET = 20;
-    private static final List<String> DELIMITERS = List.of("", "", "/", "/", "0", "00", "1/", ".jpg", "g", "imgs/", "x", "é");
+    private static final List<String> DELIMITERS =
+            List.of("", "", "/", "/", "0", "00", "1/", ".jpg", "g", "imgs/", "x", "é");
 
     @Test
     void pages_ofRandomRequests_areThoseOfANaiveListing() {
         Seeded.check(SETS, random -> {
             int count = 1 + random.nextInt(2_500);
             SyntheticObjects objects = new SyntheticObjects(count, 1 + random.nextInt(300));
-            List<String> keys = LongStream.range(0, count).mapToObj(objects::key).toList();
+            List<String> keys =
+                    LongStream.range(0, count).mapToObj(objects::key).toList();
             assertThat(keys).isSorted();
             for (int i = 0; i < REQUESTS_OF_A_SET; i++) {
                 String delimiter = DELIMITERS.get(random.nextInt(DELIMITERS.size()));
@@ -106,8 +108,8 @@ class SyntheticListingTest {
 
     private static Query query(Map<String, String> parameters) throws Refusal {
         StringBuilder uri = new StringBuilder("http://127.0.0.1/made-up?list-type=2");
-        parameters.forEach((name, value) ->
-                uri.append('&').append(name).append('=').append(URLEncoder.encode(value, UTF_8)));
+        parameters.forEach(
+                (name, value) -> uri.append('&').append(name).append('=').append(URLEncoder.encode(value, UTF_8)));
         return Query.of(URI.create(uri.toString()));
     }
 
@@ -125,15 +127,16 @@ class SyntheticListingTest {
 
     @Test
     void folders_ofAVeryLargeBucket_areListedByTheThousand() throws Exception {
-        ListedPage page = page(
-                new SyntheticObjects(100_000_000, 10_000), Map.of("prefix", "imgs/", "delimiter", "/"));
-        assertThat(page.commonPrefixes()).hasSize(1000).startsWith("imgs/00000/").endsWith("imgs/00999/");
+        ListedPage page = page(new SyntheticObjects(100_000_000, 10_000), Map.of("prefix", "imgs/", "delimiter", "/"));
+        assertThat(page.commonPrefixes())
+                .hasSize(1000)
+                .startsWith("imgs/00000/")
+                .endsWith("imgs/00999/");
     }
 
     @Test
     void parameters_thatXmlCannotHold_areRepeatedEncoded() throws Exception {
-        ListedPage page =
-                page(new SyntheticObjects(3, 3), Map.of("prefix", "a b/\u0001<é", "encoding-type", "url"));
+        ListedPage page = page(new SyntheticObjects(3, 3), Map.of("prefix", "a b/\u0001<é", "encoding-type", "url"));
         assertThat(page.texts("EncodingType")).containsExactly("url");
         assertThat(page.texts("Prefix")).containsExactly("a+b/%01%3C%C3%A9");
     }

@@ -91,8 +91,7 @@ class SyntheticS3Test {
         assertThat(answer.headers().firstValueAsLong("Content-Length")).hasValue(objects.size(NUMBER));
         assertThat(answer.headers().firstValue("ETag")).contains(objects.etag(NUMBER));
         assertThat(answer.headers().firstValue("Last-Modified"))
-                .hasValueSatisfying(time -> assertThat(ZonedDateTime.parse(
-                                        time, DateTimeFormatter.RFC_1123_DATE_TIME)
+                .hasValueSatisfying(time -> assertThat(ZonedDateTime.parse(time, DateTimeFormatter.RFC_1123_DATE_TIME)
                                 .toInstant())
                         .isEqualTo(objects.lastModified(NUMBER)));
     }

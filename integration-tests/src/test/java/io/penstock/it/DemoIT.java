@@ -55,7 +55,9 @@ final class DemoIT {
             }
             assertThat(line).as("progress").isNotNull();
             Program.shell(scratch, "kill -INT \"$1\"", process.pid()).orThrow();
-            assertThat(said.lines()).filteredOn(each -> each.contains("mistake in Penstock")).isEmpty();
+            assertThat(said.lines())
+                    .filteredOn(each -> each.contains("mistake in Penstock"))
+                    .isEmpty();
             assertThat(process.waitFor(END_SECONDS, TimeUnit.SECONDS)).isTrue();
         } finally {
             process.destroyForcibly();
