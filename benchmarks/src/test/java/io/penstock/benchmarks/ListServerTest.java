@@ -15,9 +15,9 @@ class ListServerTest {
     @Test
     void rawListing_ofTheWholeBucket_takesARequestAPage() throws Exception {
         SyntheticObjects objects = new SyntheticObjects(4_500, 1_000);
-        try (ListServerProcess server = ListServerProcess.start(Map.of("b", objects), Duration.ofMillis(1));
+        try (ListServerProcess server = ListServerProcess.start(Map.of("names", objects), Duration.ofMillis(1));
                 ObjectStore store =
-                        S3ObjectStore.connect(server.server().config("b", S3Config.HttpClient.DIRECT), "")) {
+                        S3ObjectStore.connect(server.server().config("names", S3Config.HttpClient.DIRECT), "")) {
             long before = server.requests();
             Measurement measured = new RawListing(store, objects).run(3);
             assertThat(server.requests() - before).isEqualTo(5);

@@ -102,18 +102,27 @@ final class DemoNames {
         while ((listed = listing.await(pauseAfter(System.nanoTime() - begun))) == null) {
             // Some keys come twice: where one range of keys ends is found out by asking.
             long keys = Math.min(server.listedKeys(), objects.count());
-            say(
+            shell.say(String.format(
+                    Locale.ROOT,
                     "%,d objects, %d %%, after %.0f s",
-                    keys, 100 * keys / objects.count(), seconds(System.nanoTime() - begun));
+                    keys,
+                    100 * keys / objects.count(),
+                    seconds(System.nanoTime() - begun)));
         }
         double seconds = seconds(Math.max(1_000_000, listed.nanoTime() - begun));
-        say(
+        shell.say(String.format(
+                Locale.ROOT,
                 "%,d objects in %.1f s: %,.0f a second, by %,d requests",
-                listed.objects(), seconds, listed.objects() / seconds, listed.requests());
+                listed.objects(),
+                seconds,
+                listed.objects() / seconds,
+                listed.requests()));
         if (listed.objects() >= MANY) {
-            say(
+            shell.say(String.format(
+                    Locale.ROOT,
                     "%,d MiB of memory: %.0f bytes an object",
-                    listed.memoryMib(), (listed.memoryMib() << 20) / (double) listed.objects());
+                    listed.memoryMib(),
+                    (listed.memoryMib() << 20) / (double) listed.objects()));
         }
         expect("the number of objects", Long.toString(objects.count()), Long.toString(listed.objects()));
     }
@@ -176,9 +185,12 @@ final class DemoNames {
     private void tellRequests() {
         SyntheticS3.Requests requests = server.requests();
         shell.title("What it took");
-        say(
+        shell.say(String.format(
+                Locale.ROOT,
                 "Requests to S3: %,d for listings, %,d for single names, %,d for content",
-                requests.listings(), requests.heads(), requests.gets());
+                requests.listings(),
+                requests.heads(),
+                requests.gets()));
     }
 
     /** Runs a command, shows what it says, and tells what it took. */
@@ -187,14 +199,12 @@ final class DemoNames {
         DemoShell.Result result = shell.run(command);
         String text = result.text();
         text.lines().forEach(shell::say);
-        say(
+        shell.say(String.format(
+                Locale.ROOT,
                 "%.2f s, %d requests to S3",
-                seconds(result.time().toNanos()), server.requests().total() - before);
+                seconds(result.time().toNanos()),
+                server.requests().total() - before));
         return text;
-    }
-
-    private void say(String format, Object... arguments) {
-        shell.say(String.format(Locale.ROOT, format, arguments));
     }
 
     private static double seconds(long nanos) {
