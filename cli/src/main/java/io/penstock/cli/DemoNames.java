@@ -201,7 +201,7 @@ final class DemoNames {
         text.lines().forEach(shell::say);
         shell.say(String.format(
                 Locale.ROOT,
-                "%.2f s, %d requests to S3",
+                "%.2f s, requests to S3: %d",
                 seconds(result.time().toNanos()),
                 server.requests().total() - before));
         return text;
