@@ -66,6 +66,10 @@ final class ListServerProcess implements AutoCloseable {
         return server;
     }
 
+    long pid() {
+        return process.pid();
+    }
+
     /** How many requests it has had, of all kinds. */
     long requests() throws IOException, BenchException {
         ask.println();

@@ -29,6 +29,9 @@ final class TreeCommand implements Callable<Integer> {
     private static final int PER_FOLDER = 10_000;
     private static final int LARGE_FOLDER = 100_000;
 
+    /** Listings of the large folder, after which the server and this JVM's client are compiled. */
+    private static final int WARM_UPS = 10;
+
     /** Bytes on the disk: the empty files, and a mount's log and cache, which holds no page. */
     private static final long SPACE = 1L << 30;
 
@@ -71,11 +74,15 @@ final class TreeCommand implements Callable<Integer> {
             heading = run.heading("tree", Machine.current(home, scratch.root()), server.server(), describe(whole));
             System.err.println(heading);
             Optional<Path> reference = Reference.compile(home, scratch);
+            RawListing rawWhole = raw(WholeBucket.BUCKET, whole, server, resources);
+            RawListing rawFolder = raw(LargeFolder.BUCKET, folder, server, resources);
             scenarios = List.of(
-                    new WholeBucket(
-                            whole, raw(WholeBucket.BUCKET, whole, server, resources), folder, reference, concurrency),
-                    new LargeFolder(folder, raw(LargeFolder.BUCKET, folder, server, resources), concurrency),
+                    new WholeBucket(whole, rawWhole, folder, reference, concurrency),
+                    new LargeFolder(folder, rawFolder, concurrency),
                     new Remount(whole));
+            for (int i = 0; i < WARM_UPS; i++) {
+                rawFolder.run(concurrency);
+            }
             TreeRig rig = new TreeRig(
                     home.resolve("bin/penstock"), server, run.mountOptions(), concurrency, scratch, resources, results);
             measure(scenarios, rig);

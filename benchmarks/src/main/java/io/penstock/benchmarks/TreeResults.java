@@ -90,7 +90,7 @@ final class TreeResults {
                         " | ",
                         name,
                         Report.significant(median(name, Step::seconds)),
-                        Report.significant(median(name, Step::perSecond)),
+                        median(name, TreeResults::names) > 1 ? Report.significant(median(name, Step::perSecond)) : "–",
                         String.format(Locale.ROOT, "%,.0f", median(name, Step::requests)),
                         served ? Report.significant(cpuSeconds) : "–",
                         cpuSeconds > 0 ? Report.significant(median(name, TreeResults::names) / cpuSeconds) : "–",

@@ -100,6 +100,11 @@ final class TreeRig {
         add(name, work.run(), 0);
     }
 
+    /** User and system time that the server has taken so far. */
+    double serverCpuSeconds() throws IOException {
+        return ProcessUsage.of(server.pid()).cpuTicks() / ProcessUsage.TICKS_PER_SECOND;
+    }
+
     /** How many requests the server has had. */
     long requests() throws IOException, BenchException {
         return server.requests();
