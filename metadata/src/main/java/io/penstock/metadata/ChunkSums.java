@@ -45,8 +45,7 @@ final class ChunkSums {
         int sum;
         try {
             sum = sum(chunk);
-        } catch (
-                InternalError e) { // what the JVM makes of SIGBUS: a bad sector, or the file has been cut off meanwhile
+        } catch (InternalError e) { // SIGBUS: a bad sector, or the file has been cut off meanwhile
             throw new UncheckedIOException(new DamagedSnapshotException(file, "cannot be read: " + e.getMessage()));
         }
         if (sum != expected[index]) {

@@ -7,8 +7,9 @@ import java.util.function.LongSupplier;
 
 /**
  * Carries times of a nano clock, which is one process's own, to another process by way of the wall clock. One instance
- * stands for one moment. What is read again is as old as it was, or up to a millisecond older, but never younger: where
- * the wall clock was set back meanwhile, and nobody can tell how old a page is, it is too old for anybody.
+ * stands for one moment. What is read again is as old as it must be by then, or up to a millisecond older. Where the wall
+ * clock is behind that of the writer, nobody can tell how old it is, and it is too old for anybody. (A clock that was set
+ * back by less than has passed since makes it look as much younger: that shows nowhere.)
  */
 final class WallTimes {
     /** 146 years: older than anybody believes, and times of the nano clock can still be compared. Nanoseconds. */
