@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class FlatListing implements AutoCloseable {
     private final LongSupplier nanoClock;
-    private final Consumer<Exception> damage;
+    private final Consumer<Throwable> damage;
 
     private volatile State state = new State(null, null); // changed under the monitor
 
@@ -65,7 +65,7 @@ final class FlatListing implements AutoCloseable {
     }
 
     /** @param damage told why a table that lies in a file was dropped */
-    FlatListing(LongSupplier nanoClock, Consumer<Exception> damage) {
+    FlatListing(LongSupplier nanoClock, Consumer<Throwable> damage) {
         this.nanoClock = nanoClock;
         this.damage = damage;
     }
@@ -113,8 +113,8 @@ final class FlatListing implements AutoCloseable {
                 comparison.compare(former.table, table, name -> !next.superseded.containsKey(name));
             } catch (IllegalStateException e) {
                 // one of them is closed: it is not believed any more, or the tree is closed
-            } catch (UncheckedIOException e) {
-                damage.accept(e.getCause());
+            } catch (UncheckedIOException | InternalError e) {
+                damage.accept(e);
             } finally {
                 former.table.close();
             }
@@ -186,9 +186,9 @@ final class FlatListing implements AutoCloseable {
                 throw e;
             }
             return null; // another has taken its place, or it was forgotten
-        } catch (UncheckedIOException e) {
+        } catch (UncheckedIOException | InternalError e) { // the latter is what the JVM makes of a bad sector
             forget(known);
-            damage.accept(e.getCause());
+            damage.accept(e);
             return null;
         }
     }

@@ -40,6 +40,9 @@ final class KeyRanges<R> {
     /** The page before that; null if there is none. */
     private @Nullable ListedPage before;
 
+    /** The least key that has come; null if none has. */
+    private @Nullable String first;
+
     private boolean sequential;
 
     KeyRanges(String prefix, int concurrency) {
@@ -80,13 +83,26 @@ final class KeyRanges<R> {
         return open.isEmpty();
     }
 
-    /** How much of the keys that can be has been listed, by what is known of them: 0 to 1. */
+    /** How much has been listed of what lies between the first key and the last that may be, by what is known: 0 to 1. */
     double share() {
+        if (first == null) {
+            return 0;
+        }
+        KeyRange<R> last = ranges.lastEntry().getValue();
+        double begin = space.share(first);
+        double all = end(last) - begin;
         double left = 0;
         for (KeyRange<R> range : open.values()) {
-            left += (range.end == null ? 1 : space.share(range.end)) - space.share(range.settled);
+            left += end(range) - Math.max(begin, space.share(range.settled));
         }
-        return Math.clamp(1 - left, 0, 1);
+        return all <= 0 ? 1 : Math.clamp(1 - left / all, 0, 1);
+    }
+
+    private double end(KeyRange<R> range) {
+        if (range.done) {
+            return space.share(range.position);
+        }
+        return range.end == null ? 1 : space.share(range.end);
     }
 
     /** Whether all keys up to this one have been collected. */
@@ -218,6 +234,9 @@ final class KeyRanges<R> {
         budget.came(size, page.size());
         if (size > 0) {
             range.misses = 0;
+            if (first == null || KeyOrder.compare(Objects.requireNonNull(kept.first()), first) < 0) {
+                first = kept.first();
+            }
             range.advance(Objects.requireNonNull(kept.first()), Objects.requireNonNull(kept.last()));
             if (!sequential) {
                 learn(kept.page());

@@ -93,16 +93,36 @@ final class KeyTableFile {
      * @throws IllegalStateException if the table is closed meanwhile
      */
     void write(KeyTable table) throws IOException {
+        write(table, put -> put.run());
+    }
+
+    /** Puts what was written in the place of the former file, or does not. */
+    @FunctionalInterface
+    interface Decision {
+        void take(Put put) throws IOException;
+    }
+
+    @FunctionalInterface
+    interface Put {
+        void run() throws IOException;
+    }
+
+    /** The same, if somebody else still wants that once it is written. */
+    void write(KeyTable table, Decision decision) throws IOException {
         Path draft = file.resolveSibling(file.getFileName() + ".tmp");
         Files.deleteIfExists(draft); // what a crash has left
         try {
             writeDraft(table, draft);
-            Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
+            decision.take(() -> put(draft));
         } catch (UncheckedIOException e) {
             throw e.getCause();
         } finally {
             Files.deleteIfExists(draft);
         }
+    }
+
+    private void put(Path draft) throws IOException {
+        Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
         try (FileChannel folder = FileChannel.open(file.resolveSibling("."), StandardOpenOption.READ)) {
             folder.force(true);
         }

@@ -5,6 +5,7 @@ import io.penstock.metadata.FlatListing.Belief;
 import io.penstock.metadata.PreloadConfig.Mode;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -116,7 +117,7 @@ final class Preloader {
     }
 
     /** What is kept for the next mount has turned out to be damaged. */
-    void damaged(Exception why) {
+    void damaged(Throwable why) {
         if (snapshot != null) {
             snapshot.drop(why);
         }
@@ -198,8 +199,23 @@ final class Preloader {
                 table.size(),
                 since(oldest).toSeconds());
         ended = new Ended(table.size(), oldest);
-        flat.become(coming, table, List.of(), belief(), comparison);
+        if (flat.become(coming, table, List.of(), belief(), comparison)) {
+            warm(table);
+        }
         return true;
+    }
+
+    /** Reads it from the disk, so that who asks for a name does not wait for that. */
+    private void warm(KeyTable table) {
+        try {
+            for (int i = 0; i < table.chunkCount(); i++) {
+                table.chunkAt(i);
+            }
+        } catch (UncheckedIOException | InternalError e) {
+            damaged(e); // who comes there has it forgotten
+        } catch (IllegalStateException e) {
+            // it is not believed any more
+        }
     }
 
     private void awaitWorthIt() throws InterruptedException {

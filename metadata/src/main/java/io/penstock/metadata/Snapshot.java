@@ -8,7 +8,6 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.InstantSource;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,10 +25,10 @@ final class Snapshot {
     private final Path path;
     private final KeyTableFile file;
 
-    /** How many changes were made here. */
-    private final AtomicLong changes = new AtomicLong();
+    /** How many changes were made here. Written under the monitor, as the file is put in place and deleted. */
+    private volatile long changes;
 
-    /** Whether there may be a file. */
+    /** Whether there may be a file. Written under the monitor. */
     private volatile boolean isKept = true;
 
     /** @param owner what the keys are of: server, bucket and prefix */
@@ -43,12 +42,12 @@ final class Snapshot {
     KeyTable load() {
         try {
             KeyTable table = file.open();
-            if (changes.get() == 0) {
+            if (changes == 0) {
                 return table;
             }
             table.close();
         } catch (NoSuchFileException e) {
-            isKept = false;
+            // there is none
         } catch (IOException e) {
             drop(e);
         }
@@ -57,16 +56,20 @@ final class Snapshot {
 
     /** To be asked before a listing begins that is to be kept. */
     long changes() {
-        return changes.get();
+        return changes;
     }
 
     /** Keeps the table, unless something has been changed here since its listing began. */
     void save(KeyTable table, long changesBefore) {
         try {
-            isKept = true;
-            if (changes.get() == changesBefore) {
-                file.write(table);
-            }
+            file.write(table, put -> {
+                synchronized (this) {
+                    if (changes == changesBefore) {
+                        isKept = true;
+                        put.run();
+                    }
+                }
+            });
         } catch (ClosedByInterruptException e) {
             // the tree is closed: what was kept before stays
         } catch (IOException e) {
@@ -74,27 +77,24 @@ final class Snapshot {
         } catch (IllegalStateException e) {
             // the table is closed: another has taken its place, or the tree is closed
         }
-        if (changes.get() != changesBefore) {
-            delete();
-        }
     }
 
     /** Something has been changed here: what was listed before does not show it. */
-    void changed() {
-        changes.incrementAndGet();
+    synchronized void changed() {
+        changes++;
         if (isKept) {
             delete();
         }
     }
 
     /** It cannot be used. */
-    void drop(Exception why) {
+    void drop(Throwable why) {
         LOG.warn("What the last mount knew of the bucket's names is dropped: {}", why.getMessage());
         delete();
     }
 
     /** It is gone once this returns, whatever becomes of the machine. */
-    void delete() {
+    synchronized void delete() {
         isKept = false;
         try {
             if (Files.deleteIfExists(path)) {

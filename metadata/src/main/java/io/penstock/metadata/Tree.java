@@ -285,7 +285,7 @@ public final class Tree implements AutoCloseable {
         return preloader.state();
     }
 
-    private void flatIsDamaged(Exception why) {
+    private void flatIsDamaged(Throwable why) {
         preloader.damaged(why);
     }
 
