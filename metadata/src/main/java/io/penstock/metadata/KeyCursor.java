@@ -127,6 +127,13 @@ final class KeyCursor {
         return isAtKey() && key.startsWith(target);
     }
 
+    /** Compares their keys, in the order in which S3 lists. */
+    static int compareKeys(KeyCursor a, KeyCursor b) {
+        a.checkIsAtKey();
+        b.checkIsAtKey();
+        return a.key.compareTo(b.key);
+    }
+
     /** Where in the key's bytes the ASCII character is found first, not before {@code from}; -1 if nowhere. */
     int indexOf(char ascii, int from) {
         checkIsAtKey();
