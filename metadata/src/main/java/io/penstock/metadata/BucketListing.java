@@ -1,0 +1,149 @@
+package io.penstock.metadata;
+
+import io.penstock.core.Printable;
+import io.penstock.objectstore.ListPage;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
+import java.util.Iterator;
+import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongConsumer;
+
+/**
+ * All objects below a prefix, each once, in the order of their keys' UTF-8: listed by several requests at once, and kept in
+ * some 30 bytes an object outside the heap until it is closed. It does not change.
+ *
+ * <p>Any number of threads may iterate at once, each by an iterator of its own.
+ */
+public final class BucketListing implements Iterable<StoredObject>, AutoCloseable {
+    private static final int PROGRESS_SECONDS = 1;
+
+    private final KeyTable table;
+
+    private BucketListing(KeyTable table) {
+        this.table = table;
+    }
+
+    /**
+     * Lists; returns when all has come. A store that lists in no order, as directory buckets do, is listed one page after
+     * another.
+     *
+     * @param prefix what all keys begin with; empty for the whole bucket
+     * @param concurrency the most requests at once: 1 or more
+     * @param progress is told about once a second how many objects have come, by another thread
+     */
+    public static BucketListing list(ObjectStore store, String prefix, int concurrency, LongConsumer progress)
+            throws ObjectStoreException, InterruptedException {
+        try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
+            try {
+                return new BucketListing(inOrder(store, prefix, concurrency, progress, executor));
+            } catch (IllegalArgumentException e) {
+                return new BucketListing(inNoOrder(store, prefix, progress, executor));
+            }
+        } catch (IllegalArgumentException e) {
+            throw new ObjectStoreException.Corrupt(
+                    "what the store lists of 's3://" + store.bucket() + "/" + Printable.text(prefix)
+                            + "' are no keys of S3: " + e.getMessage(),
+                    e);
+        }
+    }
+
+    private static KeyTable inOrder(
+            ObjectStore store, String prefix, int concurrency, LongConsumer progress, Executor executor)
+            throws ObjectStoreException, InterruptedException {
+        try (RangeBuilders ranges = new RangeBuilders()) {
+            return KeyTable.join(run(
+                    new RangeLister<>(store, prefix, "", concurrency, executor, System::nanoTime, ranges),
+                    progress,
+                    executor));
+        }
+    }
+
+    private static KeyTable inNoOrder(ObjectStore store, String prefix, LongConsumer progress, Executor executor)
+            throws ObjectStoreException, InterruptedException {
+        try (KeyTableSorter sorter = new KeyTableSorter(System.nanoTime())) {
+            run(
+                    new RangeLister<>(store, prefix, "", 1, executor, System::nanoTime, new Sorted(sorter)),
+                    progress,
+                    executor);
+            return sorter.finish();
+        }
+    }
+
+    private static <R> List<R> run(RangeLister<R> lister, LongConsumer progress, Executor executor)
+            throws ObjectStoreException, InterruptedException {
+        CountDownLatch ended = new CountDownLatch(1);
+        executor.execute(() -> tell(lister, progress, ended));
+        try {
+            return lister.list();
+        } finally {
+            ended.countDown();
+        }
+    }
+
+    private static void tell(RangeLister<?> lister, LongConsumer progress, CountDownLatch ended) {
+        try {
+            while (!ended.await(PROGRESS_SECONDS, TimeUnit.SECONDS)) {
+                progress.accept(lister.listed());
+            }
+        } catch (InterruptedException e) {
+            // the listing was
+        }
+    }
+
+    /** One sorter for all ranges, which are listed one after another. */
+    private record Sorted(KeyTableSorter sorter) implements RangeLister.Collector<KeyTableSorter> {
+        @Override
+        public KeyTableSorter begin() {
+            return sorter;
+        }
+
+        @Override
+        public void page(KeyTableSorter range, ListPage page, long askedAt) throws InterruptedException {
+            for (StoredObject object : page.objects()) {
+                range.add(object);
+            }
+        }
+    }
+
+    /** How many objects there are. */
+    public long size() {
+        return table.size();
+    }
+
+    /** In the order of the keys' UTF-8; of no use once this is closed. */
+    @Override
+    public Iterator<StoredObject> iterator() {
+        KeyCursor cursor = table.cursor();
+        return new Iterator<>() {
+            private boolean hasNext = cursor.next();
+
+            @Override
+            public boolean hasNext() {
+                return hasNext;
+            }
+
+            @Override
+            public StoredObject next() {
+                if (!hasNext) {
+                    throw new NoSuchElementException();
+                }
+                StoredObject object = cursor.object();
+                hasNext = cursor.next();
+                return object;
+            }
+        };
+    }
+
+    /** Frees the memory. */
+    @Override
+    public void close() {
+        table.close();
+    }
+}
