@@ -23,6 +23,7 @@ class ArchitectureTest {
             "core",
             "objectstore",
             "metadata",
+            "inventory",
             "cache",
             "prefetch",
             "writeback",

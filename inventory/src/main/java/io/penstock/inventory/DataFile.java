@@ -1,0 +1,28 @@
+package io.penstock.inventory;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+
+/** A file of rows. */
+sealed interface DataFile {
+    Path path();
+
+    /** @throws IndexException if it is damaged, or lacks a column that is needed */
+    RowReader open() throws IOException;
+
+    /** @param columns by their names in CSV, those too that are not read */
+    record Csv(Path path, List<String> columns) implements DataFile {
+        @Override
+        public RowReader open() throws IOException {
+            return CsvRowReader.open(path, columns);
+        }
+    }
+
+    record Parquet(Path path) implements DataFile {
+        @Override
+        public RowReader open() throws IOException {
+            return ParquetRowReader.open(path);
+        }
+    }
+}

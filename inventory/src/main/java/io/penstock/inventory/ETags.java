@@ -1,0 +1,38 @@
+package io.penstock.inventory;
+
+/**
+ * ETags as S3 Inventory has them, without their quotation marks, and as S3 answers them, with these. Any one is the same to
+ * the letter when it comes back:
+ *
+ * <pre>
+ *   "9b2c…"     9b2c…       what S3 has
+ *   W/"9b2c"    W/"9b2c"    what has a quotation mark elsewhere stays as it is
+ *   9b2c         9b2c       what has none gets a space before it, which no ETag has (RFC 9110, section 8.8.3)
+ * </pre>
+ */
+final class ETags {
+    private static final char QUOTE = '"';
+    private static final char UNQUOTED = ' ';
+
+    private ETags() {}
+
+    static String toInventory(String etag) {
+        if (etag.indexOf(QUOTE) < 0) {
+            return UNQUOTED + etag;
+        }
+        String inner = etag.length() > 2 && etag.charAt(0) == QUOTE ? etag.substring(1, etag.length() - 1) : "";
+        boolean isOrdinary = !inner.isEmpty()
+                && etag.charAt(etag.length() - 1) == QUOTE
+                && inner.indexOf(QUOTE) < 0
+                && inner.charAt(0) != UNQUOTED;
+        return isOrdinary ? inner : etag;
+    }
+
+    /** @param text not empty */
+    static String fromInventory(String text) {
+        if (text.indexOf(QUOTE) >= 0) {
+            return text;
+        }
+        return text.charAt(0) == UNQUOTED ? text.substring(1) : QUOTE + text + QUOTE;
+    }
+}

@@ -1,0 +1,137 @@
+package io.penstock.inventory;
+
+import io.penstock.core.Printable;
+import io.penstock.objectstore.StoredObject;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * A list of what a bucket had at some time, from a Parquet file with the columns of S3 Inventory (as {@link IndexWriter}
+ * makes them), or from an S3 Inventory that was copied to a local disk, named by its {@code manifest.json}. Immutable; the
+ * files must not change while it is in use.
+ */
+public final class Index {
+    private static final byte[] PARQUET = "PAR1".getBytes(StandardCharsets.US_ASCII);
+
+    /** So often a reader looks whether it is interrupted: rows. */
+    private static final int INTERRUPTIBLE_EACH = 4096;
+
+    private final String bucket;
+    private final String prefix;
+    private final Instant asOf;
+    private final List<DataFile> files;
+
+    /** Takes what is read. */
+    @FunctionalInterface
+    public interface Receiver {
+        void receive(StoredObject object) throws InterruptedException;
+    }
+
+    private Index(String bucket, String prefix, Instant asOf, List<DataFile> files) {
+        this.bucket = bucket;
+        this.prefix = prefix;
+        this.asOf = asOf;
+        this.files = files;
+    }
+
+    /**
+     * Finds the files of an index, and looks whether they are of the bucket and have what is needed; reads one row.
+     *
+     * @param file a Parquet file, or a {@code manifest.json}
+     * @param prefix what is wanted of the bucket: keys that begin so; empty for all
+     * @throws IndexException if it is of no use for this
+     */
+    public static Index open(Path file, String bucket, String prefix) throws IOException {
+        Index index = isParquet(file) ? ofParquet(file, bucket, prefix) : ofManifest(file, bucket, prefix);
+        index.checkFirstRow();
+        return index;
+    }
+
+    private static boolean isParquet(Path file) throws IOException {
+        try (InputStream bytes = Files.newInputStream(file)) {
+            return Arrays.equals(bytes.readNBytes(PARQUET.length), PARQUET);
+        }
+    }
+
+    private static Index ofParquet(Path file, String bucket, String prefix) throws IOException {
+        IndexMetadata metadata = ParquetRowReader.metadata(file);
+        if (!prefix.startsWith(metadata.prefix())) {
+            throw new IndexException("'" + file + "' lists of the bucket only what is below '"
+                    + Printable.text(metadata.prefix()) + "', and that is not all of 's3://" + bucket + "/"
+                    + Printable.text(prefix) + "': export an index of that");
+        }
+        Instant asOf = metadata.listedAt();
+        return new Index(
+                bucket,
+                prefix,
+                asOf == null ? Files.getLastModifiedTime(file).toInstant() : asOf,
+                List.of(new DataFile.Parquet(file)));
+    }
+
+    private static Index ofManifest(Path file, String bucket, String prefix) throws IOException {
+        Manifest manifest = Manifest.read(file);
+        if (!manifest.sourceBucket().equals(bucket)) {
+            throw otherBucket("'" + file + "'", manifest.sourceBucket(), bucket);
+        }
+        return new Index(bucket, prefix, manifest.created(), manifest.files());
+    }
+
+    private static IndexException otherBucket(String what, String found, String expected) {
+        return new IndexException(what + " is of the bucket '" + Printable.text(found) + "', not of '" + expected
+                + "': name its own index");
+    }
+
+    private void checkFirstRow() throws IOException {
+        if (!files.isEmpty()) {
+            DataFile first = files.getFirst();
+            try (RowReader rows = first.open()) {
+                Row row = rows.next();
+                if (row != null) {
+                    checkBucket(row, first.path());
+                }
+            }
+        }
+    }
+
+    private void checkBucket(Row row, Path file) throws IndexException {
+        if (!row.bucket().equals(bucket)) {
+            throw otherBucket("row " + row.number() + " of '" + file + "'", row.bucket(), bucket);
+        }
+    }
+
+    /**
+     * When what it says held: when the listing was begun. Of a Parquet file that {@link IndexWriter} has not made it is when
+     * the file was written.
+     */
+    public Instant asOf() {
+        return asOf;
+    }
+
+    /**
+     * Reads all objects whose keys begin with the prefix, in no particular order, as a listing shows them: at their latest
+     * version, their times in whole seconds. A key may come more than once if it was changed while it was listed.
+     *
+     * @throws IndexException if a file is damaged or of another bucket; some objects may have been read by then
+     */
+    public void read(Receiver receiver) throws IOException, InterruptedException {
+        for (DataFile file : files) {
+            try (RowReader rows = file.open()) {
+                for (Row row = rows.next(); row != null; row = rows.next()) {
+                    if (row.number() % INTERRUPTIBLE_EACH == 0 && Thread.interrupted()) {
+                        throw new InterruptedException("interrupted while an index is read");
+                    }
+                    checkBucket(row, file.path());
+                    if (row.isCurrent() && row.key().startsWith(prefix)) {
+                        receiver.receive(row.object(file.path()));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+package io.penstock.inventory;
+
+import io.penstock.core.Printable;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/** An index that is of no use here: damaged, of another bucket, or without what is needed. The message is for users. */
+public final class IndexException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    IndexException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+
+    IndexException(String message) {
+        this(message, null);
+    }
+
+    static IndexException unreadable(Path file, Throwable cause) {
+        return new IndexException(
+                "'" + file + "' cannot be read: " + reason(cause) + "; make it, or copy it, anew", cause);
+    }
+
+    /** @param row the first is 1 */
+    static IndexException damaged(Path file, long row, Throwable cause) {
+        return new IndexException(
+                "'" + file + "' is damaged in row " + row + ": " + reason(cause) + "; make it, or copy it, anew",
+                cause);
+    }
+
+    /** What libraries throw says where they were; what it was caused by says why. */
+    private static String reason(Throwable cause) {
+        Throwable last = cause;
+        while (last.getCause() != null && last.getCause().getMessage() != null) {
+            last = last.getCause();
+        }
+        return Printable.text(String.valueOf(last.getMessage()));
+    }
+}

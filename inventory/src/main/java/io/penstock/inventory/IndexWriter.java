@@ -1,0 +1,110 @@
+package io.penstock.inventory;
+
+import com.jerolba.carpet.CarpetWriter;
+import com.jerolba.carpet.TimeUnit;
+import com.jerolba.carpet.annotation.Alias;
+import com.jerolba.carpet.annotation.NotNull;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.StoredObject;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Instant;
+import org.apache.parquet.hadoop.metadata.CompressionCodecName;
+
+/**
+ * Writes a Parquet file with the columns of S3 Inventory, which {@link Index} reads. It takes the place of what has its name
+ * once all is written.
+ *
+ * <pre>
+ *   OPEN ──finish──▶ FINISHED: the file is there
+ *     └──close──▶ CLOSED: nothing is, but what was
+ * </pre>
+ *
+ * <p>Used by one thread at a time.
+ */
+public final class IndexWriter implements AutoCloseable {
+    /** What is kept in heap until it is written: bytes. */
+    private static final long ROW_GROUP = 32 << 20;
+
+    private final String bucket;
+    private final ReplacingFile file;
+    private final CarpetWriter<WrittenRow> rows;
+    private boolean open = true;
+
+    /** As Inventory has it: "Amazon S3 Inventory manifest" in the S3 User Guide. */
+    record WrittenRow(
+            @NotNull String bucket,
+            @NotNull String key,
+            long size,
+            @Alias("last_modified_date") Instant lastModified,
+            @Alias("e_tag") String etag,
+            @Alias("storage_class") String storageClass) {}
+
+    private IndexWriter(String bucket, ReplacingFile file, CarpetWriter<WrittenRow> rows) {
+        this.bucket = bucket;
+        this.file = file;
+        this.rows = rows;
+    }
+
+    /**
+     * Begins a file.
+     *
+     * @param prefix what was listed of the bucket: keys that begin so; empty for all
+     * @param listedAt when the listing was begun
+     */
+    public static IndexWriter create(Path path, String bucket, String prefix, Instant listedAt) throws IOException {
+        ReplacingFile file = new ReplacingFile(path);
+        try {
+            CarpetWriter<WrittenRow> rows = new CarpetWriter.Builder<>(file.bytes(), WrittenRow.class)
+                    .withCompressionCodec(CompressionCodecName.ZSTD)
+                    .withRowGroupSize(ROW_GROUP)
+                    .withDefaultTimeUnit(TimeUnit.MILLIS)
+                    .withExtraMetaData(new IndexMetadata(listedAt, prefix).entries())
+                    .build();
+            return new IndexWriter(bucket, file, rows);
+        } catch (Throwable e) {
+            file.close();
+            throw e;
+        }
+    }
+
+    /** Adds an object. Its time is kept in whole milliseconds. */
+    public void add(StoredObject object) throws IOException {
+        checkIsOpen();
+        ObjectVersion version = object.version();
+        rows.write(new WrittenRow(
+                bucket,
+                version.key(),
+                version.size(),
+                version.lastModified(),
+                ETags.toInventory(version.etag()),
+                object.storageClass()));
+    }
+
+    /** All is added: puts the file in the place of what has its name. */
+    public void finish() throws IOException {
+        checkIsOpen();
+        open = false;
+        try (file) {
+            rows.close();
+            file.keep();
+        }
+    }
+
+    private void checkIsOpen() {
+        if (!open) {
+            throw new IllegalStateException("this index is finished, or closed");
+        }
+    }
+
+    /** Leaves nothing behind if it is not {@linkplain #finish finished}. */
+    @Override
+    public void close() throws IOException {
+        if (open) {
+            open = false;
+            try (file) {
+                rows.close(); // for what it holds besides
+            }
+        }
+    }
+}

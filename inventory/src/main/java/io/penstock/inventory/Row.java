@@ -1,0 +1,53 @@
+package io.penstock.inventory;
+
+import static java.time.temporal.ChronoUnit.SECONDS;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.StoredObject;
+import java.nio.file.Path;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a row says of a version of an object; null where it says nothing.
+ *
+ * @param number the file's first row is 1
+ * @param isCurrent whether a listing shows it: it is the latest version, and no delete marker
+ * @param size bytes
+ * @param etag as Inventory has it
+ */
+record Row(
+        long number,
+        String bucket,
+        String key,
+        boolean isCurrent,
+        @Nullable Long size,
+        @Nullable Instant lastModified,
+        @Nullable String etag,
+        @Nullable String storageClass) {
+
+    private static final String STANDARD = "STANDARD";
+
+    /** The object, as a listing shows it: its time in whole seconds, which is what a HEAD tells. */
+    StoredObject object(Path file) throws IndexException {
+        if (size == null) {
+            throw damaged(file, Column.SIZE);
+        } else if (lastModified == null) {
+            throw damaged(file, Column.LAST_MODIFIED);
+        } else if (etag == null || etag.isEmpty()) {
+            throw damaged(file, Column.ETAG);
+        }
+        try {
+            return new StoredObject(
+                    new ObjectVersion(key, ETags.fromInventory(etag), size, lastModified.truncatedTo(SECONDS)),
+                    storageClass == null || storageClass.isEmpty() ? STANDARD : storageClass);
+        } catch (IllegalArgumentException e) {
+            throw IndexException.damaged(file, number, e);
+        }
+    }
+
+    private IndexException damaged(Path file, Column column) {
+        return IndexException.damaged(
+                file, number, new IllegalArgumentException("the key '" + key + "' has no " + column.inCsv));
+    }
+}

@@ -1,0 +1,5 @@
+/** Lists of what a bucket has, as files with the columns of Amazon S3 Inventory. */
+@NullMarked
+package io.penstock.inventory;
+
+import org.jspecify.annotations.NullMarked;
