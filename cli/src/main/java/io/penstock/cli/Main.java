@@ -26,6 +26,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             UmountCommand.class,
             MountsCommand.class,
             RecoverCommand.class,
+            IndexCommand.class,
             ConfigCommand.class,
             DemoCommand.class,
             InstallCommand.class,
@@ -85,7 +86,10 @@ public final class Main {
                 command.addMixin("help", CommandSpec.forAnnotatedObject(new Help()));
             }
             Object user = command.userObject();
-            if (user instanceof MountCommand || user instanceof RecoverCommand || user instanceof ConfigCommand.Show) {
+            if (user instanceof MountCommand
+                    || user instanceof RecoverCommand
+                    || user instanceof IndexCommand.Export
+                    || user instanceof ConfigCommand.Show) {
                 ConfigurationArguments.addSettings(command);
             }
             equip(line);

@@ -30,6 +30,8 @@ class MainTest {
                 "umount",
                 "mounts",
                 "recover",
+                "index",
+                "index export",
                 "config",
                 "config check",
                 "config show",
@@ -126,6 +128,23 @@ class MainTest {
                         .formatted(none.resolve("staging")));
         assertThat(none).doesNotExist();
         assertThat(run("recover", "data", "key", "--cache", none.toString())).isEqualTo(ExitCode.FAILED);
+    }
+
+    @Test
+    void indexExport_whereNoFileCanBe_saysSoBeforeItListsAnything() {
+        Path file = folder.resolve("none").resolve("index.parquet");
+        assertThat(run("index", "export", "data/a", file.toString(), "--anonymous"))
+                .isEqualTo(ExitCode.FAILED);
+        assertThat(err.toString())
+                .startsWith("penstock: the index cannot be written to " + file + ": no such file: ")
+                .hasLineCount(1);
+    }
+
+    @Test
+    void indexExport_wrongOption_isRefusedAsForAMount() {
+        assertThat(run("index", "export", "data", "/none/index", "--metadata-list-concurrency", "0"))
+                .isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString()).contains("metadata.list-concurrency");
     }
 
     @Test

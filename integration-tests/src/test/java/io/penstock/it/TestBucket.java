@@ -1,5 +1,9 @@
 package io.penstock.it;
 
+import static java.time.temporal.ChronoUnit.SECONDS;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.StoredObject;
 import io.penstock.testing.TestData;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -22,6 +26,7 @@ import software.amazon.awssdk.http.apache5.Apache5HttpClient;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
+import software.amazon.awssdk.services.s3.model.EncodingType;
 import software.amazon.awssdk.services.s3.model.MultipartUpload;
 import software.amazon.awssdk.services.s3.model.NoSuchKeyException;
 import software.amazon.awssdk.services.s3.model.NoSuchUploadException;
@@ -217,6 +222,22 @@ final class TestBucket implements AutoCloseable {
     List<String> keys(String prefix) {
         return s3.listObjectsV2Paginator(request -> request.bucket(name).prefix(prefix)).contents().stream()
                 .map(S3Object::key)
+                .toList();
+    }
+
+    /** All objects as they are listed, with whole seconds; those too whose keys XML has no characters for. */
+    List<StoredObject> objects() {
+        return s3
+                .listObjectsV2Paginator(request -> request.bucket(name).encodingType(EncodingType.URL))
+                .contents()
+                .stream()
+                .map(object -> new StoredObject(
+                        new ObjectVersion(
+                                object.key(),
+                                object.eTag(),
+                                object.size(),
+                                object.lastModified().truncatedTo(SECONDS)),
+                        object.storageClassAsString()))
                 .toList();
     }
 

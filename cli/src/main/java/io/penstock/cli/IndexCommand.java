@@ -1,0 +1,118 @@
+package io.penstock.cli;
+
+import io.penstock.cli.config.ConfigurationException;
+import io.penstock.cli.config.Host;
+import io.penstock.inventory.IndexWriter;
+import io.penstock.metadata.BucketListing;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.S3ObjectStore;
+import io.penstock.objectstore.StoredObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+@Command(
+        name = "index",
+        description = "Makes files of what a bucket has: a listing made once serves many mounts.",
+        subcommands = {IndexCommand.Export.class})
+final class IndexCommand {
+
+    @Command(
+            name = "export",
+            description = {
+                "Lists a bucket, and writes what it has to a file.",
+                "",
+                "The file is Parquet, with the columns of Amazon S3 Inventory. A file that is there already is replaced"
+                        + " when all has been listed. It takes a request for each 1,000 objects, and takes the same"
+                        + " options as penstock mount."
+            },
+            footer = {
+                "",
+                "Examples:",
+                "  penstock index export my-bucket /shared/my-bucket.parquet",
+                "  penstock index export my-bucket/datasets /shared/datasets.parquet --metadata-list-concurrency 64"
+            })
+    static final class Export implements Callable<Integer> {
+        /** So often the writing is told of: objects. */
+        private static final int TELL_EACH = 4096;
+
+        @Spec
+        private CommandSpec spec;
+
+        @Parameters(
+                index = "0",
+                paramLabel = "BUCKET[/PREFIX]",
+                description =
+                        "The bucket, and the folder in it if not all of it is wanted, as penstock mount takes it.")
+        private String source;
+
+        @Parameters(index = "1", paramLabel = "FILE", description = "The file to write.")
+        private String file;
+
+        @Mixin
+        private ConfigurationArguments arguments;
+
+        @Override
+        public Integer call()
+                throws RefusedException, ConfigurationException, ObjectStoreException, InterruptedException {
+            Target target = Target.parse(source);
+            MountPlan plan = MountPlan.of(
+                    target,
+                    Host.current().path("."), // Nothing is mounted.
+                    arguments.resolve(target.bucket(), spec.commandLine().getParseResult(), "-o"));
+            Path path = Host.current().path(file);
+            try (IndexWriter writer = IndexWriter.create(path, target.bucket(), target.prefix(), Instant.now())) {
+                long objects = write(plan, writer);
+                spec.commandLine()
+                        .getOut()
+                        .println(count(objects) + " of " + target.source() + " are in " + path + " ("
+                                + String.format(Locale.ROOT, "%,d", Files.size(path)) + " bytes)");
+                spec.commandLine().getOut().flush();
+            } catch (IOException e) {
+                throw new RefusedException("the index cannot be written to " + path + ": " + Reason.of(e));
+            }
+            return ExitCode.DONE;
+        }
+
+        private long write(MountPlan plan, IndexWriter writer)
+                throws ObjectStoreException, IOException, InterruptedException {
+            Target target = plan.target();
+            try (Progress progress = new Progress(spec.commandLine().getErr(), Ansi.AUTO.enabled(), System::nanoTime);
+                    ObjectStore store = S3ObjectStore.connect(plan.s3(), target.prefix());
+                    BucketListing listing = BucketListing.list(
+                            store,
+                            target.prefix(),
+                            plan.metadata().listConcurrency(),
+                            listed -> progress.tell(
+                                    target.source() + " is being listed: " + count(listed) + " so far"))) {
+                long written = 0;
+                for (StoredObject object : listing) {
+                    writer.add(object);
+                    if (++written % TELL_EACH == 0) {
+                        progress.tell(String.format(
+                                Locale.ROOT,
+                                "The index is being written: %,d of %,d objects so far",
+                                written,
+                                listing.size()));
+                    }
+                }
+                writer.finish();
+                return written;
+            }
+        }
+
+        private static String count(long objects) {
+            return String.format(Locale.ROOT, "%,d objects", objects);
+        }
+    }
+}
