@@ -32,7 +32,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class Logging extends ContextAwareBase implements Configurator {
     private static final List<String> LIBRARIES =
-            List.of("software.amazon.awssdk", "org.apache.hc", "org.eclipse.jetty", "org.gaul");
+            List.of("software.amazon.awssdk", "org.apache.hc", "org.apache.parquet", "org.eclipse.jetty", "org.gaul");
+
+    /** Of it Parquet uses the codecs, which warn that they are not the native ones. */
+    private static final String HADOOP = "org.apache.hadoop";
 
     /**
      * What the SDK tells of its requests at debug: methods, keys, the names of headers, request IDs, retries. Nothing else
@@ -126,6 +129,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
         root.setLevel(level);
         root.addAppender(appender);
         LIBRARIES.forEach(library -> context.getLogger(library).setLevel(Level.WARN));
+        context.getLogger(HADOOP).setLevel(Level.ERROR);
         Level requests = level == Level.TRACE ? Level.DEBUG : Level.WARN;
         REQUESTS.forEach(logger -> context.getLogger(logger).setLevel(requests));
     }

@@ -40,7 +40,8 @@ record MountPlan(
         Exclusive exclusive,
         FileSystemConfig files,
         MountOptions mount,
-        Binding binding) {
+        Binding binding,
+        @Nullable Path index) {
 
     static MountPlan of(Target target, Path mountPoint, Configuration configuration) {
         return of(target, mountPoint, configuration, credentials(configuration));
@@ -93,7 +94,8 @@ record MountPlan(
                         configuration.get(Settings.THREADS),
                         passesThrough ? configuration.get(Settings.CACHE_DIR) : null,
                         writebackCache),
-                configuration.get(Settings.BINDING));
+                configuration.get(Settings.BINDING),
+                configuration.find(Settings.INDEX).orElse(null));
     }
 
     /** What keeps this bucket's pages apart from those of a bucket of the same name elsewhere. */

@@ -12,6 +12,8 @@ import io.penstock.fuse.MountException;
 import io.penstock.fuse.Preflight;
 import io.penstock.fuse.jnr.JnrBinding;
 import io.penstock.fuse.kernel.KernelBinding;
+import io.penstock.inventory.IndexException;
+import io.penstock.metadata.ObjectIndex;
 import io.penstock.metadata.PreloadState;
 import io.penstock.metadata.Tree;
 import io.penstock.objectstore.ObjectStore;
@@ -68,10 +70,12 @@ final class MountedBucket implements AutoCloseable {
      * Mounts. Whatever can be refused is refused before the kernel hears of it, and then nothing is left open.
      *
      * @throws IOException if the cache folder cannot be used
+     * @throws IndexException if the index cannot be
      */
     static MountedBucket open(MountPlan plan, StartTimes times)
             throws MountException, IOException, ObjectStoreException, InterruptedException {
         Preflight.check(plan.mount());
+        ObjectIndex index = plan.index() == null ? null : FoundIndex.open(plan.index(), plan.target());
         Deque<Runnable> closers = new ArrayDeque<>();
         try {
             ObjectStore store = S3ObjectStore.connect(plan.s3(), plan.target().prefix());
@@ -100,7 +104,7 @@ final class MountedBucket implements AutoCloseable {
                     .mount(() -> KernelBinding.mount(files, plan.mount()), () -> JnrBinding.mount(files, plan.mount()));
             closers.push(taken.mount()::close);
             times.done("mount");
-            tree.preload();
+            tree.preload(index);
             return new MountedBucket(cache, fetcher, tree, taken, writeback, backlog, closers);
         } catch (Throwable e) {
             close(closers);

@@ -11,6 +11,7 @@ import io.penstock.fuse.DeadMount;
 import io.penstock.fuse.HandedOver;
 import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
+import io.penstock.inventory.IndexException;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -120,6 +121,8 @@ final class Serving {
             return MountedBucket.open(plan, times);
         } catch (ObjectStoreException e) {
             throw refused(e.getMessage(), SERVER);
+        } catch (IndexException e) {
+            throw refused(e.getMessage(), List.of(Settings.INDEX));
         } catch (IOException e) {
             throw refused(e.getMessage(), List.of(Settings.CACHE_DIR, WriteSettings.STAGING));
         }

@@ -72,4 +72,17 @@ class LoggingTest {
         assertThat(context.getLogger("software.amazon.awssdk.request").isDebugEnabled())
                 .isTrue();
     }
+
+    @Test
+    void toTerminal_anyLevel_nothingOfWhatParquetDoesWithout() {
+        LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
+        for (LogLevel level : LogLevel.values()) {
+            Logging.toTerminal(level);
+            assertThat(context.getLogger("org.apache.hadoop.util.NativeCodeLoader")
+                            .isEnabledFor(Level.WARN))
+                    .isFalse();
+            assertThat(context.getLogger("org.apache.parquet.hadoop").isEnabledFor(Level.INFO))
+                    .isFalse();
+        }
+    }
 }

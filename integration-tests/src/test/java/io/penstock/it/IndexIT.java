@@ -2,6 +2,7 @@ package io.penstock.it;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.inventory.Index;
 import io.penstock.objectstore.StoredObject;
@@ -67,13 +68,17 @@ final class IndexIT {
     }
 
     private Program.Result export(String source, Path file) {
-        List<Object> command = new ArrayList<>(List.of(SERVER.accessKey(), SERVER.secretKey()));
+        return export(Path.of("/tmp"), source, file);
+    }
+
+    private Program.Result export(Path temporary, String source, Path file) {
+        List<Object> command = new ArrayList<>(List.of(SERVER.accessKey(), SERVER.secretKey(), temporary));
         command.addAll(MountedBucket.penstock());
         command.addAll(List.of("index", "export", source, file));
         command.addAll(List.of("--endpoint", SERVER.endpoint(), "--region", "us-east-1", "--path-style"));
         return Program.shell(
                 scratch,
-                "export AWS_ACCESS_KEY_ID=$1 AWS_SECRET_ACCESS_KEY=$2; shift 2; exec \"$@\"",
+                "export AWS_ACCESS_KEY_ID=$1 AWS_SECRET_ACCESS_KEY=$2 TMPDIR=$3; shift 3; exec \"$@\"",
                 command.toArray());
     }
 
@@ -138,10 +143,53 @@ final class IndexIT {
                 .contains("penstock: the index cannot be written", "none/index")
                 .doesNotContain("Exception", "\tat ");
 
+        bucket.put("key", new byte[1]);
         Path file = Files.writeString(scratch.resolve("index"), "old");
+        Program.Result noCodec = export(Path.of("/proc"), bucket.name(), file);
+        assertThat(noCodec.exit()).isEqualTo(1);
+        assertThat(noCodec.out())
+                .contains("penstock: the index cannot be written", "unpacked into /proc", "TMPDIR=")
+                .doesNotContain("mistake in Penstock");
         Program.Result noBucket = export("it-no-such-bucket", file);
         assertThat(noBucket.exit()).isEqualTo(1);
         assertThat(noBucket.out()).contains("it-no-such-bucket").doesNotContain("Exception", "\tat ");
         assertThat(file).hasContent("old");
+    }
+
+    @Test
+    void mount_withAnIndex_showsWhatItHas() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            bucket.put("d%02d/listed".formatted(i), new byte[] {1, 2, 3});
+        }
+        Path file = scratch.resolve("index.parquet");
+        export(bucket.name(), file).orThrow();
+        bucket.put("d07/later", new byte[1]);
+        try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch, "-o", "index=" + file)) {
+            await(mount);
+
+            assertThat(mount.path().resolve("d07")).isDirectoryNotContaining("glob:**later");
+            assertThat(mount.path().resolve("d07/listed")).hasBinaryContent(new byte[] {1, 2, 3});
+            Files.write(mount.path().resolve("d08/new"), new byte[4]);
+            assertThat(mount.path().resolve("d08/new")).hasSize(4);
+            assertThat(mount.path().resolve("d09/listed")).hasSize(3);
+        }
+    }
+
+    private static void await(MountedBucket mount) throws Exception {
+        while (!mount.log().contains("are known from the index")) {
+            Thread.sleep(10);
+        }
+    }
+
+    @Test
+    void mount_withAnIndexOfAnotherBucket_isRefusedInWords() throws Exception {
+        bucket.put("a", new byte[1]);
+        Path file = scratch.resolve("index.parquet");
+        export(bucket.name(), file).orThrow();
+        try (TestBucket other = new TestBucket(SERVER)) {
+            assertThatThrownBy(() -> MountedBucket.mount(SERVER, other.name(), scratch, "-o", "index=" + file)
+                            .close())
+                    .hasMessageContaining("is of the bucket '" + bucket.name() + "', not of '" + other.name());
+        }
     }
 }

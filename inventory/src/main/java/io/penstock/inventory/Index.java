@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Arrays;
@@ -53,9 +54,17 @@ public final class Index {
         return index;
     }
 
-    private static boolean isParquet(Path file) throws IOException {
+    private static boolean isParquet(Path file) throws IndexException {
         try (InputStream bytes = Files.newInputStream(file)) {
             return Arrays.equals(bytes.readNBytes(PARQUET.length), PARQUET);
+        } catch (NoSuchFileException e) {
+            throw new IndexException(
+                    "there is no file '" + file
+                            + "': name one that penstock index export has made, or the manifest.json of an S3"
+                            + " Inventory",
+                    e);
+        } catch (IOException e) {
+            throw IndexException.unreadable(file, e);
         }
     }
 

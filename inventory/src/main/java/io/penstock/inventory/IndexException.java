@@ -29,6 +29,15 @@ public final class IndexException extends IOException {
                 cause);
     }
 
+    /** A codec's library is native: it is unpacked into a file, from which it is loaded. */
+    static IndexException noCodec(String what, LinkageError cause) {
+        return new IndexException(
+                what + "the library that compresses cannot be loaded: " + reason(cause) + "; it is unpacked into "
+                        + System.getProperty("java.io.tmpdir")
+                        + ", where writing and running programs must be allowed: name another folder with TMPDIR=…",
+                cause);
+    }
+
     /** What libraries throw says where they were; what it was caused by says why. */
     private static String reason(Throwable cause) {
         Throwable last = cause;

@@ -72,13 +72,18 @@ public final class IndexWriter implements AutoCloseable {
     public void add(StoredObject object) throws IOException {
         checkIsOpen();
         ObjectVersion version = object.version();
-        rows.write(new WrittenRow(
+        WrittenRow row = new WrittenRow(
                 bucket,
                 version.key(),
                 version.size(),
                 version.lastModified(),
                 ETags.toInventory(version.etag()),
-                object.storageClass()));
+                object.storageClass());
+        try {
+            rows.write(row);
+        } catch (LinkageError e) {
+            throw IndexException.noCodec("", e);
+        }
     }
 
     /** All is added: puts the file in the place of what has its name. */
@@ -88,6 +93,8 @@ public final class IndexWriter implements AutoCloseable {
         try (file) {
             rows.close();
             file.keep();
+        } catch (LinkageError e) {
+            throw IndexException.noCodec("", e);
         }
     }
 

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -55,7 +56,7 @@ final class Manifest {
             while (json.nextToken() == JsonToken.FIELD_NAME) {
                 manifest.readField(json);
             }
-        } catch (JsonProcessingException | java.nio.charset.CharacterCodingException e) {
+        } catch (JsonProcessingException | CharacterCodingException e) {
             throw manifest.noManifest(e);
         }
         return manifest;
@@ -94,8 +95,12 @@ final class Manifest {
     private IndexException noManifest(@Nullable Exception e) {
         return new IndexException(
                 "'" + path + "' is neither a Parquet file nor the manifest.json of an S3 Inventory"
-                        + (e == null ? "" : ": " + e.getMessage()),
+                        + (e == null ? "" : ": " + reason(e)),
                 e);
+    }
+
+    private static @Nullable String reason(Exception e) {
+        return e instanceof JsonProcessingException json ? json.getOriginalMessage() : e.getMessage();
     }
 
     private String need(@Nullable String value, String name) throws IndexException {

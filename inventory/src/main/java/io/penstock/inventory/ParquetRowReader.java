@@ -53,6 +53,8 @@ final class ParquetRowReader implements RowReader {
                             .iterator());
         } catch (RuntimeException e) {
             throw IndexException.unreadable(path, e);
+        } catch (LinkageError e) {
+            throw IndexException.noCodec("'" + path + "' cannot be read: ", e);
         }
     }
 

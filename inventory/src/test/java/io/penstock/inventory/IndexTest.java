@@ -16,7 +16,6 @@ import io.penstock.objectstore.StoredObject;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
@@ -81,6 +80,13 @@ class IndexTest {
         Path file = parquet(folder.resolve("x"), codec, versions(ODD_KEYS));
 
         assertThat(read(file)).isEqualTo(objects(ODD_KEYS));
+    }
+
+    @Test
+    void open_noSuchFile_saysWhatToName(@TempDir Path folder) {
+        assertThatThrownBy(() -> Index.open(folder.resolve("none"), "bucket", ""))
+                .isInstanceOf(IndexException.class)
+                .hasMessageContainingAll("none", "penstock index export");
     }
 
     @Test
@@ -215,12 +221,6 @@ class IndexTest {
         Path file = Files.writeString(folder.resolve("x"), content, StandardCharsets.ISO_8859_1);
 
         assertRefused(() -> Index.open(file, BUCKET, ""), file.toString(), "manifest.json of an S3 Inventory");
-    }
-
-    @Test
-    void open_noFile_throws() {
-        assertThatThrownBy(() -> Index.open(folder.resolve("none"), BUCKET, ""))
-                .isInstanceOf(NoSuchFileException.class);
     }
 
     @ParameterizedTest

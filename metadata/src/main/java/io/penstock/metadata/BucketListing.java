@@ -1,12 +1,12 @@
 package io.penstock.metadata;
 
 import io.penstock.core.Printable;
+import io.penstock.metadata.Calls.StoreCall;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
 import java.util.Iterator;
-import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
@@ -14,6 +14,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
 
 /**
  * All objects below a prefix, each once, in the order of their keys' UTF-8: listed by several requests at once, and kept in
@@ -57,40 +58,46 @@ public final class BucketListing implements Iterable<StoredObject>, AutoCloseabl
     private static KeyTable inOrder(
             ObjectStore store, String prefix, int concurrency, LongConsumer progress, Executor executor)
             throws ObjectStoreException, InterruptedException {
-        try (RangeBuilders ranges = new RangeBuilders()) {
-            return KeyTable.join(run(
-                    new RangeLister<>(store, prefix, "", concurrency, executor, System::nanoTime, ranges),
-                    progress,
-                    executor));
+        try (WholeListing whole =
+                new WholeListing(store, prefix, concurrency, Long.MAX_VALUE, executor, System::nanoTime)) {
+            WholeListing.Listed listed = run(whole::list, whole::listed, progress, executor);
+            if (!listed.refused().isEmpty()) {
+                listed.table().close();
+                throw new ObjectStoreException.AccessDenied(
+                        "the store refuses to list 's3://" + store.bucket() + "/"
+                                + Printable.text(listed.refused().getFirst())
+                                + "': without that the listing is not whole; list a folder that may be listed",
+                        null);
+            }
+            return listed.table();
         }
     }
 
     private static KeyTable inNoOrder(ObjectStore store, String prefix, LongConsumer progress, Executor executor)
             throws ObjectStoreException, InterruptedException {
         try (KeyTableSorter sorter = new KeyTableSorter(System.nanoTime())) {
-            run(
-                    new RangeLister<>(store, prefix, "", 1, executor, System::nanoTime, new Sorted(sorter)),
-                    progress,
-                    executor);
+            RangeLister<KeyTableSorter> lister =
+                    new RangeLister<>(store, prefix, "", 1, executor, System::nanoTime, new Sorted(sorter));
+            run(lister::list, lister::listed, progress, executor);
             return sorter.finish();
         }
     }
 
-    private static <R> List<R> run(RangeLister<R> lister, LongConsumer progress, Executor executor)
+    private static <T> T run(StoreCall<T> listing, LongSupplier listed, LongConsumer progress, Executor executor)
             throws ObjectStoreException, InterruptedException {
         CountDownLatch ended = new CountDownLatch(1);
-        executor.execute(() -> tell(lister, progress, ended));
+        executor.execute(() -> tell(listed, progress, ended));
         try {
-            return lister.list();
+            return listing.call();
         } finally {
             ended.countDown();
         }
     }
 
-    private static void tell(RangeLister<?> lister, LongConsumer progress, CountDownLatch ended) {
+    private static void tell(LongSupplier listed, LongConsumer progress, CountDownLatch ended) {
         try {
             while (!ended.await(PROGRESS_SECONDS, TimeUnit.SECONDS)) {
-                progress.accept(lister.listed());
+                progress.accept(listed.getAsLong());
             }
         } catch (InterruptedException e) {
             // the listing was

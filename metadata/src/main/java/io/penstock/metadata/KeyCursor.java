@@ -127,13 +127,6 @@ final class KeyCursor {
         return isAtKey() && key.startsWith(target);
     }
 
-    /** Compares their keys, in the order in which S3 lists. */
-    static int compareKeys(KeyCursor a, KeyCursor b) {
-        a.checkIsAtKey();
-        b.checkIsAtKey();
-        return a.key.compareTo(b.key);
-    }
-
     /** Where in the key's bytes the ASCII character is found first, not before {@code from}; -1 if nowhere. */
     int indexOf(char ascii, int from) {
         checkIsAtKey();
@@ -151,7 +144,7 @@ final class KeyCursor {
         return entry.object(key.text(key.length), chunk.storageClasses());
     }
 
-    /** Compares the keys at which two cursors stand, be they of different tables. */
+    /** Compares the keys at which two cursors stand, be they of different tables, in the order in which S3 lists. */
     int compareKey(KeyCursor other) {
         checkIsAtKey();
         other.checkIsAtKey();

@@ -33,7 +33,7 @@ final class KeyTableSorter implements AutoCloseable {
                     (Entry entry) -> entry.key, Arrays::compareUnsigned)
             .thenComparingLong(entry -> millis(entry.object));
 
-    private static final Comparator<Source> SOURCES = Comparator.comparing(Source::cursor, KeyCursor::compareKeys)
+    private static final Comparator<Source> SOURCES = Comparator.comparing(Source::cursor, KeyCursor::compareKey)
             .thenComparingLong(source -> millis(source.cursor.object()))
             .thenComparingInt(Source::number);
 

@@ -5,9 +5,12 @@ import io.penstock.metadata.FlatListing.Belief;
 import io.penstock.metadata.PreloadConfig.Mode;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
@@ -95,13 +98,17 @@ final class Preloader {
         this.countedSince = nanoClock.getAsLong();
     }
 
-    /** Begins, if it is configured to. */
-    void start() {
+    /**
+     * Begins, if it is configured to.
+     *
+     * @param index what is believed until it has listed by itself, if it ever does; null for none
+     */
+    void start(@Nullable ObjectIndex index) {
         if (snapshot != null && !isRefreshed()) {
             snapshot.delete(); // it would grow out of date
         }
-        if (config.mode() != Mode.OFF) {
-            executor.execute(this::run);
+        if (index != null || config.mode() != Mode.OFF) {
+            executor.execute(() -> run(index));
         }
     }
 
@@ -161,15 +168,21 @@ final class Preloader {
         return refresh == null ? ttl : refresh;
     }
 
-    private void run() {
+    private void run(@Nullable ObjectIndex index) {
         try {
-            if (!load()) {
+            if (index != null && read(index)) {
+                if (!isRefreshed()) {
+                    return;
+                }
+                rest();
+            } else if (config.mode() == Mode.OFF) {
+                return;
+            } else if (!load()) {
                 awaitWorthIt();
             }
             while (list()) {
-                Duration refresh = config.refresh();
-                if (refresh != null) {
-                    Thread.sleep(refresh);
+                if (isRefreshed()) {
+                    rest();
                 } else if (config.mode() == Mode.AUTO) {
                     awaitWorthIt();
                 } else {
@@ -179,6 +192,40 @@ final class Preloader {
         } catch (InterruptedException e) {
             // the tree is closed
         }
+    }
+
+    private void rest() throws InterruptedException {
+        Thread.sleep(Objects.requireNonNull(config.refresh()));
+    }
+
+    /** Begins with what somebody else has listed: whether that can be read. */
+    private boolean read(ObjectIndex index) throws InterruptedException {
+        FlatListing.Coming coming = flat.begin();
+        long begun = nanoClock.getAsLong();
+        // It is put in order, which is all that the tree asks for; how old it is, the user knows.
+        try (KeyTableSorter sorter = new KeyTableSorter(begun)) {
+            index.read(sorter::add);
+            KeyTable table = sorter.finish();
+            LOG.info(
+                    "{}: {} objects are known from the index of {}, which was read in {} s; {} MiB of memory.",
+                    what,
+                    table.size(),
+                    index.asOf(),
+                    since(begun).toSeconds(),
+                    table.bytes() >> 20);
+            ended = new Ended(
+                    table.size(),
+                    begun - Duration.between(index.asOf(), Instant.now()).toNanos());
+            return flat.become(coming, table, List.of(), isRefreshed() ? belief() : Belief.Always.ALWAYS, comparison);
+        } catch (IOException e) {
+            LOG.error("{}: the index is of no use: {}", what, e.getMessage());
+        } catch (OutOfMemoryError e) {
+            LOG.error("{}: there is no memory for the index: {}", what, e.getMessage());
+        } catch (IllegalArgumentException e) {
+            LOG.error("{}: the index has what is no key of S3: {}", what, e.getMessage());
+        }
+        flat.abandon();
+        return false;
     }
 
     /** Begins with what the last mount kept: whether there is something. */

@@ -275,9 +275,17 @@ public final class Tree implements AutoCloseable {
     /**
      * Lists the whole bucket behind everybody's back, when that is configured: from then on it is answered from there. To be
      * called once.
+     *
+     * @param index what somebody else has listed: believed until the bucket has been listed here, or for ever if
+     *     {@link PreloadConfig#refresh} is not set; null for none
      */
+    public void preload(@Nullable ObjectIndex index) {
+        preloader.start(index);
+    }
+
+    /** Without an index. */
     public void preload() {
-        preloader.start();
+        preload(null);
     }
 
     /** How far that is. */

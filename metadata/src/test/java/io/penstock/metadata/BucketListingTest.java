@@ -82,10 +82,28 @@ class BucketListingTest {
     void list_storeRefuses_throwsWhatItSays() {
         InMemoryObjectStore store = new InMemoryObjectStore();
         FaultyObjectStore faults = new FaultyObjectStore(store);
-        faults.next(Call.List.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
+        faults.always(Call.List.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
 
         assertThatThrownBy(() -> BucketListing.list(faults, "", 4, objects -> {}))
                 .isInstanceOf(ObjectStoreException.AccessDenied.class);
+    }
+
+    @Test
+    void list_oneFolderIsRefused_throwsAndNamesIt() {
+        InMemoryObjectStore store = new InMemoryObjectStore();
+        store.put("mine/a", "");
+        store.put("theirs/a", "");
+        FaultyObjectStore faults = new FaultyObjectStore(store);
+        faults.always(
+                call -> call instanceof Call.List(ListRequest request)
+                        && (request.prefix().startsWith("theirs/")
+                                || (request.delimiter().isEmpty()
+                                        && request.prefix().isEmpty())),
+                Fault.fail(ObjectStoreException.AccessDenied::new));
+
+        assertThatThrownBy(() -> BucketListing.list(faults, "", 4, objects -> {}))
+                .isInstanceOf(ObjectStoreException.AccessDenied.class)
+                .hasMessageContaining("theirs/");
     }
 
     @Test

@@ -7,6 +7,7 @@ import io.penstock.metadata.PreloadConfig.Mode;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
 import io.penstock.testing.Call;
 import io.penstock.testing.DelayingObjectStore;
 import io.penstock.testing.Fault;
@@ -16,9 +17,11 @@ import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.ManualClock;
 import io.penstock.testing.RecordingObjectStore;
 import io.penstock.testing.Seeded;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -294,6 +297,72 @@ class PreloadTest {
             faults.heal();
             assertThat(tree.lookup(new Directory("theirs/deep/"), "file")).isInstanceOf(FileEntry.class);
         }
+    }
+
+    @Test
+    void index_whileMounted_isBelievedUntilFoundOtherwise() throws Exception {
+        ObjectVersion listed = bucket.put("dir/file", "1");
+        bucket.put("dir/other", "1");
+        List<StoredObject> objects =
+                List.of(stored(bucket.put("z", "1")), stored(listed), stored(bucket.put("a", "1")));
+        PreloadConfig off = new PreloadConfig(Mode.OFF, null, MEMORY, null);
+        try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL, 4, off), clock::nanoTime)) {
+            tree.preload(new ObjectIndex() {
+                @Override
+                public Instant asOf() {
+                    return Instant.EPOCH;
+                }
+
+                @Override
+                public void read(Receiver receiver) throws InterruptedException {
+                    for (StoredObject object : objects) {
+                        receiver.receive(object);
+                    }
+                }
+            });
+            while (!isPreloaded(tree)) {
+                Thread.sleep(1);
+            }
+            clock.advance(TTL.multipliedBy(1_000));
+            Directory dir = new Directory("dir/");
+
+            assertThat(tree.lookup(dir, "file")).isEqualTo(Listings.file(listed));
+            assertThat(Listings.names(tree.list(dir))).containsExactly("file");
+            assertThat(tree.lookup(dir, "other")).isEqualTo(Absent.ABSENT);
+            assertThat(store.drain()).isEmpty();
+
+            tree.invalidate(dir, "other"); // as when somebody was told of it
+            assertThat(tree.lookup(dir, "other")).isInstanceOf(FileEntry.class);
+            clock.advance(TTL);
+            assertThat(Listings.names(tree.list(dir))).containsExactly("file", "other");
+        }
+    }
+
+    @Test
+    void index_cannotBeRead_isAskedForNothing() throws Exception {
+        bucket.put("dir/file", "1");
+        try (Tree tree = tree(store, "")) {
+            tree.preload(new ObjectIndex() {
+                @Override
+                public Instant asOf() {
+                    return Instant.EPOCH;
+                }
+
+                @Override
+                public void read(Receiver receiver) throws IOException, InterruptedException {
+                    receiver.receive(stored(bucket.put("dir/only", "1")));
+                    throw new IOException("row 2 is damaged");
+                }
+            });
+            while (!isPreloaded(tree)) { // it lists by itself
+                Thread.sleep(1);
+            }
+            assertThat(tree.lookup(new Directory("dir/"), "file")).isInstanceOf(FileEntry.class);
+        }
+    }
+
+    private static StoredObject stored(ObjectVersion version) {
+        return new StoredObject(version, "STANDARD");
     }
 
     private Tree kept(Path file) {

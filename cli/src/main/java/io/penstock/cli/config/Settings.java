@@ -232,6 +232,14 @@ public final class Settings {
                 return Math.clamp(share / MIB * MIB, 256 * MIB, 8 * GIB);
             });
 
+    public static final Setting<Path> INDEX = Setting.of(
+                    "metadata.index",
+                    path(),
+                    "A file that has the names of the whole bucket, made by penstock index export or by Amazon S3"
+                            + " Inventory (its manifest.json): they are believed as long as the bucket is mounted, or"
+                            + " until it has been listed if metadata.refresh is set.")
+            .alias("index");
+
     public static final Setting<Integer> LIST_CONCURRENCY = Setting.of(
                     "metadata.list-concurrency",
                     integer(1, 1024),
@@ -323,7 +331,7 @@ public final class Settings {
             new Group("Cache and memory", List.of(CACHE_DIR, CACHE_SIZE, CACHE_MIN_FREE, CACHE_PRIVATE, MEMORY)),
             new Group(
                     "Names and attributes",
-                    List.of(METADATA_TTL, NEGATIVE_TTL, PRELOAD, REFRESH, PRELOAD_MEMORY, LIST_CONCURRENCY)),
+                    List.of(METADATA_TTL, NEGATIVE_TTL, PRELOAD, REFRESH, PRELOAD_MEMORY, INDEX, LIST_CONCURRENCY)),
             new Group("Permissions", List.of(READ_ONLY, ALLOW_OTHER, UID, GID, FILE_MODE, DIR_MODE)),
             new Group("Readahead", List.of(MAX_WINDOW, RANGE_SIZE, READ_CONCURRENCY, SMALL_FILE, KERNEL_READAHEAD)),
             WriteSettings.WRITING,
