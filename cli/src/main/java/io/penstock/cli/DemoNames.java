@@ -62,11 +62,12 @@ final class DemoNames {
         SyntheticObjects objects = new SyntheticObjects(count, PER_FOLDER);
         try (SyntheticS3 server = new SyntheticS3(Map.of(BUCKET, objects), Duration.ZERO);
                 DemoListing listing = new DemoListing()) {
-            shell.say("An S3 server listens on " + server.endpoint() + ", in this process. It stores nothing: what its"
-                    + " bucket \"" + BUCKET + "\"");
+            shell.say("An S3 server listens on " + server.endpoint()
+                    + ", in this process. It stores nothing: as they are" + " asked for,");
             shell.say(String.format(
                     Locale.ROOT,
-                    "holds follows from the keys, of which there are %,d in %,d folders, up to %s.",
+                    "it makes up what its bucket \"%s\" holds, %,d objects in %,d folders, up to %s.",
+                    BUCKET,
                     count,
                     objects.folders(),
                     objects.key(count - 1)));
