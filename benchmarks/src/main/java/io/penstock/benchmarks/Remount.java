@@ -6,10 +6,13 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * From the command to an answer, on an empty cache folder and on one in which a mount that had listed the whole bucket has
- * left what it leaves there: no more than pages, or a snapshot of the names.
+ * From the command to an answer, with an empty cache folder, and with one in which a mount that has listed the whole bucket
+ * has left its names.
  */
 final class Remount implements TreeScenario {
+    /** With them the names are kept in the cache folder. */
+    private static final String[] KEEPING = {"-o", "metadata.preload=on,metadata.refresh=1h,metadata.ttl=1h"};
+
     private final SyntheticObjects objects;
 
     /** Other names in each round, the same in every run. */
@@ -48,8 +51,12 @@ final class Remount implements TreeScenario {
             rig.unmount(asked(rig, "first mount", question, rig.emptyFolder("cache")));
         }
         Path cache = rig.emptyFolder("cache");
-        TreeMount mount = rig.mount(WholeBucket.BUCKET, cache, WholeBucket.PRELOADING);
-        mount.awaitListed();
+        TreeMount mount = rig.mount(WholeBucket.BUCKET, cache, KEEPING);
+        // Until it is at rest: what it keeps is written after the log has told.
+        ProcessUsage.measure(
+                mount.pid(),
+                () -> Measurement.ofWhole(
+                        objects.count(), mount.awaitListed().time().toNanos()));
         rig.unmount(mount);
         for (Question question : Question.values()) {
             rig.unmount(asked(rig, "remount", question, cache));
@@ -59,7 +66,7 @@ final class Remount implements TreeScenario {
     private TreeMount asked(TreeRig rig, String name, Question question, Path cache) throws Exception {
         String key = objects.key(random.nextLong(objects.count()));
         long before = rig.requests();
-        TreeMount mount = rig.mount(WholeBucket.BUCKET, cache, WholeBucket.PRELOADING);
+        TreeMount mount = rig.mount(WholeBucket.BUCKET, cache, KEEPING);
         Path file = mount.path().resolve(key);
         Programs.run(
                 switch (question) {

@@ -14,7 +14,7 @@ final class WholeBucket implements TreeScenario {
     static final String BUCKET = "whole";
 
     /** Lists the whole bucket behind everybody's back, and believes it for as long as a round takes. */
-    static final String[] PRELOADING = {"-o", "metadata.preload=on,metadata.ttl=1h"};
+    private static final String[] PRELOADING = {"-o", "metadata.preload=on,metadata.ttl=1h"};
 
     private static final String FIND_FIRST = "find -type f of all, first";
     private static final String FIND_AGAIN = "find -type f of all, again";

@@ -6,10 +6,12 @@ import io.penstock.cli.config.Settings;
 import io.penstock.embeddeds3.SyntheticObjects;
 import io.penstock.embeddeds3.SyntheticS3;
 import io.penstock.fuse.MountException;
+import io.penstock.metadata.PreloadState;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -25,8 +27,11 @@ final class DemoNames {
     private static final String BUCKET = "images";
     private static final int PER_FOLDER = 10_000;
 
-    /** Names are believed for longer than it takes to list and find the most objects. In the order that is shown. */
-    private static final Map<Setting<?>, String> SETTINGS = settings();
+    /** Bytes that are always enough for what is known of an object. */
+    private static final long MEMORY_OF_ONE = 64;
+
+    /** Bytes that names may have on any machine. */
+    private static final long LEAST_MEMORY = 256L << 20;
 
     private static final int DEEP_FILES = 5;
 
@@ -34,18 +39,23 @@ final class DemoNames {
     private static final long MANY = 100_000;
 
     private static final Duration SHORTEST_PAUSE = Duration.ofSeconds(1);
+    private static final Duration BETWEEN_LOOKS = Duration.ofMillis(10);
+    private static final int MOST_LOOKS = 500;
 
     private final DemoShell shell;
     private final SyntheticObjects objects;
     private final SyntheticS3 server;
+    private final MountedBucket bucket;
     private final DemoListing listing;
     private final Random random = new Random();
     private boolean good = true;
 
-    private DemoNames(DemoShell shell, SyntheticObjects objects, SyntheticS3 server, DemoListing listing) {
+    private DemoNames(
+            DemoShell shell, SyntheticObjects objects, SyntheticS3 server, MountedBucket bucket, DemoListing listing) {
         this.shell = shell;
         this.objects = objects;
         this.server = server;
+        this.bucket = bucket;
         this.listing = listing;
     }
 
@@ -74,9 +84,9 @@ final class DemoNames {
             return mount.show(
                     BUCKET,
                     server.endpoint(),
-                    SETTINGS,
+                    settings(count),
                     listing::giveUp,
-                    _ -> new DemoNames(shell, objects, server, listing).run());
+                    bucket -> new DemoNames(shell, objects, server, bucket, listing).run());
         }
     }
 
@@ -101,15 +111,9 @@ final class DemoNames {
         shell.title("It can be used at once, and all names are listed meanwhile");
         DemoListing.Listed listed;
         while ((listed = listing.await(pauseAfter(System.nanoTime() - begun))) == null) {
-            // Some keys come twice: where one range of keys ends is found out by asking.
-            long keys = Math.min(server.listedKeys(), objects.count());
-            shell.say(String.format(
-                    Locale.ROOT,
-                    "%,d objects, %d %%, after %.0f s",
-                    keys,
-                    100 * keys / objects.count(),
-                    seconds(System.nanoTime() - begun)));
+            shell.say(NamesWatch.text(bucket.names(), Instant.now()));
         }
+        awaitKnown();
         double seconds = seconds(Math.max(1_000_000, listed.nanoTime() - begun));
         shell.say(String.format(
                 Locale.ROOT,
@@ -128,11 +132,22 @@ final class DemoNames {
         expect("the number of objects", Long.toString(objects.count()), Long.toString(listed.objects()));
     }
 
-    private static Map<Setting<?>, String> settings() {
+    /** The log tells of the listing just before names are answered from it. */
+    private void awaitKnown() throws InterruptedException {
+        for (int looks = 0; looks < MOST_LOOKS && !(bucket.names() instanceof PreloadState.Known); looks++) {
+            Thread.sleep(BETWEEN_LOOKS);
+        }
+    }
+
+    /** In the order in which they are shown. */
+    private static Map<Setting<?>, String> settings(long count) {
         Map<Setting<?>, String> settings = new LinkedHashMap<>();
         settings.put(Settings.READ_ONLY, "true");
         settings.put(Settings.PRELOAD, "on");
-        settings.put(Settings.METADATA_TTL, "4h");
+        settings.put(Settings.METADATA_TTL, "4h"); // listing and finding the most objects takes less
+        if (count * MEMORY_OF_ONE > LEAST_MEMORY) {
+            settings.put(Settings.PRELOAD_MEMORY, ((count * MEMORY_OF_ONE) >> 20) + "MiB");
+        }
         return settings;
     }
 

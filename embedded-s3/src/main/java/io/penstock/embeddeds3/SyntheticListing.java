@@ -67,8 +67,9 @@ final class SyntheticListing {
 
     private final byte[] page;
     private int length;
-    private int keys;
-    private int prefixes;
+
+    /** Keys and common prefixes on the page. */
+    private int items;
 
     /** @throws Refusal if the request is not one for a page */
     SyntheticListing(SyntheticObjects objects, Query query) throws Refusal {
@@ -105,21 +106,16 @@ final class SyntheticListing {
 
     /** The document, as the pieces that it is made of. */
     byte[][] document() {
-        while (next < end && keys + prefixes < maxKeys) {
+        while (next < end && items < maxKeys) {
             int folded = folded(next);
             if (folded < 0) {
                 writeObject(next++);
-                keys++;
+                items++;
             } else {
                 writePrefix(Arrays.copyOf(objects.keyBytes(next), folded));
             }
         }
         return new byte[][] {ascii(head()), Arrays.copyOf(page, length), ascii("</ListBucketResult>")};
-    }
-
-    /** How many objects are on the page. */
-    int keys() {
-        return keys;
     }
 
     /** How long the prefix is that stands for the key; -1 if the key stands for itself. */
@@ -142,7 +138,7 @@ final class SyntheticListing {
             write(PREFIX);
             write(common);
             write(PREFIX_END);
-            prefixes++;
+            items++;
         }
         next = objects.firstBehind(common);
     }
@@ -214,7 +210,7 @@ final class SyntheticListing {
         if (encodes) {
             element(head, "EncodingType", "url");
         }
-        element(head, "KeyCount", Integer.toString(keys + prefixes));
+        element(head, "KeyCount", Integer.toString(items));
         element(head, "MaxKeys", Integer.toString(maxKeys));
         element(head, "IsTruncated", Boolean.toString(truncated));
         if (truncated) {

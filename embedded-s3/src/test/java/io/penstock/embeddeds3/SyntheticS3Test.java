@@ -60,7 +60,6 @@ class SyntheticS3Test {
                 .startsWith("imgs/00003/000003000.jpg")
                 .endsWith("imgs/00003/000003999.jpg");
         assertThat(page.nextToken()).isNull();
-        assertThat(server.listedKeys()).isEqualTo(1_000);
     }
 
     @Test
