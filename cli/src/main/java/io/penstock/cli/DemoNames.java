@@ -11,7 +11,6 @@ import io.penstock.objectstore.ObjectStoreException;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -111,7 +110,14 @@ final class DemoNames {
         shell.title("It can be used at once, and all names are listed meanwhile");
         DemoListing.Listed listed;
         while ((listed = listing.await(pauseAfter(System.nanoTime() - begun))) == null) {
-            shell.say(NamesWatch.text(bucket.names(), Instant.now()));
+            if (bucket.names() instanceof PreloadState.Listing(long come, double _, Duration since)) {
+                shell.say(String.format(
+                        Locale.ROOT,
+                        "%,d objects, %d %%, after %d s",
+                        come,
+                        100 * Math.min(come, objects.count()) / objects.count(),
+                        since.toSeconds()));
+            }
         }
         awaitKnown();
         double seconds = seconds(Math.max(1_000_000, listed.nanoTime() - begun));
