@@ -1,6 +1,7 @@
 package io.penstock.benchmarks;
 
 import io.penstock.embeddeds3.SyntheticObjects;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,6 +14,9 @@ import java.util.Random;
 final class Remount implements TreeScenario {
     private static final String FIRST = "first mount";
     private static final String AGAIN = "remount";
+
+    /** What the log says of a mount that begins with the names that were kept. */
+    private static final String KNOWN = "are known from the last mount";
 
     /** With them the names are kept in the cache folder. */
     private static final String[] KEEPING = {"-o", "metadata.preload=on,metadata.refresh=1h,metadata.ttl=1h"};
@@ -70,7 +74,10 @@ final class Remount implements TreeScenario {
                         objects.count(), mount.awaitListed().time().toNanos()));
         rig.unmount(mount);
         for (Question question : Question.values()) {
-            rig.unmount(asked(rig, AGAIN, question, cache));
+            TreeMount again = asked(rig, AGAIN, question, cache);
+            boolean knew = Files.readString(again.log()).contains(KNOWN);
+            rig.note("A remount knew the names when it was asked", knew ? "yes" : "no");
+            rig.unmount(again);
         }
     }
 
