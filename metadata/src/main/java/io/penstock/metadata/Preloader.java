@@ -39,6 +39,11 @@ final class Preloader {
     /** How often the log tells how far it is. */
     private static final Duration PROGRESS = Duration.ofSeconds(10);
 
+    /** How long a mount that begins with names that were kept waits before it lists them anew. */
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
+
+    private static final int PAUSES_A_REFRESH = 1_000;
+
     /** So many directories that were listed one by one, while names are believed, make all worth listing. */
     static final int WORTH_IT = 32;
 
@@ -177,7 +182,9 @@ final class Preloader {
                 rest();
             } else if (config.mode() == Mode.OFF) {
                 return;
-            } else if (!load()) {
+            } else if (load()) {
+                Thread.sleep(pause());
+            } else {
                 awaitWorthIt();
             }
             while (list()) {
@@ -192,6 +199,12 @@ final class Preloader {
         } catch (InterruptedException e) {
             // the tree is closed
         }
+    }
+
+    /** Who has waited for the mount has the processors first. */
+    private Duration pause() {
+        Duration share = Objects.requireNonNull(config.refresh()).dividedBy(PAUSES_A_REFRESH);
+        return share.compareTo(LONGEST_PAUSE) < 0 ? share : LONGEST_PAUSE;
     }
 
     private void rest() throws InterruptedException {

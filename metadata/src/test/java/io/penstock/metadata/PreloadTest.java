@@ -367,7 +367,7 @@ class PreloadTest {
 
     private Tree kept(Path file) {
         PreloadConfig config =
-                new PreloadConfig(Mode.ON, TTL.multipliedBy(10), MEMORY, new PreloadConfig.Kept(file, "here/bucket/"));
+                new PreloadConfig(Mode.ON, TTL.multipliedBy(2), MEMORY, new PreloadConfig.Kept(file, "here/bucket/"));
         return new Tree(store, "", new MetadataConfig(TTL, TTL, 4, config), clock::nanoTime);
     }
 
