@@ -93,6 +93,9 @@ final class MountedBucket implements AutoCloseable {
             if (!plan.mount().readOnly()) {
                 writeback = openWriteback(plan, store, cache, fetcher, Set.of());
                 closers.push(writeback::close);
+                if (!writeback.recovered().isEmpty()) {
+                    tree.changing();
+                }
                 backlog = new Backlog(writeback);
                 closers.push(backlog::await);
             }

@@ -1,6 +1,7 @@
 package io.penstock.cli;
 
 import io.penstock.cache.CacheConfig;
+import io.penstock.cache.CacheFolder;
 import io.penstock.cache.PageCache;
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.ConfigurationException;
@@ -115,6 +116,9 @@ final class RecoverCommand implements Callable<Integer> {
                 PageCache cache = openCache(plan);
                 PageFetcher fetcher = new PageFetcher(store, cache, plan.namespace(), plan.readahead());
                 Writeback writeback = MountedBucket.openWriteback(plan, store, cache, fetcher, from)) {
+            if (what.commit) {
+                Files.deleteIfExists(CacheFolder.names(plan.cache().directory())); // it would hide what is uploaded
+            }
             return settle(target, staging, writeback);
         } catch (IOException e) {
             throw new RefusedException(Reason.of(e));

@@ -35,6 +35,7 @@ public final class FileSystem implements AutoCloseable {
     /** What {@link #readNow} returns instead of a byte count when it would have to wait. */
     public static final int WOULD_WAIT = -1;
 
+    private final Tree tree;
     private final InodeTable inodes;
     private final HandleTable handles = new HandleTable();
     private final SharedFiles shared;
@@ -54,6 +55,7 @@ public final class FileSystem implements AutoCloseable {
      */
     public FileSystem(
             Tree tree, PageFetcher fetcher, FileSystemConfig config, Instant mountTime, @Nullable Writing writing) {
+        this.tree = tree;
         this.inodes = new InodeTable(tree.root());
         KernelPages kernelPages = new KernelPages();
         this.news = new KernelNews(inodes, kernelPages, config.kernelKeepsSizes());
@@ -69,10 +71,12 @@ public final class FileSystem implements AutoCloseable {
         this.changes = writing == null ? null : new Changes(writing, places, inodes, shared, files, lookups, view);
     }
 
+    /** What each call that changes something goes through first. */
     private Changes changes() throws ErrnoException {
         if (changes == null) {
             throw Errnos.readOnly();
         }
+        tree.changing();
         return changes;
     }
 

@@ -112,7 +112,7 @@ final class DirectoryPages implements Listing.PageSource {
     /** Null if the store turns out not to list by key. */
     private @Nullable DatedPage listAhead(ListRequest request) throws ObjectStoreException, InterruptedException {
         Ahead current = ahead;
-        if (current == null) {
+        if (current == null || current.isSpent()) {
             current = begin(request);
         }
         Arrived arrived;
@@ -149,6 +149,17 @@ final class DirectoryPages implements Listing.PageSource {
         return begun;
     }
 
+    @Override
+    public int held() {
+        Ahead current = ahead;
+        return current == null ? 0 : current.entries();
+    }
+
+    @Override
+    public void leave() {
+        stop();
+    }
+
     private void stop() {
         Ahead current = ahead;
         ahead = null;
@@ -162,7 +173,7 @@ final class DirectoryPages implements Listing.PageSource {
     /** What several requests bring, until its turn comes. */
     private final class Ahead implements RangeLister.Collector<Ahead> {
         /** For each entry that was taken so many may be held, so that who reads the first thousands only pays for few. */
-        private static final int HELD_FOR_TAKEN = 16;
+        private static final int HELD_FOR_TAKEN = 8;
 
         private static final int LEAST_HELD = 32 * ListRequest.MAX_KEYS;
 
@@ -188,6 +199,9 @@ final class DirectoryPages implements Listing.PageSource {
         /** The page that is next in order, once it has come: null behind the last. */
         @Nullable
         Arrived take() throws ObjectStoreException, InterruptedException {
+            if (lister.hasFailed()) {
+                return poll();
+            }
             expect();
             lister.go();
             lister.awaitSettled(this::firstKey);
@@ -199,8 +213,18 @@ final class DirectoryPages implements Listing.PageSource {
             return page;
         }
 
+        /** Whether it failed while nobody waited for it, and has no page that is next. */
+        boolean isSpent() {
+            String first = firstKey();
+            return lister.hasFailed() && (first == null || !lister.isSettledUpTo(first));
+        }
+
         private synchronized void expect() {
             isAwaited = true;
+        }
+
+        synchronized int entries() {
+            return entries;
         }
 
         private synchronized @Nullable String firstKey() {

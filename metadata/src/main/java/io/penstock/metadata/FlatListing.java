@@ -1,11 +1,14 @@
 package io.penstock.metadata;
 
 import io.penstock.metadata.Answers.Dated;
+import io.penstock.metadata.Answers.Name;
 import io.penstock.metadata.Listing.DatedPage;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -36,11 +39,40 @@ final class FlatListing implements AutoCloseable {
 
     private record State(@Nullable Known known, @Nullable Coming coming) {}
 
-    /** A listing that is under way. */
-    record Coming(Superseded superseded) {}
+    /**
+     * A listing that is under way.
+     *
+     * @param heard what the store has said of names meanwhile, of which it may know less
+     */
+    record Coming(Superseded superseded, Map<Name, Answer> heard) {
+        /** More are taken to be otherwise. */
+        private static final int MOST_HEARD = 20_000;
+
+        void hear(Directory directory, String name, Answer answer) {
+            if (heard.size() < MOST_HEARD) {
+                heard.put(new Name(directory, name), answer);
+            } else {
+                superseded.add(directory, name);
+            }
+        }
+    }
 
     /** @param refused prefixes of which nothing is known */
     private record Known(KeyTable table, FlatTree tree, List<String> refused, Superseded superseded, Belief belief) {
+        /**
+         * Of a directory in which something is otherwise, what is believed as if it had just been asked for would win over
+         * what the store has said since.
+         */
+        boolean isSuperseded(Directory directory, String name) {
+            return superseded.contains(directory, name)
+                    || (!(belief instanceof Belief.ByPage) && superseded.containsAnyIn(directory.prefix()));
+        }
+
+        /** @param now when it was asked for */
+        long asOf(long page, long now) {
+            return belief instanceof Belief.ByPage ? page : now;
+        }
+
         boolean isRefused(String prefix) {
             return refused.stream().anyMatch(each -> prefix.startsWith(each) || each.startsWith(prefix));
         }
@@ -78,14 +110,16 @@ final class FlatListing implements AutoCloseable {
 
     /** A listing begins: what is changed here from now on, it may not know. */
     synchronized Coming begin() {
-        Coming coming = new Coming(new Superseded());
+        Coming coming = new Coming(new Superseded(), new ConcurrentHashMap<>());
         state = new State(state.known, coming);
         return coming;
     }
 
-    /** The listing has failed. */
-    synchronized void abandon() {
-        state = new State(state.known, null);
+    /** The listing has failed, unless it has become what is known. */
+    synchronized void abandon(Coming coming) {
+        if (coming.equals(state.coming)) {
+            state = new State(state.known, null);
+        }
     }
 
     /**
@@ -101,13 +135,13 @@ final class FlatListing implements AutoCloseable {
             former = state.known;
             if (!coming.equals(state.coming) || coming.superseded.isFull()) {
                 table.close();
-                if (coming.equals(state.coming)) {
-                    abandon();
-                }
+                abandon(coming);
                 return false;
             }
+            supersedeHeard(coming, next);
             state = new State(next, null);
         }
+        supersedeHeard(coming, next); // what was heard meanwhile
         if (former != null) {
             try {
                 comparison.compare(former.table, table, name -> !next.superseded.containsKey(name));
@@ -122,6 +156,18 @@ final class FlatListing implements AutoCloseable {
         return true;
     }
 
+    private static void supersedeHeard(Coming coming, Known next) {
+        coming.heard.forEach((name, answer) -> {
+            try {
+                if (!next.tree.lookup(name.directory(), name.name()).answer().equals(answer)) {
+                    next.superseded.add(name.directory(), name.name());
+                }
+            } catch (IllegalStateException | UncheckedIOException e) {
+                // it is closed or damaged already, which who asks it finds
+            }
+        });
+    }
+
     /** Hears what differs between a table and the one before it. */
     @FunctionalInterface
     interface Comparison {
@@ -132,12 +178,13 @@ final class FlatListing implements AutoCloseable {
     /** What it says of a name: null if it does not know, or is not to be asked. It may be too old to be believed. */
     @Nullable
     Dated find(Directory directory, String name) {
+        long now = nanoClock.getAsLong(); // of what is said now, nothing that comes after it
         return ask(known -> {
-            if (known.superseded.contains(directory, name) || known.isRefused(directory.key(name))) {
+            if (known.isSuperseded(directory, name) || known.isRefused(directory.key(name))) {
                 return null;
             }
             Dated found = known.tree.lookup(directory, name);
-            return new Dated(found.answer(), asOf(known, found.asOf()));
+            return new Dated(found.answer(), known.asOf(found.asOf(), now));
         });
     }
 
@@ -147,16 +194,16 @@ final class FlatListing implements AutoCloseable {
         if (request.continuationToken() != null) {
             return null; // the store has begun it
         }
+        long now = nanoClock.getAsLong();
         return ask(known -> {
             if (known.superseded.containsAnyIn(request.prefix()) || known.isRefused(request.prefix())) {
                 return null;
             }
             FlatTree.DatedPage found = known.tree.list(request);
-            if (known.belief instanceof Belief.ByPage(long ttlNanos, long _)
-                    && nanoClock.getAsLong() - found.asOf() >= ttlNanos) {
+            if (known.belief instanceof Belief.ByPage(long ttlNanos, long _) && now - found.asOf() >= ttlNanos) {
                 return null;
             }
-            return new DatedPage(found.page(), next(request, found.page()), asOf(known, found.asOf()));
+            return new DatedPage(found.page(), next(request, found.page()), known.asOf(found.asOf(), now));
         });
     }
 
@@ -165,10 +212,6 @@ final class FlatListing implements AutoCloseable {
         return page.nextToken() == null
                 ? null
                 : new ListRequest(request.prefix(), request.delimiter(), page.nextToken(), null, request.maxKeys());
-    }
-
-    private long asOf(Known known, long page) {
-        return known.belief instanceof Belief.ByPage ? page : nanoClock.getAsLong();
     }
 
     private <T> @Nullable T ask(Function<Known, @Nullable T> question) {
@@ -225,6 +268,11 @@ final class FlatListing implements AutoCloseable {
 
     /** The store has said what a name is. */
     void heard(Directory directory, String name, Answer answer) {
+        Coming coming = state.coming;
+        if (coming != null) {
+            coming.hear(directory, name, answer);
+        }
+        // In this order: what is under way may have become what is known in between.
         Dated known = find(directory, name);
         if (known != null && !known.answer().equals(answer)) {
             supersede(directory, name);

@@ -51,6 +51,10 @@ final class KeyRange<R> {
     @Nullable
     String end;
 
+    /** When the first probe was asked for that found nothing up to the former end; null if none did. Nanoseconds. */
+    @Nullable
+    Long emptySince;
+
     /** Whether there are keys right after the end, as far as is known. */
     boolean full;
 

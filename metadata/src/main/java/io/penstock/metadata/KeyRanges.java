@@ -163,9 +163,9 @@ final class KeyRanges<R> {
         return split.key();
     }
 
-    /** What a probe has found; the range that its page belongs to, or null if it is of no use. */
+    /** What a probe has found that was asked for then; the range that its page belongs to, or null if it is of no use. */
     @Nullable
-    KeyRange<R> split(String key, ListedPage page) {
+    KeyRange<R> split(String key, ListedPage page, long askedAt) {
         KeyRange<R> victim = probed(key);
         budget.answered();
         if (sequential || victim == null || !victim.isToCome(key) || key.equals(victim.end)) {
@@ -175,6 +175,9 @@ final class KeyRanges<R> {
         boolean hasKeys = page.within(key, victim.end).size() > 0;
         if (!hasKeys && !page.goesOn(victim.end)) {
             victim.endAt(key, false);
+            if (victim.emptySince == null || askedAt - victim.emptySince < 0) {
+                victim.emptySince = askedAt;
+            }
             victim.trust = 0;
             miss(victim);
             return null;
@@ -184,6 +187,8 @@ final class KeyRanges<R> {
         range.trust = victim.trust;
         range.probed.addAll(victim.probed.tailSet(key, false));
         victim.probed.tailSet(key, false).clear();
+        range.emptySince = victim.emptySince; // it has the end now
+        victim.emptySince = null;
         victim.endAt(key, hasKeys);
         victim.misses = 0;
         ranges.put(key, range);

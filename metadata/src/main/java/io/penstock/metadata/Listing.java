@@ -77,6 +77,14 @@ public final class Listing {
         default @Nullable Long heldSince() {
             return null;
         }
+
+        /** Entries that have come and are still to be handed out. */
+        default int held() {
+            return 0;
+        }
+
+        /** Nobody is about to read on: gives up what has come ahead. Not called while {@link #list} is. */
+        default void leave() {}
     }
 
     /**
@@ -176,9 +184,17 @@ public final class Listing {
                 : asOf - entry.asOf() < 0;
     }
 
-    /** Entries that it holds. */
+    /** Entries that it holds, and that have come ahead. */
     synchronized int held() {
-        return entries.held();
+        return entries.held() + source.held();
+    }
+
+    /** Who read it reads no further: what has come ahead of the next page is given up, unless another reads on. */
+    synchronized void leave() {
+        if (inFlight == null) {
+            source.leave();
+            forgetNewer();
+        }
     }
 
     /** What the listing knows of a name: null if it has not come to it, or what it knows is wrong or too old. */

@@ -121,10 +121,10 @@ final class Preloader {
         return config.mode() != Mode.OFF && config.refresh() != null;
     }
 
-    /** The bucket has been changed here. */
-    void changedHere() {
+    /** The bucket is about to be changed here. */
+    void changing() {
         if (snapshot != null) {
-            snapshot.changed();
+            snapshot.changing();
         }
     }
 
@@ -237,7 +237,7 @@ final class Preloader {
         } catch (IllegalArgumentException e) {
             LOG.error("{}: the index has what is no key of S3: {}", what, e.getMessage());
         }
-        flat.abandon();
+        flat.abandon(coming);
         return false;
     }
 
@@ -249,32 +249,32 @@ final class Preloader {
         FlatListing.Coming coming = flat.begin();
         KeyTable table = snapshot.load();
         if (table == null) {
-            flat.abandon();
+            flat.abandon(coming);
             return false;
         }
-        long oldest = table.pageTime(0);
-        LOG.info(
-                "{}: {} objects are known from the last mount, listed {} s ago.",
-                what,
-                table.size(),
-                since(oldest).toSeconds());
-        ended = new Ended(table.size(), oldest);
+        if (!isWhole(table)) {
+            table.close();
+            flat.abandon(coming);
+            return false;
+        }
+        LOG.info("{}: {} objects are known from the last mount.", what, table.size());
+        Ended kept = new Ended(table.size(), table.pageTime(table.pageCount() - 1));
         if (flat.become(coming, table, List.of(), belief(), comparison)) {
-            warm(table);
+            ended = kept;
         }
         return true;
     }
 
-    /** Reads it from the disk, so that who asks for a name does not wait for that. */
-    private void warm(KeyTable table) {
+    /** Reads and checks all of it, so that who asks for a name does not wait for that. */
+    private boolean isWhole(KeyTable table) {
         try {
             for (int i = 0; i < table.chunkCount(); i++) {
                 table.chunkAt(i);
             }
+            return true;
         } catch (UncheckedIOException | InternalError e) {
-            damaged(e); // who comes there has it forgotten
-        } catch (IllegalStateException e) {
-            // it is not believed any more
+            damaged(e);
+            return false;
         }
     }
 
@@ -291,7 +291,6 @@ final class Preloader {
      */
     private boolean list() throws InterruptedException {
         FlatListing.Coming coming = flat.begin();
-        long changes = snapshot == null ? 0 : snapshot.changes();
         CountDownLatch isOver = new CountDownLatch(1);
         long since = nanoClock.getAsLong();
         try (WholeListing listing =
@@ -300,7 +299,7 @@ final class Preloader {
             executor.execute(() -> watch(listing, isOver));
             WholeListing.Listed listed = listing.list();
             KeyTable table = listed.table();
-            ended = new Ended(table.size(), nanoClock.getAsLong());
+            long complete = nanoClock.getAsLong();
             LOG.info(
                     "{} is listed: {} objects in {} s by {} requests; {} MiB of memory.",
                     what,
@@ -311,7 +310,8 @@ final class Preloader {
             listed.refused()
                     .forEach(refused -> LOG.warn("The store refuses to list {}: it is asked for each name.", refused));
             if (flat.become(coming, table, listed.refused(), belief(), comparison)) {
-                keep(table, listed, changes);
+                ended = new Ended(table.size(), complete);
+                keep(table, listed);
             }
             return true;
         } catch (ObjectStoreException | CancellationException e) {
@@ -324,6 +324,7 @@ final class Preloader {
             giveUp("what the server lists cannot be kept in order: " + e.getMessage());
             return false;
         } finally {
+            flat.abandon(coming);
             running = null;
             isOver.countDown();
             restart();
@@ -331,9 +332,9 @@ final class Preloader {
     }
 
     /** What is refused would be taken for empty by the next mount. */
-    private void keep(KeyTable table, WholeListing.Listed listed, long changes) {
+    private void keep(KeyTable table, WholeListing.Listed listed) {
         if (snapshot != null && isRefreshed() && listed.refused().isEmpty()) {
-            snapshot.save(table, changes);
+            snapshot.save(table);
         }
     }
 
@@ -372,6 +373,5 @@ final class Preloader {
 
     private void giveUp(@Nullable String why) {
         LOG.warn("{} is not listed as a whole, but each folder when it is entered: {}", what, why);
-        flat.abandon();
     }
 }

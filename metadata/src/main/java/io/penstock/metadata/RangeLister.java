@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * probed. So keys of which nothing can be guessed are listed one page after another.
  *
  * <p>A store without order, or without start-after, is listed by one range: begun anew if other ranges were there before
- * it showed. Throttling halves the number of requests, for ever if need be; any other failure ends the listing.
+ * it showed. Throttling halves the number of requests, for ever if need be, unless somebody waits; any other failure ends the listing.
  *
  * <p>Safe for use by any number of threads. The monitor, which guards the ranges too, is never held across a call to the
  * store or to what is collected.
@@ -45,13 +45,16 @@ final class RangeLister<R> {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
 
+    private static final ListPage NOTHING = new ListPage(List.of(), List.of(), null);
+
     /** Takes what is listed. */
     interface Collector<R> {
         /** Something for a range of keys to be collected in. What was begun is not always used. */
         R begin();
 
         /**
-         * Adds a page. One range's pages come in order, by one thread at a time.
+         * Adds a page. One range's pages come in order, by one thread at a time. The last may be one without keys, of what
+         * is known to be empty behind the others; it may have been asked for before them.
          *
          * @param askedAt when the store was asked, on the lister's clock: nanoseconds
          */
@@ -98,6 +101,9 @@ final class RangeLister<R> {
 
     private int throttledInRow;
 
+    /** Whether it goes on for as long as the store asks for fewer requests, and no more. */
+    private boolean isPatient = true;
+
     /** Changes when the listing begins anew: answers to earlier requests are of no use. */
     private int generation;
 
@@ -136,11 +142,13 @@ final class RangeLister<R> {
     }
 
     /**
-     * Lists what is behind this page only, which has keys; to be called before all else. Much is expected to be there.
+     * Lists what is behind this page only, which has keys, for who waits for it; to be called before all else. Much is
+     * expected to be there.
      */
     void beginBehind(ListPage page) {
         ranges.beginBehind(page);
         limit.beginWith(EXPECTING_MUCH);
+        isPatient = false;
     }
 
     /**
@@ -192,6 +200,16 @@ final class RangeLister<R> {
     /** Whether the store lists without order, or not from a key on. */
     synchronized boolean isSequential() {
         return ranges.isSequential();
+    }
+
+    /** Whether it has ended before all came. */
+    synchronized boolean hasFailed() {
+        return failure != null;
+    }
+
+    /** Whether all keys up to this one have been collected. */
+    synchronized boolean isSettledUpTo(String key) {
+        return ranges.isSettledUpTo(key);
     }
 
     /** Ends what is under way; whoever waits for it is told so by a CancellationException. */
@@ -299,7 +317,7 @@ final class RangeLister<R> {
         try {
             page = deadline.call(() -> store.list(ask.request));
         } catch (ObjectStoreException.Throttled e) {
-            throttled(ask);
+            throttled(ask, e);
             return;
         } catch (ObjectStoreException.Refused e) {
             if (ask.range != null) {
@@ -323,7 +341,7 @@ final class RangeLister<R> {
             if (!ranges.isSequential() && !page.follows(ask.range == null ? ask.probe() : ask.range.position)) {
                 fallBack();
             }
-            range = ask.range == null ? ranges.split(ask.probe(), page) : ask.range;
+            range = ask.range == null ? ranges.split(ask.probe(), page, askedAt) : ask.range;
             if (range == null || ask.generation != generation) {
                 return;
             }
@@ -339,6 +357,13 @@ final class RangeLister<R> {
             range.collected = collected;
         }
         collector.page(collected, kept.page(), askedAt);
+        Long emptySince;
+        synchronized (this) {
+            emptySince = range.done ? range.emptySince : null;
+        }
+        if (emptySince != null) {
+            collector.page(collected, NOTHING, emptySince);
+        }
         synchronized (this) {
             if (ask.generation == generation) {
                 ranges.settle(range);
@@ -364,16 +389,22 @@ final class RangeLister<R> {
         }
     }
 
-    private void throttled(Ask<R> ask) throws InterruptedException {
+    private void throttled(Ask<R> ask, ObjectStoreException.Throttled e)
+            throws ObjectStoreException.Throttled, InterruptedException {
         Duration pause;
         synchronized (this) {
+            if (!isPatient && deadline.isOver()) {
+                throw e;
+            }
             limit.throttled(ask.number, requests - 1);
             pause = FIRST_PAUSE.multipliedBy(1L << Math.min(throttledInRow++, 20));
         }
         long most = Math.min(pause.toNanos(), LONGEST_PAUSE.toNanos());
         // Clients that were throttled together are not to come back together.
         Thread.sleep(Duration.ofNanos(ThreadLocalRandom.current().nextLong(1 + most)));
-        deadline.restart();
+        if (isPatient) {
+            deadline.restart();
+        }
         synchronized (this) {
             if (ask.generation != generation) {
                 return;

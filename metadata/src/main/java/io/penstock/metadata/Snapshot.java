@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The listing of the whole bucket on the disk, for the next mount. The first change that is made here takes it away, as it
- * does not show that change: the next listing is kept again. So the node that writes a bucket has none most of the time.
+ * The listing of the whole bucket on the disk, for the next mount. Before the first change that is made here it is taken
+ * away, as it would hide that change, and none is kept by this mount any more.
  *
  * <p>Safe for use by any number of threads, but for one {@link #load} or {@link #save} at a time.
  */
@@ -25,11 +25,8 @@ final class Snapshot {
     private final Path path;
     private final KeyTableFile file;
 
-    /** How many changes were made here. Written under the monitor, as the file is put in place and deleted. */
-    private volatile long changes;
-
-    /** Whether there may be a file. Written under the monitor. */
-    private volatile boolean isKept = true;
+    /** Whether something may have been changed here. Written under the monitor, as the file is put in place and deleted. */
+    private volatile boolean isChanged;
 
     /** @param owner what the keys are of: server, bucket and prefix */
     Snapshot(Path path, String owner, LongSupplier nanoClock) {
@@ -42,7 +39,7 @@ final class Snapshot {
     KeyTable load() {
         try {
             KeyTable table = file.open();
-            if (changes == 0) {
+            if (!isChanged) {
                 return table;
             }
             table.close();
@@ -54,18 +51,15 @@ final class Snapshot {
         return null;
     }
 
-    /** To be asked before a listing begins that is to be kept. */
-    long changes() {
-        return changes;
-    }
-
-    /** Keeps the table, unless something has been changed here since its listing began. */
-    void save(KeyTable table, long changesBefore) {
+    /** Keeps the table, unless something may have been changed here. */
+    void save(KeyTable table) {
+        if (isChanged) {
+            return;
+        }
         try {
             file.write(table, put -> {
                 synchronized (this) {
-                    if (changes == changesBefore) {
-                        isKept = true;
+                    if (!isChanged) {
                         put.run();
                     }
                 }
@@ -79,11 +73,13 @@ final class Snapshot {
         }
     }
 
-    /** Something has been changed here: what was listed before does not show it. */
-    synchronized void changed() {
-        changes++;
-        if (isKept) {
-            delete();
+    /** Something is about to be changed here. The first call waits for the disk. */
+    void changing() {
+        if (!isChanged) {
+            synchronized (this) {
+                isChanged = true;
+                delete();
+            }
         }
     }
 
@@ -95,7 +91,6 @@ final class Snapshot {
 
     /** It is gone once this returns, whatever becomes of the machine. */
     synchronized void delete() {
-        isKept = false;
         try {
             if (Files.deleteIfExists(path)) {
                 try (FileChannel folder = FileChannel.open(path.resolveSibling("."), StandardOpenOption.READ)) {

@@ -15,7 +15,11 @@ final class Superseded {
     /** Keys of names, and prefixes of directories in which one is. */
     private final Set<String> paths = ConcurrentHashMap.newKeySet();
 
+    /** Does nothing once it is full. */
     void add(Directory directory, String name) {
+        if (isFull()) {
+            return;
+        }
         String prefix = directory.prefix();
         paths.add("");
         for (int slash = prefix.indexOf('/'); slash >= 0; slash = prefix.indexOf('/', slash + 1)) {

@@ -266,7 +266,7 @@ public final class Tree implements AutoCloseable {
     /** A page of a listing that is known as the whole bucket is; null if it is not. */
     private @Nullable DatedPage pageNow(ListRequest request) {
         DatedPage known = flat.page(request);
-        if (known == null && request.startAfter() == null && request.continuationToken() == null) {
+        if (known == null && !flat.isKnown() && request.startAfter() == null && request.continuationToken() == null) {
             preloader.listedByItself();
         }
         return known;
@@ -357,9 +357,13 @@ public final class Tree implements AutoCloseable {
         return new Place(new Directory(path.substring(0, slash)), path.substring(slash));
     }
 
+    /** The bucket is about to be changed here. The first call may wait for the disk; later ones wait for nothing. */
+    public void changing() {
+        preloader.changing();
+    }
+
     /** The store has been changed: this is what it has at the name now. */
     public void changed(Directory directory, String name, Answer answer) {
-        preloader.changedHere();
         flat.supersede(directory, name);
         answers.set(new Name(directory, name), answer);
     }
@@ -517,6 +521,8 @@ public final class Tree implements AutoCloseable {
             }
         } catch (ObjectStoreException | InterruptedException e) {
             // Names go on being asked for one by one, which says what is wrong to whoever needs one.
+        } finally {
+            listing.leave();
         }
     }
 

@@ -26,7 +26,10 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -407,14 +410,13 @@ class PreloadTest {
     }
 
     @Test
-    void remount_afterAChangeHere_knowsNothing(@TempDir Path folder) throws Exception {
+    void changing_whatWasKept_isDeletedFirst(@TempDir Path folder) throws Exception {
         bucket.put("dir/file", "1");
         Path file = folder.resolve("names");
         try (Tree first = kept(file)) {
             preload(first);
             awaitFile(file);
-            bucket.delete("dir/file");
-            first.changed(new Directory("dir/"), "file", Absent.ABSENT);
+            first.changing();
 
             assertThat(file).doesNotExist();
         }
@@ -440,6 +442,88 @@ class PreloadTest {
             tree.preload();
 
             assertThat(file).doesNotExist();
+        }
+    }
+
+    @Test
+    void auto_directoriesChangedHereAreListed_doesNotListAllAgain() throws Exception {
+        for (int i = 0; i < 6 * Preloader.WORTH_IT; i++) {
+            bucket.put("d%03d/f".formatted(i), "1");
+        }
+        PreloadConfig auto = new PreloadConfig(Mode.AUTO, null, MEMORY, null);
+        try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL, 4, auto), clock::nanoTime)) {
+            tree.preload();
+            for (int i = 0; i < Preloader.WORTH_IT; i++) {
+                Listings.names(tree.list(new Directory("d%03d/".formatted(i))));
+            }
+            while (!isPreloaded(tree)) {
+                Thread.sleep(1);
+            }
+            store.drain();
+            for (int i = Preloader.WORTH_IT; i < 6 * Preloader.WORTH_IT; i++) {
+                Directory directory = new Directory("d%03d/".formatted(i));
+                tree.changed(directory, "new", Listings.file(bucket.put(directory.key("new"), "1")));
+                Listings.names(tree.list(directory));
+            }
+            assertThat(tree.preloaded()).isInstanceOf(PreloadState.Known.class);
+            assertThat(store.lists())
+                    .isNotEmpty()
+                    .allMatch(list -> list.request().delimiter().equals("/"));
+        }
+    }
+
+    @Test
+    void heard_whileTheFirstListingIsUnderWay_isNotUndone() throws Exception {
+        bucket.put("dir/gone", "1");
+        bucket.put("dir/stays", "1");
+        Duration negative = Duration.ofSeconds(5);
+        PreloadConfig on = new PreloadConfig(Mode.ON, null, MEMORY, null);
+        try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, negative, 4, on), clock::nanoTime);
+                Gate gate = delays.holdAnswer(call -> call instanceof Call.List(ListRequest request)
+                        && request.delimiter().isEmpty()
+                        && request.prefix().isEmpty())) {
+            tree.preload();
+            gate.awaitHeld(1);
+            clock.advance(Duration.ofSeconds(1));
+            bucket.delete("dir/gone"); // elsewhere
+            assertThat(tree.lookup(new Directory("dir/"), "gone")).isEqualTo(Absent.ABSENT);
+            gate.open();
+            while (!isPreloaded(tree)) {
+                Thread.sleep(1);
+            }
+            clock.advance(negative.multipliedBy(2));
+
+            assertThat(tree.lookup(new Directory("dir/"), "gone")).isEqualTo(Absent.ABSENT);
+            assertThat(Listings.names(tree.list(new Directory("dir/")))).containsExactly("stays");
+        }
+    }
+
+    @Test
+    void removed_whileAPageIsMadeOfARefreshedTable_isNotBroughtBack() throws Exception {
+        bucket.put("dir/removed", "1");
+        bucket.put("dir/stays", "1");
+        Directory dir = new Directory("dir/");
+        AtomicReference<@Nullable Runnable> meanwhile = new AtomicReference<>();
+        LongSupplier time = () -> {
+            boolean ofThePage = StackWalker.getInstance()
+                    .walk(frames ->
+                            frames.anyMatch(frame -> frame.getClassName().endsWith(".FlatListing")
+                                    && frame.getMethodName().equals("page")));
+            Runnable change = ofThePage ? meanwhile.getAndSet(null) : null;
+            if (change != null) {
+                change.run();
+            }
+            clock.advance(Duration.ofNanos(1));
+            return clock.nanoTime();
+        };
+        PreloadConfig seldom = new PreloadConfig(Mode.ON, Duration.ofHours(10), MEMORY, null);
+        try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL, 4, seldom), time)) {
+            preload(tree);
+            meanwhile.set(() -> tree.changed(dir, "removed", Absent.ABSENT));
+            bucket.delete("dir/removed");
+
+            assertThat(Listings.names(tree.list(dir))).containsExactly("stays");
+            assertThat(tree.lookup(dir, "removed")).isEqualTo(Absent.ABSENT);
         }
     }
 
