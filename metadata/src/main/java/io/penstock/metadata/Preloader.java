@@ -226,10 +226,11 @@ final class Preloader {
                     index.asOf(),
                     since(begun).toSeconds(),
                     table.bytes() >> 20);
-            ended = new Ended(
+            Ended listed = new Ended(
                     table.size(),
                     begun - Duration.between(index.asOf(), Instant.now()).toNanos());
-            return flat.become(coming, table, List.of(), isRefreshed() ? belief() : Belief.Always.ALWAYS, comparison);
+            Belief belief = isRefreshed() ? belief() : Belief.Always.ALWAYS;
+            return become(coming, table, List.of(), belief, listed);
         } catch (IOException e) {
             LOG.error("{}: the index is of no use: {}", what, e.getMessage());
         } catch (OutOfMemoryError e) {
@@ -248,24 +249,17 @@ final class Preloader {
         }
         FlatListing.Coming coming = flat.begin();
         KeyTable table = snapshot.load();
-        if (table == null) {
-            flat.abandon(coming);
-            return false;
-        }
-        if (!isWhole(table)) {
-            table.close();
+        if (table == null || !isWhole(table)) {
             flat.abandon(coming);
             return false;
         }
         LOG.info("{}: {} objects are known from the last mount.", what, table.size());
         Ended kept = new Ended(table.size(), table.pageTime(table.pageCount() - 1));
-        if (flat.become(coming, table, List.of(), belief(), comparison)) {
-            ended = kept;
-        }
+        boolean _ = become(coming, table, List.of(), belief(), kept); // in any case the bucket was worth listing
         return true;
     }
 
-    /** Reads and checks all of it, so that who asks for a name does not wait for that. */
+    /** Reads and checks all of it, so that who asks for a name does not wait for that; closes what is damaged. */
     private boolean isWhole(KeyTable table) {
         try {
             for (int i = 0; i < table.chunkCount(); i++) {
@@ -273,6 +267,7 @@ final class Preloader {
             }
             return true;
         } catch (UncheckedIOException | InternalError e) {
+            table.close();
             damaged(e);
             return false;
         }
@@ -309,8 +304,7 @@ final class Preloader {
                     table.bytes() >> 20);
             listed.refused()
                     .forEach(refused -> LOG.warn("The store refuses to list {}: it is asked for each name.", refused));
-            if (flat.become(coming, table, listed.refused(), belief(), comparison)) {
-                ended = new Ended(table.size(), complete);
+            if (become(coming, table, listed.refused(), belief(), new Ended(table.size(), complete))) {
                 keep(table, listed);
             }
             return true;
@@ -329,6 +323,16 @@ final class Preloader {
             isOver.countDown();
             restart();
         }
+    }
+
+    /** From now on the table answers, and is what {@link #state} tells of: whether it does. */
+    private boolean become(
+            FlatListing.Coming coming, KeyTable table, List<String> refused, Belief belief, Ended listed) {
+        boolean isKnown = flat.become(coming, table, refused, belief, comparison);
+        if (isKnown) {
+            ended = listed;
+        }
+        return isKnown;
     }
 
     /** What is refused would be taken for empty by the next mount. */

@@ -31,12 +31,8 @@ final class TableDifference {
         now.next();
         while (old.isAtKey() || now.isAtKey()) {
             int order = !old.isAtKey() ? 1 : !now.isAtKey() ? -1 : old.compareKey(now);
-            if (order < 0) {
-                difference.changed(old.key(), root);
-            } else if (order > 0) {
-                difference.changed(now.key(), root);
-            } else if (!old.isSameVersion(now)) {
-                difference.changed(now.key(), root);
+            if (order != 0 || !old.isSameVersion(now)) {
+                difference.changed(order < 0 ? old.key() : now.key(), root);
             }
             if (order <= 0) {
                 old.next();

@@ -61,6 +61,10 @@ class PreloadTest {
 
     private static void preload(Tree tree) throws InterruptedException {
         tree.preload();
+        awaitPreloaded(tree);
+    }
+
+    private static void awaitPreloaded(Tree tree) throws InterruptedException {
         while (!isPreloaded(tree)) {
             Thread.sleep(1);
         }
@@ -119,9 +123,7 @@ class PreloadTest {
             ObjectVersion version = bucket.put("new/deep/file", "1");
             tree.changed(made, "file", Listings.file(version));
             gate.open();
-            while (!isPreloaded(tree)) {
-                Thread.sleep(1);
-            }
+            awaitPreloaded(tree);
 
             clock.advance(TTL.dividedBy(2));
             tree.invalidate(made, "file"); // as if that answer had fallen out of the cache
@@ -241,9 +243,7 @@ class PreloadTest {
                     .allMatch(list -> list.request().delimiter().equals("/"));
 
             Listings.names(tree.list(tree.root()));
-            while (!isPreloaded(tree)) {
-                Thread.sleep(1);
-            }
+            awaitPreloaded(tree);
             store.drain();
 
             for (int i = Preloader.WORTH_IT; i < 2 * Preloader.WORTH_IT; i++) {
@@ -323,9 +323,7 @@ class PreloadTest {
                     }
                 }
             });
-            while (!isPreloaded(tree)) {
-                Thread.sleep(1);
-            }
+            awaitPreloaded(tree);
             clock.advance(TTL.multipliedBy(1_000));
             Directory dir = new Directory("dir/");
 
@@ -357,9 +355,7 @@ class PreloadTest {
                     throw new IOException("row 2 is damaged");
                 }
             });
-            while (!isPreloaded(tree)) { // it lists by itself
-                Thread.sleep(1);
-            }
+            awaitPreloaded(tree);
             assertThat(tree.lookup(new Directory("dir/"), "file")).isInstanceOf(FileEntry.class);
         }
     }
@@ -456,9 +452,7 @@ class PreloadTest {
             for (int i = 0; i < Preloader.WORTH_IT; i++) {
                 Listings.names(tree.list(new Directory("d%03d/".formatted(i))));
             }
-            while (!isPreloaded(tree)) {
-                Thread.sleep(1);
-            }
+            awaitPreloaded(tree);
             store.drain();
             for (int i = Preloader.WORTH_IT; i < 6 * Preloader.WORTH_IT; i++) {
                 Directory directory = new Directory("d%03d/".formatted(i));
@@ -488,9 +482,7 @@ class PreloadTest {
             bucket.delete("dir/gone"); // elsewhere
             assertThat(tree.lookup(new Directory("dir/"), "gone")).isEqualTo(Absent.ABSENT);
             gate.open();
-            while (!isPreloaded(tree)) {
-                Thread.sleep(1);
-            }
+            awaitPreloaded(tree);
             clock.advance(negative.multipliedBy(2));
 
             assertThat(tree.lookup(new Directory("dir/"), "gone")).isEqualTo(Absent.ABSENT);

@@ -20,6 +20,8 @@ import java.util.Objects;
  * @param processors the machine's, or what the process's cgroup may have of them
  */
 public record Host(Map<String, String> environment, Path home, int uid, int gid, long memoryBytes, int processors) {
+    private static final long MIB = 1L << 20;
+
     /** This machine and this process's user. */
     public static Host current() {
         return Current.HOST;
@@ -27,6 +29,15 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
 
     public boolean isRoot() {
         return uid == 0;
+    }
+
+    /**
+     * One of so many parts of the memory, in whole MiB.
+     *
+     * @param least,most bounds of the share: bytes
+     */
+    long shareOfMemory(int parts, long least, long most) {
+        return Math.clamp(memoryBytes / parts / MIB * MIB, least, most);
     }
 
     /** Absolute, with {@code ~/} expanded. */

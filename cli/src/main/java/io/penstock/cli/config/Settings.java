@@ -167,10 +167,9 @@ public final class Settings {
                     size(64 * MIB, Long.MAX_VALUE),
                     "The most memory for data on its way from the server and to the disk. The process needs some"
                             + " 300MiB beside it.")
-            .withDefault("1/48 of the machine's memory, 256MiB to 4GiB", configuration -> {
-                long share = configuration.host().memoryBytes() / 48;
-                return Math.clamp(share / MIB * MIB, 256 * MIB, 4 * GIB);
-            });
+            .withDefault(
+                    "1/48 of the machine's memory, 256MiB to 4GiB",
+                    configuration -> configuration.host().shareOfMemory(48, 256 * MIB, 4 * GIB));
 
     public static final Setting<Long> MAX_WINDOW = Setting.of(
                     "readahead.max-window",
@@ -227,10 +226,9 @@ public final class Settings {
                     size(0, Long.MAX_VALUE),
                     "The most memory for the names of the whole bucket. A bucket that needs more is listed folder by"
                             + " folder.")
-            .withDefault("1/8 of the machine's memory, 256MiB to 8GiB", configuration -> {
-                long share = configuration.host().memoryBytes() / 8;
-                return Math.clamp(share / MIB * MIB, 256 * MIB, 8 * GIB);
-            });
+            .withDefault(
+                    "1/8 of the machine's memory, 256MiB to 8GiB",
+                    configuration -> configuration.host().shareOfMemory(8, 256 * MIB, 8 * GIB));
 
     public static final Setting<Path> INDEX = Setting.of(
                     "metadata.index",

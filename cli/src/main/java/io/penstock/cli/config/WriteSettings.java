@@ -63,10 +63,9 @@ public final class WriteSettings {
                     "write.memory",
                     size(2L * Writeback.BLOCK_SIZE, Long.MAX_VALUE),
                     "The most memory for what is written and neither staged nor uploaded. Beside the setting memory.")
-            .withDefault("1/24 of the machine's memory, 256MiB to 8GiB", configuration -> {
-                long share = configuration.host().memoryBytes() / 24;
-                return Math.clamp(share / MIB * MIB, 256 * MIB, 8 * GIB);
-            });
+            .withDefault(
+                    "1/24 of the machine's memory, 256MiB to 8GiB",
+                    configuration -> configuration.host().shareOfMemory(24, 256 * MIB, 8 * GIB));
 
     public static final Setting<Path> STAGING = Setting.of(
                     "write.staging",
