@@ -196,12 +196,13 @@ final class DirectoryPages implements Listing.PageSource {
                     store, request.prefix(), request.delimiter(), concurrency, executor, nanoClock, this);
         }
 
-        /** The page that is next in order, once it has come: null behind the last. */
+        /**
+         * The page that is next in order, once it has come: null behind the last.
+         *
+         * @throws ObjectStoreException if the listing has failed before that page came; what came beyond it is of no use
+         */
         @Nullable
         Arrived take() throws ObjectStoreException, InterruptedException {
-            if (lister.hasFailed()) {
-                return poll();
-            }
             expect();
             lister.go();
             lister.awaitSettled(this::firstKey);

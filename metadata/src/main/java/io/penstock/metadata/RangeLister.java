@@ -184,15 +184,15 @@ final class RangeLister<R> {
      * Waits until all keys up to one have been collected, or all keys, or the store turns out to list without order.
      *
      * @param key asked for anew, under the monitor, whenever a page has been collected; null for none in particular
-     * @throws ObjectStoreException the first failure
+     * @throws ObjectStoreException the first failure, unless all of these keys had been collected before it
      */
     synchronized void awaitSettled(Supplier<@Nullable String> key) throws ObjectStoreException, InterruptedException {
         while (true) {
-            throwFailure();
             String upTo = key.get();
             if (ranges.isSequential() || ranges.isSettled() || (upTo != null && ranges.isSettledUpTo(upTo))) {
                 return;
             }
+            throwFailure();
             wait();
         }
     }

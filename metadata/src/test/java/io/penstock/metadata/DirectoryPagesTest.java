@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableSet;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -125,6 +126,22 @@ class DirectoryPagesTest {
             faults.heal();
 
             assertThat(Listings.names(listing)).isEqualTo(names);
+        }
+    }
+
+    /** Also when it fails while what came ahead is being read: what lies behind a gap is not taken for what is next. */
+    @Test
+    void read_storeFailsAtAnyTime_throwsOrHasEachName() throws Exception {
+        List<String> names = putMany(60 * PAGE);
+        for (int round = 0; round < 300; round++) {
+            AtomicInteger left = new AtomicInteger(5 + round % 50);
+            faults.always(call -> left.getAndDecrement() <= 0, Fault.fail(ObjectStoreException.AccessDenied::new));
+            try (Tree tree = tree(store)) {
+                assertThat(Listings.names(tree.list(tree.root()))).isEqualTo(names);
+            } catch (ObjectStoreException.AccessDenied e) {
+                assertThat(left).hasNonPositiveValue();
+            }
+            faults.heal();
         }
     }
 
