@@ -127,7 +127,6 @@ record MountPlan(
                 configuration.get(WriteSettings.STAGING),
                 configuration.get(WriteSettings.CLOSE),
                 configuration.get(WriteSettings.FSYNC),
-                configuration.get(WriteSettings.CONFLICT),
                 configuration.get(WriteSettings.PARTS),
                 configuration.get(WriteSettings.LARGEST_OBJECT),
                 new WritebackLimits.Values(

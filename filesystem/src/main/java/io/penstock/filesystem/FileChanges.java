@@ -1,5 +1,6 @@
 package io.penstock.filesystem;
 
+import io.penstock.core.ByteRange;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
@@ -220,10 +221,12 @@ final class FileChanges {
             throw new ErrnoException(Errno.EINVAL, "the ranges overlap");
         }
         checkEnd(toPosition + count);
-        ObjectVersion version = from == handle.file() ? null : from.version();
+        // The store copies whole objects: one call, or several if it is large.
+        ObjectVersion version = from == handle.file() || fromPosition != toPosition ? null : from.version();
+        ByteRange range = new ByteRange(fromPosition, count);
         boolean more = count >= ONE_OF_SEVERAL && fromPosition + count < from.size();
         handle.file().changed(clock.instant());
-        return Errnos.call(() -> version != null && to.copyFrom(version, fromPosition, toPosition, count, more)
+        return Errnos.call(() -> version != null && to.copyFrom(version, range, more)
                 ? count
                 : copyBytes(from, fromPosition, to, toPosition, count));
     }

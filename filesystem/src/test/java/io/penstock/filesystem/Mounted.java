@@ -173,7 +173,6 @@ final class Mounted implements AutoCloseable {
                 staging,
                 close,
                 WritebackConfig.Fsync.STAGED,
-                WritebackConfig.Conflict.KEEP_BOTH,
                 WritebackConfig.PartSizes.GROWING,
                 LARGEST_OBJECT,
                 new WritebackLimits.Values(4, 4, 4, 16L << 20, 1L << 30, 8 << 20));

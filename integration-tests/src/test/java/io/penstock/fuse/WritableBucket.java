@@ -69,7 +69,6 @@ final class WritableBucket implements AutoCloseable {
                 folder.resolve("staging"),
                 WritebackConfig.Close.VISIBLE,
                 WritebackConfig.Fsync.STAGED,
-                WritebackConfig.Conflict.KEEP_BOTH,
                 WritebackConfig.PartSizes.GROWING,
                 1L << 40,
                 new WritebackLimits.Values(4, 4, 4, 64 * MIB, 1L << 30, 8 * MIB));

@@ -160,19 +160,6 @@ final class WriteRecoverIT {
     }
 
     @Test
-    void close_conflictWhereTheLastWriterWins_isCommitted() throws Exception {
-        put("file", "old");
-        try (MountedBucket mount = mount("-o", "write.conflict=overwrite")) {
-            try (FileChannel channel = FileChannel.open(mount.path().resolve("file"), WRITE)) {
-                channel.write(ByteBuffer.wrap("mine".getBytes(UTF_8)));
-                put("file", "theirs");
-            }
-            assertThat(stored("file")).isEqualTo("mine");
-            mount.terminate();
-        }
-    }
-
-    @Test
     @DisabledIfSystemProperty(named = "penstock.test.binding", matches = "jnr", disabledReason = ONCE)
     void recover_afterACrash_showsExportsAndCommitsWhatWaits() throws Exception {
         try (S3Front front = new S3Front(SERVER)) {

@@ -19,7 +19,7 @@ final class CommitPlan {
     private static final long COPIED_BYTES = 256L << 20;
 
     /** The least copied run: it may give 1 MiB to each neighbour and still have 5. */
-    static final long LEAST_COPIED = 2L * BLOCK_SIZE;
+    private static final long LEAST_COPIED = 2L * BLOCK_SIZE;
 
     private final long sentBytes;
     private final long copiedBytes;

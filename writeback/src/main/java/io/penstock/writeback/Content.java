@@ -14,17 +14,13 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a file is: blocks over copies over zeros over the committed version. A byte is in a block's data, or another
- * object's that it is to be copied from, or in a hole that was made over the version below, or, before {@code baseEnd},
- * that version's, or zero. Guarded by the file's lock.
+ * What a file is: blocks over zeros over the base version. A byte is in a block's data, or in a hole that was made over the
+ * base version, or, before {@code baseEnd}, that version's, or zero. Guarded by the file's lock.
  */
 final class Content {
     private final NavigableMap<Long, Block> blocks;
 
-    /** What is to be copied from other objects; where a block has data, that counts. */
-    private final Copies copies;
-
-    /** What was made zero of the version below; where a block has data, or there is a copy, that counts. */
+    /** What was made zero of the version below; where a block has data, that counts. */
     private final Ranges zeros;
 
     /** Where the version below ends to count: its size, or less since the file was cut. Never more than the size. */
@@ -36,7 +32,6 @@ final class Content {
     private long leastSize;
 
     private Removals sinceCommit = new Removals();
-    private Copies copiedSinceCommit = new Copies();
     private Removals sinceJournal = new Removals();
 
     /** What was taken away since a time: what lies below must not show there again. */
@@ -55,12 +50,11 @@ final class Content {
     }
 
     Content(long baseSize) {
-        this(new TreeMap<>(), new Copies(), new Ranges(), baseSize, baseSize);
+        this(new TreeMap<>(), new Ranges(), baseSize, baseSize);
     }
 
-    private Content(NavigableMap<Long, Block> blocks, Copies copies, Ranges zeros, long baseEnd, long size) {
+    private Content(NavigableMap<Long, Block> blocks, Ranges zeros, long baseEnd, long size) {
         this.blocks = blocks;
-        this.copies = copies;
         this.zeros = zeros;
         this.baseEnd = baseEnd;
         this.size = size;
@@ -72,7 +66,7 @@ final class Content {
         NavigableMap<Long, Block> held =
                 from >= to ? new TreeMap<>() : new TreeMap<>(blocks.subMap(indexOf(from), true, indexOf(to - 1), true));
         held.values().forEach(Block::hold);
-        return new Content(held, copies.copy(), zeros.copy(), baseEnd, size);
+        return new Content(held, zeros.copy(), baseEnd, size);
     }
 
     void letGo() {
@@ -86,10 +80,6 @@ final class Content {
 
     long baseEnd() {
         return baseEnd;
-    }
-
-    Copies copies() {
-        return copies;
     }
 
     Ranges zeros() {
@@ -136,7 +126,6 @@ final class Content {
     void resize(long changed) {
         if (changed < size) {
             forget(changed, size);
-            forgetCopies(changed, size);
             zeros.remove(changed, size);
             baseEnd = Math.min(baseEnd, changed);
             sinceCommit.cut = Math.min(sinceCommit.cut, changed);
@@ -149,25 +138,26 @@ final class Content {
     /** Makes the range, within the size, zeros. */
     void zero(long from, long to) {
         forget(from, to);
-        forgetCopies(from, to);
         zeros.add(from, Math.min(to, baseEnd));
         sinceCommit.zeroed.add(from, to);
         sinceJournal.zeroed.add(from, to);
     }
 
-    /** The run's bytes are those of its source from now on. */
-    void copy(Run run) {
-        ByteRange range = run.range();
-        grow(range.end());
-        zero(range.offset(), range.end());
-        copies.add(run);
-        copiedSinceCommit.add(run);
+    /** Whether the file has this size, and all of it is the base version's. */
+    boolean isAllBase(long end) {
+        return size == end && baseEnd == end && blocks.isEmpty() && zeros.isEmpty();
     }
 
-    /** Nothing of the range is to be copied any more. */
-    void forgetCopies(long from, long to) {
-        copies.remove(from, to);
-        copiedSinceCommit.remove(from, to);
+    /** The base version counts up to here; until now the file was empty, or {@linkplain #isAllBase all base}. */
+    void extendBase(long end) {
+        baseEnd = end;
+        size = end;
+    }
+
+    /** Nothing of the base version counts any more, as blocks have all of it. */
+    void forgetBase() {
+        baseEnd = 0;
+        zeros.remove(0, Long.MAX_VALUE);
     }
 
     private void forget(long from, long to) {
@@ -211,20 +201,14 @@ final class Content {
     }
 
     private Segment below(long position, long limit) {
-        Run copied = copies.at(position);
-        if (copied != null) {
-            return new Segment(
-                    Segment.Source.COPIED, Math.min(limit, copied.range().end()), null, copied);
-        }
-        long end = Math.min(limit, copies.nextAfter(position));
         if (position >= baseEnd) {
-            return new Segment(Segment.Source.HOLE, end, null);
+            return new Segment(Segment.Source.HOLE, limit, null);
         }
         long zero = zeros.nextIn(position);
         if (zero == position) {
-            return new Segment(Segment.Source.HOLE, Math.min(end, zeros.nextOut(position)), null);
+            return new Segment(Segment.Source.HOLE, Math.min(limit, zeros.nextOut(position)), null);
         }
-        return new Segment(Segment.Source.BASE, Math.min(Math.min(end, zero), baseEnd), null);
+        return new Segment(Segment.Source.BASE, Math.min(Math.min(limit, zero), baseEnd), null);
     }
 
     /** The first byte at or behind the offset that is data, or lies in a hole; -1 if there is none. */
@@ -243,46 +227,20 @@ final class Content {
     List<Run> runs(ByteRange within, @Nullable ObjectVersion base) {
         long end = Math.min(size, within.end());
         Ranges changed = changed(within.offset(), end);
-        Ranges copyable = copyable(within.offset(), end);
         List<Run> runs = new ArrayList<>();
         for (long from = within.offset();
                 from < end;
                 from = runs.getLast().range().end()) {
-            Run copied = copyable.nextIn(from) == from ? copies.at(from) : null;
-            if (copied != null) {
-                runs.add(copied.between(from, Math.min(Math.min(end, copyable.nextOut(from)), wholeEnd(copied))));
-                continue;
-            }
             boolean sent = base == null || changed.nextIn(from) == from;
-            long to = sent ? Math.min(changed.nextOut(from), copyable.nextIn(from)) : changed.nextIn(from);
+            long to = sent ? changed.nextOut(from) : changed.nextIn(from);
             ByteRange range = new ByteRange(from, Math.min(end, to) - from);
-            runs.add(sent ? Run.sent(range) : new Run(range, base, from));
+            runs.add(sent ? Run.sent(range) : new Run(range, base));
         }
         return runs;
     }
 
-    /** The blocks of the range that lie as a whole in one copy. */
-    private Ranges copyable(long from, long to) {
-        Ranges whole = new Ranges();
-        if (copies.isEmpty() || from >= to) {
-            return whole; // mostly: a commit asks for each of its parts
-        }
-        for (Run run : copies.toList()) {
-            whole.add(indexOf(run.range().offset() + BLOCK_SIZE - 1) * BLOCK_SIZE, wholeEnd(run));
-        }
-        for (Block block : blocksIn(from, to)) {
-            whole.remove(block.start(), block.end());
-        }
-        return whole;
-    }
-
     private Collection<Block> blocksIn(long from, long to) {
         return blocks.subMap(indexOf(from), true, indexOf(to - 1), true).values();
-    }
-
-    private long wholeEnd(Run copied) {
-        long end = copied.range().end();
-        return end == size ? end : indexOf(end) * BLOCK_SIZE;
     }
 
     private Ranges changed(long from, long to) {
@@ -306,7 +264,6 @@ final class Content {
     /** The content is held as it is now, to be committed. */
     void commitBegins() {
         sinceCommit = new Removals();
-        copiedSinceCommit = new Copies();
     }
 
     /** Whether nothing is left of what there was when the journal was written, and nothing is staged of what there is. */
@@ -341,7 +298,7 @@ final class Content {
         long counts = Math.min(baseSize, Math.min(sinceCommit.cut, size));
         Ranges above = sinceCommit.zeroed.copy();
         above.remove(counts, Long.MAX_VALUE);
-        Content next = new Content(changed, copiedSinceCommit, above, counts, size);
+        Content next = new Content(changed, above, counts, size);
         next.sinceJournal.zeroed.addAll(above); // the next journal knows nothing of what was made zero meanwhile
         return next;
     }
@@ -379,7 +336,7 @@ final class Content {
 
     /** As an earlier run has left it, all of it staged. */
     static Content found(long baseEnd, long size, Ranges zeros, Ranges data) {
-        Content content = new Content(new TreeMap<>(), new Copies(), zeros.copy(), baseEnd, size);
+        Content content = new Content(new TreeMap<>(), zeros.copy(), baseEnd, size);
         for (ByteRange range : data.toList()) {
             for (long from = range.offset(); from < range.end(); ) {
                 Block block = content.blockForWriting(from);

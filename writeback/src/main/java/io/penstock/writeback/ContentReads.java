@@ -140,21 +140,11 @@ final class ContentReads {
         int read = switch (segment.source()) {
             case STAGED -> under.data().read(position, to);
             case BASE -> under.reader().read(position, to);
-            case COPIED -> readCopied(segment.copied(), under, position, to);
             case HOLE, MEMORY -> putZeros(to);
         };
         if (read < wanted) {
             throw new IOException("the file's bytes end at " + (position + read) + ", which is too early");
         }
-    }
-
-    private static int readCopied(@Nullable Run copied, Ground under, long position, ByteBuffer to)
-            throws ObjectStoreException, InterruptedException {
-        if (copied == null || copied.source() == null) {
-            throw new IllegalStateException("copied from nowhere");
-        }
-        long offset = copied.sourceOffset() + position - copied.range().offset();
-        return under.reader(copied.source()).read(offset, to);
     }
 
     private static int putZeros(ByteBuffer to) {

@@ -135,8 +135,29 @@ final class FileCommits implements LiveContent.Owner {
     }
 
     JournalRecord.Opened identity() {
-        return new JournalRecord.Opened(
-                shared.staging().namespace(), key, bytes.ground().version(), replaced);
+        return new JournalRecord.Opened(shared.staging().namespace(), key, committed(), replaced);
+    }
+
+    /** The version of its own object that the content is written over; null if there is none. */
+    @Nullable
+    ObjectVersion committed() {
+        return isOfAnother() ? null : bytes.ground().version();
+    }
+
+    private boolean isOfAnother() {
+        ObjectVersion base = bytes.ground().version();
+        return base != null && !base.key().equals(key);
+    }
+
+    /** Whether some of its bytes are those of another object, and stand and fall with that until they are committed. */
+    boolean isCopied() {
+        return bytes.content().baseEnd() > 0 && isOfAnother();
+    }
+
+    /** The version that the next commit replaces; null if that makes a new object. */
+    private @Nullable ObjectVersion expected() {
+        ObjectVersion committed = committed();
+        return committed == null ? replaced : committed;
     }
 
     UnheardAnswers unheard() {
@@ -249,9 +270,9 @@ final class FileCommits implements LiveContent.Owner {
     }
 
     private TargetProperties targetProperties() {
-        TargetProperties.Over over = bytes.ground().version() == null && replaced == null
+        TargetProperties.Over over = expected() == null
                 ? TargetProperties.Over.NOTHING
-                : bytes.content().baseEnd() == 0
+                : bytes.content().baseEnd() == 0 || isCopied()
                         ? TargetProperties.Over.OTHER_CONTENT
                         : TargetProperties.Over.SAME_CONTENT;
         return new TargetProperties(key, over, properties);
@@ -464,13 +485,10 @@ final class FileCommits implements LiveContent.Owner {
     }
 
     private WriteCondition condition() {
-        ObjectVersion below = bytes.ground().version();
-        ObjectVersion expected = below != null ? below : replaced;
-        // What an earlier run has left may be older than what is there.
-        boolean lastWins = shared.config().conflict() == WritebackConfig.Conflict.OVERWRITE && !unheard.isRecovered();
-        if (overwrite || lastWins) {
+        if (overwrite) {
             return WriteCondition.ALWAYS;
         }
+        ObjectVersion expected = expected();
         return expected == null ? WriteCondition.ABSENT : new WriteCondition.Unchanged(expected.etag());
     }
 
@@ -652,6 +670,33 @@ final class FileCommits implements LiveContent.Owner {
             }
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Waits until no commit runs. With the lock held, as the next three. */
+    void awaitNoCommit() throws InterruptedException {
+        while (committing != null) {
+            progress.await();
+        }
+    }
+
+    /** The file, empty until now or all of the same source, has these bytes of another object. @return as {@link #moved} */
+    @Nullable
+    Upload takeOver(ObjectVersion source, ByteRange range) {
+        Upload old = takeUpload();
+        replaced = expected();
+        changes(range);
+        bytes.ground().moved(source);
+        bytes.content().extendBase(range.end());
+        return old;
+    }
+
+    /** The bytes that were another object's are the file's own now. */
+    void materialised() {
+        if (isCopied()) {
+            bytes.content().forgetBase();
+            bytes.ground().moved(null);
+            file.movedOnto();
         }
     }
 

@@ -99,7 +99,7 @@ final class FileSync {
                     if (file.isUnlinked() || durableChanges >= wanted) {
                         return true;
                     }
-                    if (!bytes.content().copies().isEmpty()) {
+                    if (file.isCopied()) {
                         return false; // a crash must not leave it at the mercy of what it is copied from
                     }
                     if (file.isInTheWay()) {
@@ -180,10 +180,7 @@ final class FileSync {
         bytes.lock().lock();
         try {
             content = bytes.content();
-            if (bytes.ground() != ground
-                    || bytes.frozen() != null
-                    || file.isUnlinked()
-                    || !content.copies().isEmpty()) {
+            if (bytes.ground() != ground || bytes.frozen() != null || file.isUnlinked() || file.isCopied()) {
                 return false;
             }
             named = renamed;
@@ -325,7 +322,7 @@ final class FileSync {
      */
     boolean leave() {
         try {
-            new StoreCopies(file).materialise();
+            new WholeCopy(file).materialise();
             return staged(false);
         } catch (ObjectStoreException | IOException e) {
             log.debug("'{}' cannot be left in staging", file.lockedIdentity().key(), e);
@@ -336,7 +333,7 @@ final class FileSync {
     }
 
     private boolean stagedFor(String reason) throws ObjectStoreException, IOException, InterruptedException {
-        new StoreCopies(file).materialise();
+        new WholeCopy(file).materialise();
         syncs.lockInterruptibly();
         try {
             if (!staged(false)) {

@@ -134,7 +134,7 @@ final class FileUpload implements Upload {
         if (source == null || source.size() != size || source.key().equals(key)) {
             return null;
         }
-        return runs.size() == 1 && first.sourceOffset() == 0 ? source : null;
+        return runs.size() == 1 ? source : null;
     }
 
     private ObjectVersion copyWhole(ObjectVersion original, WriteCondition condition, Decision decision)

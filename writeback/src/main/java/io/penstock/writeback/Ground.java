@@ -55,7 +55,7 @@ final class Ground {
     }
 
     /** The same bytes are found as another version from now on. */
-    void moved(ObjectVersion to) {
+    void moved(@Nullable ObjectVersion to) {
         version = to;
     }
 

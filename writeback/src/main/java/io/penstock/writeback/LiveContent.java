@@ -178,7 +178,7 @@ final class LiveContent implements BlockMemory.Writer {
         try {
             for (long at = position; from.hasRemaining(); ) {
                 int length = Math.min(from.remaining(), (int) (BLOCK_SIZE - at % BLOCK_SIZE));
-                if (!tryWrite(at, from.slice(from.position(), length), spare, null)) {
+                if (!tryWrite(at, from.slice(from.position(), length), spare, false)) {
                     spare = memory.take();
                     if (spare == null) {
                         return false;
@@ -197,16 +197,10 @@ final class LiveContent implements BlockMemory.Writer {
         }
     }
 
-    /** The run's bytes are those of its source from now on. With the lock held. */
-    void copy(Run run) {
-        owner.changes(run.range());
-        content.copy(run);
-    }
-
-    /** Writes the run's bytes, all within one block, unless it is not to be copied any more. */
-    void replaceCopy(Run run, ByteBuffer bytes) throws IOException, InterruptedException {
+    /** Writes what the base version has in this range, all within one block, unless something else was written there. */
+    void replaceBase(ByteRange range, ByteBuffer bytes) throws IOException, InterruptedException {
         ByteBuffer spare = null;
-        while (!tryWrite(run.range().offset(), bytes, spare, run)) {
+        while (!tryWrite(range.offset(), bytes, spare, true)) {
             spare = awaitMemory();
         }
     }
@@ -214,13 +208,13 @@ final class LiveContent implements BlockMemory.Writer {
     /**
      * Writes within one block.
      *
-     * @param copied whose bytes they are, which is left alone if that is not what is there; null for any
+     * @param overBase whether to write only if all of that is the base version's still
      * @return false if that needs memory and none was brought
      */
-    private boolean tryWrite(long position, ByteBuffer from, @Nullable ByteBuffer spare, @Nullable Run copied) {
+    private boolean tryWrite(long position, ByteBuffer from, @Nullable ByteBuffer spare, boolean overBase) {
         lock.lock();
         try {
-            if (copied != null && !isCopied(copied)) {
+            if (overBase && !isBase(position, position + from.remaining())) {
                 if (spare != null) {
                     shared.memory().release(spare);
                 }
@@ -244,9 +238,6 @@ final class LiveContent implements BlockMemory.Writer {
             boolean wasWhole = block.isWhole();
             block.write(position, from);
             content.grow(range.end());
-            if (copied != null) {
-                content.forgetCopies(position, range.end());
-            }
             if (block.isWhole() && (!wasWhole || range.end() == block.end())) {
                 owner.whole(block);
             }
@@ -256,11 +247,9 @@ final class LiveContent implements BlockMemory.Writer {
         }
     }
 
-    private boolean isCopied(Run run) {
-        Segment there = content.at(run.range().offset(), run.range().end());
-        return there.end() == run.range().end()
-                && there.source() == Segment.Source.COPIED
-                && content.copies().has(run);
+    private boolean isBase(long from, long to) {
+        Segment there = content.at(from, to);
+        return there.end() == to && there.source() == Segment.Source.BASE;
     }
 
     // ---- holding still
@@ -305,15 +294,17 @@ final class LiveContent implements BlockMemory.Writer {
         }
     }
 
-    /** The bytes of what is held still that are not those of the version beneath. */
+    /** The bytes of what is held still that are not those of an earlier version of this object. */
     List<ByteRange> written(StillContent still) {
         List<ByteRange> written = new ArrayList<>();
         lock.lock();
         try {
+            ObjectVersion base = still.ground().version();
+            boolean ofAnother = base != null && !base.key().equals(owner.key());
             long size = still.size();
             for (long from = 0; from < size; ) {
                 Segment segment = still.content().at(from, size);
-                if (segment.source() != Segment.Source.BASE) {
+                if (ofAnother || segment.source() != Segment.Source.BASE) {
                     written.add(new ByteRange(from, segment.end() - from));
                 }
                 from = segment.end();

@@ -1,6 +1,5 @@
 package io.penstock.writeback;
 
-import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectStore;
@@ -112,8 +111,7 @@ final class RemoteUpload {
         JournalledUpload.Part there = confirmed.remove(number);
         ObjectVersion source = run.source();
         if (source != null) {
-            ByteRange copied = new ByteRange(run.sourceOffset(), run.length());
-            UploadedPart part = store.copyPart(to, number, source, copied);
+            UploadedPart part = store.copyPart(to, number, source, run.range());
             uploads.copied(part.size());
             return part;
         }

@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
  * A run of a file's bytes that come from one place.
  *
  * @param range of the file
- * @param source the version that has these bytes, which the store can copy by itself; null if they have to be sent
- * @param sourceOffset where in {@code source} the run's first byte is
+ * @param source the version that has these bytes at the same offsets, so that the store can copy them; null if they have
+ *     to be sent
  */
-record Run(ByteRange range, @Nullable ObjectVersion source, long sourceOffset) {
+record Run(ByteRange range, @Nullable ObjectVersion source) {
     /** Bytes that have to be sent. */
     static Run sent(ByteRange range) {
-        return new Run(range, null, 0);
+        return new Run(range, null);
     }
 
     boolean isSent() {
@@ -27,14 +27,11 @@ record Run(ByteRange range, @Nullable ObjectVersion source, long sourceOffset) {
 
     /** The same run with other ends; what it gains is bytes of the same place. */
     Run between(long start, long end) {
-        return new Run(
-                new ByteRange(start, end - start), source, source == null ? 0 : sourceOffset + start - range.offset());
+        return new Run(new ByteRange(start, end - start), source);
     }
 
-    /** Whether the next run, which begins where this one ends, goes on in the same place. */
+    /** Whether the next run, which begins where this one ends, comes from the same place. */
     boolean continuesIn(Run next) {
-        return source == null
-                ? next.source == null
-                : source.equals(next.source) && sourceOffset + length() == next.sourceOffset;
+        return source == null ? next.source == null : source.equals(next.source);
     }
 }

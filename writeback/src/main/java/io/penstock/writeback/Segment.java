@@ -6,28 +6,17 @@ import org.jspecify.annotations.Nullable;
  * Where a run of a file's bytes is.
  *
  * @param end of the run, behind its last byte
- * @param block that has them; the file's first place for what is in memory or staged
- * @param copied that they are copied with; null if they are not
+ * @param block that has the bytes of a run in memory or in the staging file; null for the others
  */
-record Segment(
-        Source source,
-        long end,
-        @Nullable Block block,
-        @Nullable Run copied) {
+record Segment(Source source, long end, @Nullable Block block) {
     enum Source {
         /** In a block's memory. */
         MEMORY,
         /** In the staging file. */
         STAGED,
-        /** In the version below. */
+        /** In the base version. */
         BASE,
-        /** In another object's version. */
-        COPIED,
         /** Nowhere: zeros. */
         HOLE
-    }
-
-    Segment(Source source, long end, @Nullable Block block) {
-        this(source, end, block, null);
     }
 }

@@ -9,7 +9,6 @@ import java.nio.file.Path;
  *     at a time uses it: it is locked
  * @param close when close(2) returns
  * @param fsync what fsync(2) waits for
- * @param conflict what becomes of a commit onto an object that somebody else has changed meanwhile
  * @param partSizes of uploads, if the store does not say otherwise by refusing them
  * @param largestObjectBytes the largest object that the store takes: 5 TiB on most, 50 TB on S3 itself
  * @param limits at the start; they may be changed while mounted
@@ -18,7 +17,6 @@ public record WritebackConfig(
         Path staging,
         Close close,
         Fsync fsync,
-        Conflict conflict,
         PartSizes partSizes,
         long largestObjectBytes,
         WritebackLimits.Values limits) {
@@ -44,13 +42,5 @@ public record WritebackConfig(
         GROWING,
         /** One size for all but the last, as some stores demand: Cloudflare R2 does. */
         EQUAL
-    }
-
-    /** What becomes of a commit onto an object that somebody else has changed since it was opened. */
-    public enum Conflict {
-        /** It fails with ESTALE; what was written is kept for {@code penstock recover}. */
-        KEEP_BOTH,
-        /** The last writer wins. */
-        OVERWRITE
     }
 }

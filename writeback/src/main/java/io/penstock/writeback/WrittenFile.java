@@ -32,7 +32,7 @@ public final class WrittenFile {
     private final FileCommits commits;
     private final LiveContent bytes;
     private final FileSync sync;
-    private final StoreCopies copies;
+    private final WholeCopy copies;
 
     /** Makes appends follow each other; held while they wait for memory. Taken before {@link #lock}. */
     private final ReentrantLock appends = new ReentrantLock(true);
@@ -54,7 +54,7 @@ public final class WrittenFile {
         this.bytes = commits.bytes();
         this.lock = bytes.lock();
         this.sync = new FileSync(commits);
-        this.copies = new StoreCopies(commits);
+        this.copies = new WholeCopy(commits);
     }
 
     static WrittenFile create(Shared shared, String key, @Nullable ObjectVersion replaced) {
@@ -99,13 +99,12 @@ public final class WrittenFile {
 
     /** What is committed of it: null if nothing is yet. */
     public @Nullable ObjectVersion committed() {
-        return this.<@Nullable ObjectVersion>locked(() -> bytes.ground().version());
+        return this.<@Nullable ObjectVersion>locked(commits::committed);
     }
 
     /** The version that has just this content: null if none has. */
     public @Nullable ObjectVersion version() {
-        return this.<@Nullable ObjectVersion>locked(
-                () -> commits.isChanged() ? null : bytes.ground().version());
+        return this.<@Nullable ObjectVersion>locked(() -> commits.isChanged() ? null : commits.committed());
     }
 
     /** Whether a commit would change the object. */
@@ -198,16 +197,17 @@ public final class WrittenFile {
     }
 
     /**
-     * Takes over a range of another object's version without its bytes passing through, if that is worth it, and commits
-     * the file: the store copies whole blocks, what is left at the edges is read and sent.
+     * Has the store copy another object's version into this file, which is empty, and commits the file; no byte passes
+     * through. What is too large for one call comes in several, from front to back.
      *
-     * @param more whether the caller goes on where this ends, so that the commit waits for that, or for the next
+     * @param range of the object and of the file: all of the object, or the first or next of several
+     * @param more whether the caller goes on where this ends, so that the commit waits for that, or for the next commit
      * @return false if nothing was done: the range is to be read and written
      * @throws ObjectStoreException.PreconditionFailed if the object is another by then, and not all of it is cached
      */
-    public boolean copyFrom(ObjectVersion source, long sourceOffset, long offset, long length, boolean more)
+    public boolean copyFrom(ObjectVersion source, ByteRange range, boolean more)
             throws ObjectStoreException, IOException, InterruptedException {
-        return copies.copy(source, sourceOffset, new ByteRange(offset, length), more);
+        return copies.copy(source, range, more);
     }
 
     // ---- making it durable and visible

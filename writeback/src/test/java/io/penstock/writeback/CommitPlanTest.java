@@ -18,7 +18,6 @@ final class CommitPlanTest {
     private static final long MIB = 1L << 20;
     private static final long GIB = 1L << 30;
     private static final ObjectVersion BASE = new ObjectVersion("base", "\"1\"", 5L << 40, Instant.EPOCH);
-    private static final ObjectVersion OTHER = new ObjectVersion("other", "\"2\"", 5L << 40, Instant.EPOCH);
 
     @Test
     void of_nothingChanged_copiesAll() {
@@ -70,12 +69,6 @@ final class CommitPlanTest {
     }
 
     @Test
-    void of_runsOfTwoObjects_areNotJoined() {
-        Run other = new Run(new ByteRange(16 * MIB, 16 * MIB), OTHER, 16 * MIB);
-        assertThat(plan(true, kept(0, 16 * MIB), other)).containsExactly("copy 0+16", "copy 16+16");
-    }
-
-    @Test
     void of_tooManyForTheirNumbers_areMadeLarger() {
         List<Run> runs = new ArrayList<>();
         for (long i = 0; i < 1000; i++) {
@@ -114,8 +107,6 @@ final class CommitPlanTest {
                 for (int i = runIndex; i < runs.size() && runs.get(i).range().offset() < position; i++) {
                     Run from = runs.get(i);
                     assertThat(from.source()).isEqualTo(run.source());
-                    assertThat(from.sourceOffset() - from.range().offset())
-                            .isEqualTo(run.sourceOffset() - run.range().offset());
                 }
             }
         }
@@ -131,19 +122,14 @@ final class CommitPlanTest {
             long blocks = random.nextBoolean() ? random.nextInt(1, 4) : random.nextInt(1, 1 << random.nextInt(1, 12));
             long length = blocks * BLOCK_SIZE - (end && i == 1 ? random.nextInt(BLOCK_SIZE) : 0);
             ByteRange range = new ByteRange(position, length);
-            runs.add(
-                    switch (random.nextInt(4)) {
-                        case 0 -> new Run(range, OTHER, random.nextInt(1, 1 << 30));
-                        case 1 -> new Run(range, BASE, position);
-                        default -> Run.sent(range);
-                    });
+            runs.add(random.nextInt(3) == 0 ? new Run(range, BASE) : Run.sent(range));
             position += length;
         }
         return runs;
     }
 
     private static Run kept(long offset, long length) {
-        return new Run(new ByteRange(offset, length), BASE, offset);
+        return new Run(new ByteRange(offset, length), BASE);
     }
 
     private static Run sent(long offset, long length) {

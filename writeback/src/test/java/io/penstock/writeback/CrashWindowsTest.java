@@ -746,14 +746,14 @@ final class CrashWindowsTest {
     }
 
     @Test
-    void recover_overwritingAndTheJournalOutlivedItsCommit_leavesWhatIsNewer() throws Exception {
+    void recover_theJournalOutlivedItsCommit_leavesWhatIsNewer() throws Exception {
         AtomicBoolean broken = new AtomicBoolean();
         StagingFiles disk = new WatchedFiles(files, (operation, name) -> {
             if (broken.get() && operation == Operation.REMOVE && name.endsWith(StagedFile.JOURNAL)) {
                 throw new IOException("broken");
             }
         });
-        try (TestMount first = new TestMount(store, disk, TestConfig.overwriting(8)).start()) {
+        try (TestMount first = new TestMount(store, disk, TestConfig.withMemory(8)).start()) {
             WrittenFile file = first.writeback.open(bucket.put("a", "base"));
             file.write(0, text("older"));
             file.fsync();
@@ -763,7 +763,7 @@ final class CrashWindowsTest {
         }
         bucket.put("a", "newer");
         CrashingFiles left = files.crash(Seeded.random(7));
-        try (TestMount second = new TestMount(store, left, TestConfig.overwriting(8)).start()) {
+        try (TestMount second = new TestMount(store, left, TestConfig.withMemory(8)).start()) {
             second.writeback.drain();
             assertThat(second.told).containsExactly("given up a");
             assertThat(stored("a")).isEqualTo("newer");
@@ -1102,7 +1102,7 @@ final class CrashWindowsTest {
         CrashAtTheFirstPart copies = new CrashAtTheFirstPart(store);
         try (TestMount first = new TestMount(copies, files, TestConfig.withMemory(8)).start()) {
             WrittenFile file = first.writeback.create("copy", null);
-            assertThat(file.copyFrom(source, 0, 0, LARGE, false)).isTrue();
+            assertThat(file.copyFrom(source, new ByteRange(0, LARGE), false)).isTrue();
             file.release();
             first.assertNothingLeaks();
         }

@@ -93,7 +93,7 @@ final class FakeFile implements FileContent, UploadJournal {
             boolean kept = base != null
                     && block.end() <= base.size()
                     && changed.stream().noneMatch(c -> c.offset() < block.end() && block.offset() < c.end());
-            runs.add(kept ? new Run(block, base, at) : Run.sent(block));
+            runs.add(kept ? new Run(block, base) : Run.sent(block));
         }
         return runs;
     }

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStoreException;
@@ -144,7 +145,7 @@ final class KeptPropertiesTest {
     void commit_copyOfAWholeObject_hasTheSourcesProperties() throws Exception {
         ObjectVersion source = stored("source", 10);
         WrittenFile file = mount.writeback.create("copy.txt", null);
-        assertThat(file.copyFrom(source, 0, 0, 10, false)).isTrue();
+        assertThat(file.copyFrom(source, new ByteRange(0, 10), false)).isTrue();
         assertThat(bucket.properties("copy.txt")).isEqualTo(PROPERTIES);
         file.append(text("more"));
         file.commit();

@@ -38,7 +38,7 @@ record MadeUpFile(@Nullable ObjectVersion base, long keptEnd) implements FileCon
         if (base == null || within.offset() >= keptEnd) {
             return List.of(whole);
         }
-        Run kept = new Run(within, base, within.offset());
+        Run kept = new Run(within, base);
         return keptEnd >= within.end()
                 ? List.of(kept)
                 : List.of(kept.between(within.offset(), keptEnd), whole.between(keptEnd, within.end()));

@@ -1,7 +1,6 @@
 package io.penstock.writeback;
 
 import io.penstock.writeback.WritebackConfig.Close;
-import io.penstock.writeback.WritebackConfig.Conflict;
 import io.penstock.writeback.WritebackConfig.Fsync;
 import io.penstock.writeback.WritebackConfig.PartSizes;
 import java.nio.file.Path;
@@ -14,20 +13,11 @@ final class TestConfig {
         return in(Path.of("unused"), blocks);
     }
 
-    static WritebackConfig overwriting(int blocks) {
-        return of(Path.of("unused"), blocks, Conflict.OVERWRITE);
-    }
-
     static WritebackConfig in(Path staging, int blocks) {
-        return of(staging, blocks, Conflict.KEEP_BOTH);
-    }
-
-    private static WritebackConfig of(Path staging, int blocks, Conflict conflict) {
         return new WritebackConfig(
                 staging,
                 Close.VISIBLE,
                 Fsync.STAGED,
-                conflict,
                 PartSizes.GROWING,
                 5L << 40,
                 new WritebackLimits.Values(4, 4, 4, (long) blocks * Writeback.BLOCK_SIZE, 1L << 30, 8 << 20));

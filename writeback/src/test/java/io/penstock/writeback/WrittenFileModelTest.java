@@ -3,6 +3,7 @@ package io.penstock.writeback;
 import static io.penstock.writeback.Writeback.BLOCK_SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.InMemoryObjectStore;
@@ -174,7 +175,8 @@ final class WrittenFileModelTest {
             file.truncate(0);
             now = new byte[0];
             since.add(now);
-            assertThat(file.copyFrom(source, 0, 0, bytes.length, more)).isTrue();
+            assertThat(file.copyFrom(source, new ByteRange(0, bytes.length), more))
+                    .isTrue();
             put(0, bytes);
         }
 

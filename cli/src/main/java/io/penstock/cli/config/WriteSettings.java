@@ -14,7 +14,6 @@ import io.penstock.objectstore.S3Config.Integrity;
 import io.penstock.objectstore.S3Config.UploadChecksums;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackConfig.Close;
-import io.penstock.writeback.WritebackConfig.Conflict;
 import io.penstock.writeback.WritebackConfig.Fsync;
 import io.penstock.writeback.WritebackConfig.PartSizes;
 import java.net.URI;
@@ -41,15 +40,6 @@ public final class WriteSettings {
                     "When fsync returns: staged, once the content would survive a crash of this machine; visible, once"
                             + " the object is there for everybody.")
             .withDefault("staged");
-
-    public static final Setting<Conflict> CONFLICT = Setting.of(
-                    "write.conflict",
-                    choice(Conflict.class),
-                    "What becomes of a written file whose object somebody else has changed meanwhile: keep-both,"
-                        + " closing it fails (ESTALE) and penstock recover has what was written; overwrite, the last"
-                        + " writer wins, but what an earlier mount has left is kept for penstock recover: it may be"
-                        + " older than what is there.")
-            .withDefault("keep-both");
 
     public static final Setting<Exclusive> EXCLUSIVE = Setting.of(
                     "write.exclusive",
@@ -166,7 +156,7 @@ public final class WriteSettings {
                             : PartSizes.GROWING);
 
     static final Settings.Group WRITING = new Settings.Group(
-            "Writing", List.of(CLOSE, FSYNC, CONFLICT, EXCLUSIVE, MEMORY, STAGING, STAGING_SIZE, WRITEBACK_CACHE));
+            "Writing", List.of(CLOSE, FSYNC, EXCLUSIVE, MEMORY, STAGING, STAGING_SIZE, WRITEBACK_CACHE));
 
     static final Settings.Group UPLOADS = new Settings.Group(
             "Uploads",

@@ -3,6 +3,7 @@ package io.penstock.writeback;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Call;
@@ -20,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Copies from one object to another, and what passes through for them. */
 @Timeout(60)
-final class StoreCopiesTest {
+final class WholeCopyTest {
     private static final int MIB = 1 << 20;
 
     private final InMemoryObjectStore bucket = new InMemoryObjectStore();
@@ -63,7 +64,7 @@ final class StoreCopiesTest {
 
     @Test
     void copyFrom_aWholeObject_isOneCopyByTheStore() throws Exception {
-        assertThat(file.copyFrom(source, 0, 0, bytes.length, false)).isTrue();
+        assertThat(file.copyFrom(source, new ByteRange(0, bytes.length), false)).isTrue();
 
         assertThat(file.isDirty()).isFalse();
         assertThat(store.only(Call.Copy.class)).hasSize(1);
@@ -79,40 +80,21 @@ final class StoreCopiesTest {
     void copyFrom_aSmallObject_isOneCopyByTheStore() throws Exception {
         ObjectVersion small = bucket.put("small", "hello");
 
-        assertThat(file.copyFrom(small, 0, 0, 5, false)).isTrue();
+        assertThat(file.copyFrom(small, new ByteRange(0, 5), false)).isTrue();
 
         assertThat(store.uploadedBytes()).isZero();
         assertThat(stored("target")).asString().isEqualTo("hello");
     }
 
     @Test
-    void copyFrom_aRangeToAnyPlace_uploadsItsEdges() throws Exception {
-        file.write(0, ByteBuffer.wrap(new byte[] {1, 2, 3}));
-
-        assertThat(file.copyFrom(source, MIB + 1, 5 * MIB, 32 * MIB, false)).isTrue();
-
-        byte[] expected = new byte[37 * MIB];
-        expected[0] = 1;
-        expected[1] = 2;
-        expected[2] = 3;
-        System.arraycopy(bytes, MIB + 1, expected, 5 * MIB, 32 * MIB);
-        assertThat(stored("target")).isEqualTo(expected);
-        assertThat(read(file)).isEqualTo(expected);
-        assertThat(store.uploadedBytes())
-                .as("up to the first block that is all copied")
-                .isEqualTo(8 * MIB);
-        assertThat(store.only(Call.CopyPart.class)).isNotEmpty();
-    }
-
-    @Test
     void copyFrom_goesOn_commitsOnceItIsDone() throws Exception {
         int half = 17 * MIB + 5;
-        assertThat(file.copyFrom(source, 0, 0, half, true)).isTrue();
+        assertThat(file.copyFrom(source, new ByteRange(0, half), true)).isTrue();
         assertThat(file.size()).isEqualTo(half);
         assertThat(read(file)).isEqualTo(Arrays.copyOf(bytes, half));
         assertThat(store.writes()).isEmpty();
 
-        assertThat(file.copyFrom(source, half, half, bytes.length - half, false))
+        assertThat(file.copyFrom(source, new ByteRange(half, bytes.length - half), false))
                 .isTrue();
 
         assertThat(store.uploadedBytes()).isZero();
@@ -121,7 +103,7 @@ final class StoreCopiesTest {
 
     @Test
     void fsync_whileItGoesOn_commits() throws Exception {
-        file.copyFrom(source, 0, 0, 20 * MIB, true);
+        file.copyFrom(source, new ByteRange(0, 20 * MIB), true);
 
         file.fsync();
 
@@ -131,7 +113,7 @@ final class StoreCopiesTest {
 
     @Test
     void write_whileItGoesOn_isOverTheCopy() throws Exception {
-        file.copyFrom(source, 0, 0, 24 * MIB, true);
+        file.copyFrom(source, new ByteRange(0, 24 * MIB), true);
         byte[] expected = Arrays.copyOf(bytes, 24 * MIB);
         file.write(9 * MIB, ByteBuffer.wrap(new byte[] {1, 2, 3}));
         expected[9 * MIB] = 1;
@@ -154,7 +136,7 @@ final class StoreCopiesTest {
     void copyFrom_storeCannotCopy_readsAndWrites() throws Exception {
         faults.always(call -> call instanceof Call.Copy, Fault.fail(ObjectStoreException.AccessDenied::new));
 
-        assertThat(file.copyFrom(source, 0, 0, bytes.length, false)).isTrue();
+        assertThat(file.copyFrom(source, new ByteRange(0, bytes.length), false)).isTrue();
 
         assertThat(read(file)).isEqualTo(bytes);
         file.commit();
@@ -166,7 +148,7 @@ final class StoreCopiesTest {
     void copyFrom_targetChangedMeanwhile_readsAndWritesAndFailsAtTheCommit() throws Exception {
         bucket.put("target", "of somebody else");
 
-        assertThat(file.copyFrom(source, 0, 0, bytes.length, false)).isTrue();
+        assertThat(file.copyFrom(source, new ByteRange(0, bytes.length), false)).isTrue();
 
         assertThat(read(file)).isEqualTo(bytes);
         assertThatThrownBy(file::commit).isInstanceOf(ObjectStoreException.PreconditionFailed.class);
@@ -178,7 +160,7 @@ final class StoreCopiesTest {
     void copyFrom_sourceChangedMeanwhile_failsAndCopiesNothing() throws Exception {
         bucket.put("source", "new");
 
-        assertThatThrownBy(() -> file.copyFrom(source, 0, 0, bytes.length, false))
+        assertThatThrownBy(() -> file.copyFrom(source, new ByteRange(0, bytes.length), false))
                 .isInstanceOf(ObjectStoreException.PreconditionFailed.class);
 
         assertThat(file.size()).isZero();
@@ -188,21 +170,40 @@ final class StoreCopiesTest {
     }
 
     @Test
-    void copyFrom_oneAfterTheOther_doesNotCopyAllOfItEachTime() throws Exception {
-        long third = 16 * MIB;
-        assertThat(file.copyFrom(source, 1, 0, third, false)).isTrue();
-        assertThat(file.copyFrom(source, 1, third, third, false)).isTrue();
-
-        assertThat(file.copyFrom(source, 1, 2 * third, third, false))
-                .as("less than what lies below")
+    void copyFrom_notAllOfIt_isReadAndWritten() throws Exception {
+        assertThat(file.copyFrom(source, new ByteRange(0, 20 * MIB), false)).isFalse();
+        assertThat(file.copyFrom(source, new ByteRange(4 * MIB, 20 * MIB), true))
                 .isFalse();
-        assertThat(file.size()).isEqualTo(2 * third);
+
+        file.write(0, ByteBuffer.wrap(new byte[] {7}));
+
+        assertThat(file.copyFrom(source, new ByteRange(0, bytes.length), false)).isFalse();
+        file.commit();
+        assertThat(stored("target")).containsExactly(7);
+    }
+
+    @Test
+    void copyFrom_storeCannotCopyTheLastOfSeveral_readsAndWritesAll() throws Exception {
+        int half = 16 * MIB;
+        file.copyFrom(source, new ByteRange(0, half), true);
+        faults.always(call -> call instanceof Call.Copy, Fault.fail(ObjectStoreException.AccessDenied::new));
+
+        assertThat(file.copyFrom(source, new ByteRange(half, bytes.length - half), false))
+                .isTrue();
+
+        assertThat(read(file)).isEqualTo(bytes);
+        file.truncate(MIB);
+        assertThat(file.copyFrom(source, new ByteRange(MIB, MIB), true))
+                .as("its bytes are the file's own by now")
+                .isFalse();
+        file.commit();
+        assertThat(stored("target")).isEqualTo(Arrays.copyOf(bytes, MIB));
     }
 
     @Test
     void copyFrom_toAFileWithoutAName_isNotForTheStore() throws Exception {
         file.unlink();
 
-        assertThat(file.copyFrom(source, 0, 0, bytes.length, false)).isFalse();
+        assertThat(file.copyFrom(source, new ByteRange(0, bytes.length), false)).isFalse();
     }
 }

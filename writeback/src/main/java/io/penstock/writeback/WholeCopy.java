@@ -1,0 +1,158 @@
+package io.penstock.writeback;
+
+import static io.penstock.cache.PageCache.PAGE_SIZE;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectStoreException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Copies a whole object into an empty file without its bytes passing through: the object's version becomes the file's base
+ * version, and the commit has the store copy it. Until then the file stands and falls with the other object, so it is
+ * committed at once. If that fails for any reason, the bytes are read and written after all. Safe for use by any number of
+ * threads.
+ */
+final class WholeCopy {
+    private static final Logger log = LoggerFactory.getLogger(WholeCopy.class);
+
+    private final FileCommits commits;
+    private final LiveContent bytes;
+    private final ReentrantLock lock;
+
+    WholeCopy(FileCommits commits) {
+        this.commits = commits;
+        this.bytes = commits.bytes();
+        this.lock = bytes.lock();
+    }
+
+    /**
+     * Takes over a range of another object: its first bytes, or those that follow the last such range.
+     *
+     * @param range of the object and of the file
+     * @param more whether the caller goes on behind the range, so that the commit can wait for that
+     * @return false if the range is to be read and written instead
+     * @throws ObjectStoreException.PreconditionFailed if the object is another by then and not all of it is cached; nothing
+     *     is copied
+     */
+    boolean copy(ObjectVersion source, ByteRange range, boolean more)
+            throws ObjectStoreException, IOException, InterruptedException {
+        Upload replaced;
+        lock.lockInterruptibly();
+        try {
+            commits.awaitNoCommit();
+            if (!isFor(source, range, more)) {
+                return false;
+            }
+            replaced = commits.takeOver(source, range);
+        } finally {
+            lock.unlock();
+        }
+        if (replaced != null) {
+            replaced.abandon();
+        }
+        if (!more) {
+            boolean copied = false;
+            try {
+                commit(source);
+                copied = true;
+            } finally {
+                if (!copied) {
+                    undo(range);
+                }
+            }
+        }
+        return true;
+    }
+
+    private boolean isFor(ObjectVersion source, ByteRange range, boolean more) {
+        Content content = bytes.content();
+        if (commits.isUnlinked() || source.key().equals(commits.key())) {
+            return false;
+        }
+        boolean begins = content.size() == 0 && range.offset() == 0 && (more || range.length() == source.size());
+        return begins || (source.equals(bytes.ground().version()) && content.isAllBase(range.offset()));
+    }
+
+    /** The range is behind the file's end again, unless more was written there. */
+    private void undo(ByteRange range) {
+        lock.lock();
+        try {
+            commits.changes(range); // parts that were copied are not to be used
+            if (bytes.content().size() == range.end()) {
+                bytes.content().resize(range.offset());
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void commit(ObjectVersion source) throws ObjectStoreException, IOException, InterruptedException {
+        try {
+            commits.commit();
+            if (hasName()) {
+                return;
+            }
+        } catch (ObjectStoreException | IOException e) {
+            log.info("The store could not copy '{}': it is read and written. {}", source.key(), e.getMessage());
+        }
+        materialise();
+    }
+
+    /** A file without a name is not committed any more. */
+    private boolean hasName() {
+        lock.lock();
+        try {
+            return !commits.isUnlinked();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Reads the bytes that are still the other object's, and writes them. Does nothing if there are none.
+     *
+     * @throws ObjectStoreException.PreconditionFailed if the other object has changed and is not cached
+     */
+    void materialise() throws ObjectStoreException, IOException, InterruptedException {
+        ByteBuffer buffer = ByteBuffer.allocate(PAGE_SIZE);
+        for (ByteRange range = next(); range != null; range = next()) {
+            buffer.clear().limit(Math.toIntExact(range.length()));
+            bytes.reads().read(null, range.offset(), buffer);
+            bytes.replaceBase(range, buffer.flip());
+        }
+        lock.lock();
+        try {
+            commits.materialised();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The first range, within one page, whose bytes are still the other object's; null if there is none. */
+    private @Nullable ByteRange next() {
+        lock.lock();
+        try {
+            if (!commits.isCopied()) {
+                return null;
+            }
+            Content content = bytes.content();
+            for (long start = 0; start < content.baseEnd(); ) {
+                long pageEnd = Math.min(content.baseEnd(), (start / PAGE_SIZE + 1) * PAGE_SIZE);
+                Segment segment = content.at(start, pageEnd);
+                if (segment.source() == Segment.Source.BASE) {
+                    return new ByteRange(start, segment.end() - start);
+                }
+                start = segment.end();
+            }
+            return null;
+        } finally {
+            lock.unlock();
+        }
+    }
+}
