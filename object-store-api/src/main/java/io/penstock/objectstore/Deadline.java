@@ -72,6 +72,19 @@ public final class Deadline {
         since = System.nanoTime();
     }
 
+    /** A caller waits for the same until another deadline: this is over when that is, or later. */
+    public void extendTo(Deadline other) {
+        long begins = other.since;
+        if (begins - since > 0) {
+            since = begins;
+        }
+    }
+
+    /** What a caller is told that has waited until this was over. */
+    public ObjectStoreException.Unavailable overdue(String what) {
+        return new ObjectStoreException.Unavailable(what + explanation(), null);
+    }
+
     /** Whether no further attempt may begin. */
     public boolean isOver() {
         return leftNanos() <= 0;

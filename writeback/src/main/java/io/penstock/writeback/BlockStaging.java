@@ -15,12 +15,12 @@ import org.jspecify.annotations.Nullable;
 /** Brings blocks of one file from memory to its staging file. Safe for use by any number of threads. */
 final class BlockStaging {
     private final LiveContent live;
-    private final Shared shared;
+    private final MountContext context;
     private final ReentrantLock lock;
 
-    BlockStaging(LiveContent live, Shared shared) {
+    BlockStaging(LiveContent live, MountContext context) {
         this.live = live;
-        this.shared = shared;
+        this.context = context;
         this.lock = live.lock();
     }
 
@@ -58,7 +58,7 @@ final class BlockStaging {
             if (!block.isUnstaged() || !isPartOfTheFile(block)) {
                 return true;
             }
-            if (!mayBeStaged(block) || !shared.staging().isUsable()) {
+            if (!mayBeStaged(block) || !context.staging().isUsable()) {
                 return false;
             }
             live.startOver();
@@ -122,7 +122,7 @@ final class BlockStaging {
         }
         List<Future<Boolean>> staged = new ArrayList<>();
         for (Block block : blocks) {
-            staged.add(shared.reclaim().staged(() -> stage(block, still)));
+            staged.add(context.reclaim().staged(() -> stage(block, still)));
         }
         for (Future<Boolean> one : staged) {
             try {
@@ -156,12 +156,12 @@ final class BlockStaging {
         }
     }
 
-    /** Gives up a block's memory, after it was staged if need be and allowed. False if none was given up. */
-    boolean giveUp(long index, boolean staging) {
+    /** Evicts a block from memory, after staging it if need be and allowed. False if no memory was given up. */
+    boolean evict(long index, boolean afterStaging) {
         boolean some = false;
         for (Block block : blocksAt(index)) {
             try {
-                if (staging && !stage(block)) {
+                if (afterStaging && !stage(block)) {
                     continue;
                 }
             } catch (IOException e) {
@@ -178,10 +178,10 @@ final class BlockStaging {
     }
 
     /** Whether the memory is of no block of the file any more: it is free once a body has been read, by itself. */
-    boolean isLeaving(Piece piece) {
+    boolean isLeaving(long index, Piece piece) {
         lock.lock();
         try {
-            return blocksAt(piece.block()).stream().noneMatch(block -> piece.equals(block.piece()));
+            return blocksAt(index).stream().noneMatch(block -> piece.equals(block.piece()));
         } finally {
             lock.unlock();
         }

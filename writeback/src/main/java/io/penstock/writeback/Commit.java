@@ -12,47 +12,74 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One commit of one file, on a thread of its own, so that who waits for it may be interrupted and it goes on. */
-final class Commit implements Runnable {
+/**
+ * One commit of one file, on a thread of its own, so that it goes on when a caller that waits for it is interrupted.
+ *
+ * <pre>
+ *   PREPARING ──▶ DECIDING ──▶ ENDED
+ *    ▲     │         │
+ *    │     └──failed─┤ nobody waits: tried again
+ *    └── PAUSING ◀───┘
+ * </pre>
+ */
+final class Commit implements Background.Task {
     private static final Logger log = LoggerFactory.getLogger(Commit.class);
 
     private final FileCommits file;
+    private final MountContext context;
+    private final InDoubt inDoubt;
     private final Upload upload;
     private final long uploadedBefore;
     private final StillContent content;
     private final long changes;
     private final WriteCondition condition;
 
-    /** Nobody waits for it: what may be over in a while is tried again. */
-    private volatile boolean behind;
-
     /** Of the attempt that runs, or ran last. */
     private volatile Deadline deadline;
 
-    /** What makes the object is not all known here: an earlier run has sent what was staged, or more. */
-    private boolean perhapsMore; // of the thread that runs
+    private volatile Mode mode;
 
-    private @Nullable Thread thread; // guarded by this
-    private boolean cancelled; // guarded by this
+    // All that follows is guarded by this.
 
-    /** What it does, in this order but for attempts that are repeated. */
+    private @Nullable Thread thread;
+    private Order order = Order.GO_ON;
+    private Step step = Step.PREPARING;
+    private long stepBegan = System.nanoTime();
+    private Pace pace;
+
+    /** What a failure that may pass means. */
+    enum Mode {
+        /** Nobody waits: the commit is tried again. */
+        BEHIND,
+        /** A caller waits, and is told. */
+        AWAITED
+    }
+
     private enum Step {
         /** Brings the store what it needs to decide. */
         PREPARING,
         /** Waits until it tries again. */
         PAUSING,
-        /** The request is under way that makes it visible. */
+        /** The request is under way that makes the content visible. It is never cancelled: nobody would know its outcome. */
         DECIDING,
         ENDED
     }
 
-    private Step step = Step.PREPARING; // guarded by this
-    private long stepBegan = System.nanoTime(); // guarded by this
+    /** What the file wants of the commit; only ever more. */
+    private enum Order {
+        GO_ON,
+        /** End as soon as the outcome is known. */
+        END,
+        /** The same, and the file goes on without waiting for that: it is committed again whatever the outcome is. */
+        LEAVE
+    }
 
-    /** The file goes on without it: whatever comes of it, what there is by then is to be committed. Guarded by this. */
-    private boolean left;
-
-    private Pace pace; // guarded by this
+    /**
+     * The object is what the commit was to make it.
+     *
+     * @param isContent whether it has just the commit's content; an earlier run may have sent more
+     */
+    private record Made(ObjectVersion version, boolean isContent) {}
 
     /**
      * @param changes how many changes the content has
@@ -60,20 +87,24 @@ final class Commit implements Runnable {
      */
     Commit(
             FileCommits file,
+            MountContext context,
+            InDoubt inDoubt,
             Upload upload,
             StillContent content,
             long changes,
             WriteCondition condition,
-            boolean behind,
+            Mode mode,
             Pace pace,
             Deadline deadline) {
         this.file = file;
+        this.context = context;
+        this.inDoubt = inDoubt;
         this.upload = upload;
         this.uploadedBefore = upload.uploadedBytes();
         this.content = content;
         this.changes = changes;
         this.condition = condition;
-        this.behind = behind;
+        this.mode = mode;
         this.pace = pace;
         this.deadline = deadline;
     }
@@ -86,20 +117,20 @@ final class Commit implements Runnable {
         return changes;
     }
 
-    /** Bytes of what it commits. */
+    /** Bytes of the content. */
     long size() {
         return content.size();
     }
 
     boolean isBehind() {
-        return behind;
+        return mode == Mode.BEHIND;
     }
 
-    /** Somebody waits for it now: it fails rather than being tried again. */
-    synchronized void awaited() {
-        if (behind) {
-            behind = false;
-            deadline.restart(); // who waits from now on waits for all of it
+    /** A caller waits for it now, until this deadline: it fails rather than being tried again. */
+    synchronized void awaited(Deadline until) {
+        if (mode == Mode.BEHIND) {
+            mode = Mode.AWAITED;
+            deadline.extendTo(until);
         }
         notifyAll();
     }
@@ -110,80 +141,83 @@ final class Commit implements Runnable {
         try {
             begin();
             pause();
-            if (behind) {
+            if (mode == Mode.BEHIND) {
                 deadline.restart();
             }
-            ObjectVersion version = commitOrAskWhy();
-            if (finish()) { // an interrupt from now on would only close the files that it finds in use
-                if (!perhapsMore) {
-                    file.shared().pages().keep(version, content);
+            Made made = commitOrAskWhy();
+            if (finish() == Order.LEAVE) {
+                file.succeededLeft(this, made.version);
+            } else { // an interrupt from now on would only close the files that it finds in use
+                if (made.isContent) {
+                    context.pages().keep(made.version, content);
                 }
-                file.succeeded(this, version);
-            } else {
-                file.succeededLeft(this, version);
+                file.succeeded(this, made.version);
             }
         } catch (InterruptedException e) {
             failure = new IOException("'" + content.key() + "' is not committed: the mount ends", e);
         } catch (Exception e) {
             failure = e;
-        } catch (Error e) { // who waits for it would wait for ever
+        } catch (Error e) { // callers that wait for it would wait for ever
             log.error("Unforeseen while '{}' was committed", content.key(), e);
             failure = new IOException("'" + content.key() + "' is not committed: " + e, e);
         } finally {
-            boolean _ = finish();
+            Order _ = finish();
         }
         file.ended(this, failure);
     }
 
-    private ObjectVersion commitOrAskWhy() throws ObjectStoreException, IOException, InterruptedException {
+    private Made commitOrAskWhy() throws ObjectStoreException, IOException, InterruptedException {
         try {
             return commit();
         } catch (ObjectStoreException e) {
             if (outlook(e) == Outlook.FINAL) {
-                file.unheard().ask(content.key(), condition);
+                inDoubt.askWhy(content.key(), condition);
             }
             throw e;
         }
     }
 
-    private ObjectVersion commit() throws ObjectStoreException, IOException, InterruptedException {
+    private Made commit() throws ObjectStoreException, IOException, InterruptedException {
         while (true) {
             try {
                 return deadline.call(this::commitOnce);
             } catch (ObjectStoreException e) {
-                if (!behind || outlook(e) != Outlook.PASSES) {
+                if (mode == Mode.AWAITED || outlook(e) != Outlook.PASSES) {
                     throw e;
                 }
                 begin();
                 long seconds = TimeUnit.NANOSECONDS.toSeconds(fail());
                 log.warn("'{}' cannot be committed now: {}. Again in {} s.", content.key(), e.getMessage(), seconds);
                 pause();
-                deadline = file.shared().deadlineBehind();
+                deadline = context.retries().forWriting();
             }
         }
     }
 
-    private ObjectVersion commitOnce() throws ObjectStoreException, IOException, InterruptedException {
-        boolean perhapsVisible = file.unheard().isPerhapsVisible();
+    private Made commitOnce() throws ObjectStoreException, IOException, InterruptedException {
+        boolean perhapsVisible = inDoubt.isAny();
         try {
-            ObjectVersion earlier = file.unheard().isRecovered() ? earlierCommit() : null;
-            if (earlier == null) {
-                earlier = unheard();
-            }
-            return earlier == null ? send() : earlier;
+            Made earlier = inDoubt.isRecovered() ? earlierCommit() : null;
+            return earlier == null ? landedOr(null) : earlier;
         } catch (ObjectStoreException.PreconditionFailed e) {
             if (isLeft()) {
-                throw e; // its content is no more: the next one finds out
+                throw e; // its content is no more: the next commit finds out
             }
-            ObjectVersion earlier = perhapsVisible ? earlierCommit() : null;
-            if (earlier == null) {
-                earlier = unheard();
-            }
-            if (earlier == null) {
-                throw e;
-            }
-            return earlier;
+            Made earlier = perhapsVisible ? earlierCommit() : null;
+            return earlier == null ? landedOr(e) : earlier;
         }
+    }
+
+    /** What a request in doubt has made of the object; if none has, the commit is sent, or has failed for this reason. */
+    private Made landedOr(ObjectStoreException.@Nullable PreconditionFailed failure)
+            throws ObjectStoreException, IOException, InterruptedException {
+        Made landed = landed();
+        if (landed != null) {
+            return landed;
+        } else if (failure != null) {
+            throw failure;
+        }
+        return new Made(send(), true);
     }
 
     private ObjectVersion send() throws ObjectStoreException, IOException, InterruptedException {
@@ -191,7 +225,7 @@ final class Commit implements Runnable {
             return upload.commit(content.size(), condition, this::decide);
         } catch (IOException e) {
             if (e.getCause() instanceof ObjectStoreException cause) {
-                throw cause; // of a body, part of which is in the version beneath
+                throw cause; // of a body, part of which is in the base version
             }
             throw e;
         }
@@ -225,43 +259,40 @@ final class Commit implements Runnable {
     }
 
     /**
-     * What an earlier request, of this run or of one before, has made of the object unheard, so that there is nothing left
-     * to do: null if there is no such thing.
+     * The object, if a request of this run or of an earlier one, whose response was lost, has made it this content; null if
+     * none has.
      */
-    private @Nullable ObjectVersion earlierCommit() throws ObjectStoreException, IOException, InterruptedException {
-        ObjectVersion there = file.shared().earlierCommit(content);
-        if (there != null) {
-            log.info("'{}' was committed already, by a request whose answer was lost", content.key());
-            upload.abandon();
+    private @Nullable Made earlierCommit() throws ObjectStoreException, IOException, InterruptedException {
+        ObjectVersion found = context.lookup().earlierCommit(content);
+        if (found == null) {
+            return null;
         }
-        return there;
+        log.info("'{}' was committed already, by a request whose response was lost", content.key());
+        upload.abandon();
+        return new Made(found, true);
     }
 
     /**
-     * The object, if a request whose answer was lost has made it just what this commits: null if none has. If one has made
-     * it what the file was before, the file goes on over that, and this ends.
+     * The object, if a request in doubt has made it this content; null if none has. If one has made it an earlier content of
+     * the file, the file goes on over that version, and this commit ends.
      */
-    private @Nullable ObjectVersion unheard() throws ObjectStoreException, IOException, InterruptedException {
-        UnheardAnswers.Landed landed = file.unheard().landed(content.key(), condition);
+    private @Nullable Made landed() throws ObjectStoreException, IOException, InterruptedException {
+        InDoubt.Landed landed = inDoubt.landed(content.key(), condition);
         boolean same = landed != null && landed.changes() == changes;
         if (landed == null || (landed.more() && !same && content.content().baseEnd() > 0)) {
-            return null; // or what was not changed here is not there any more: a conflict like with somebody else
+            return null; // or bytes that were not changed here are gone: a conflict like with somebody else
         }
         upload.abandon();
         if (same) {
-            perhapsMore = file.unheard().isRecovered();
-            return landed.version();
+            return new Made(landed.version(), !inDoubt.isRecovered());
         }
-        synchronized (this) {
-            cancelled = true;
-            left = true;
-        }
+        order(Order.LEAVE);
         file.landed(landed.version());
         throw new InterruptedException();
     }
 
     private synchronized void begin() throws InterruptedException {
-        if (cancelled) {
+        if (order != Order.GO_ON) {
             throw new InterruptedException();
         }
         thread = Thread.currentThread();
@@ -283,16 +314,16 @@ final class Commit implements Runnable {
         return pause;
     }
 
-    /** Waits until the next attempt is due, or somebody waits for this. */
+    /** Waits until the next attempt is due, or a caller waits for this commit. */
     private void pause() throws InterruptedException {
         if (nanosToPause() > 0) {
             enter(Step.PAUSING);
             file.pausing();
-            awaitPause();
         }
+        awaitAttempt();
     }
 
-    private synchronized void awaitPause() throws InterruptedException {
+    private synchronized void awaitAttempt() throws InterruptedException {
         for (long rest = nanosToPause(); rest > 0; rest = nanosToPause()) {
             wait(TimeUnit.NANOSECONDS.toMillis(rest) + 1);
         }
@@ -300,10 +331,10 @@ final class Commit implements Runnable {
     }
 
     private synchronized long nanosToPause() {
-        return behind ? pace.notBefore() - System.nanoTime() : 0;
+        return mode == Mode.BEHIND ? pace.notBefore() - System.nanoTime() : 0;
     }
 
-    /** Of the next, after this has failed or was left. */
+    /** Of the commit that follows this one, which has failed or was left. */
     synchronized Pace nextPace() {
         return pace.afterAFailure();
     }
@@ -322,28 +353,30 @@ final class Commit implements Runnable {
         stepBegan = System.nanoTime();
     }
 
-    /** @return whether the file still waits for it */
-    private synchronized boolean finish() {
+    /** @return what the file wanted until now; it wants nothing else any more */
+    private synchronized Order finish() {
         thread = null;
         step = Step.ENDED;
         Thread.interrupted(); // a late cancellation
-        return !left;
+        return order;
     }
 
     /**
-     * How long whoever wants the file staged should wait for this: 0 once it is to be {@linkplain #leave left}. With the
-     * file's lock held.
+     * How long a caller that wants the file staged should wait for this: 0 once it is to be {@linkplain #leave left}. With
+     * the file's lock held.
+     *
+     * @param patience with what can be ended; nanoseconds
      */
     synchronized long nanosToWait(long patience) {
-        if (left) {
+        if (order == Order.LEAVE) {
             return Long.MAX_VALUE; // it ends at once
         }
         long passed = System.nanoTime() - stepBegan;
         return switch (step) {
             case PREPARING -> Math.max(0, patience - passed);
             case PAUSING -> 0;
-            case DECIDING -> Math.max(0, file.shared().pacing().patience() - passed);
-            case ENDED -> Long.MAX_VALUE; // what is left is done here
+            case DECIDING -> Math.max(0, context.pacing().patience() - passed);
+            case ENDED -> Long.MAX_VALUE; // the rest is done here
         };
     }
 
@@ -353,26 +386,37 @@ final class Commit implements Runnable {
      * @return whether that is under way
      */
     synchronized boolean leave() {
-        left = true;
-        withdraw();
+        order(Order.LEAVE);
         return step == Step.DECIDING;
     }
 
-    /** Whether what there is by now is to be committed when this has ended, whatever came of it. */
+    /** Whether the file is to be committed again once this has ended, whatever came of it. */
     synchronized boolean isLeft() {
-        return left;
+        return order == Order.LEAVE;
     }
 
-    /** Ends it, but not the request that decides, whose outcome nobody would know: that still ends one way or the other. */
+    /** Ends it, but not the request that decides, which ends one way or the other. */
     synchronized void withdraw() {
-        cancelled = true;
+        order(Order.END);
+    }
+
+    private synchronized void order(Order wanted) {
+        if (wanted.compareTo(order) > 0) {
+            order = wanted;
+        }
         if (step != Step.DECIDING) {
-            cancel();
+            interrupt();
         }
     }
 
-    synchronized void cancel() {
-        cancelled = true;
+    /** The mount ends: the request that decides is interrupted, too. */
+    @Override
+    public synchronized void cancel() {
+        order(Order.END);
+        interrupt();
+    }
+
+    private void interrupt() {
         if (thread != null) {
             thread.interrupt();
         }

@@ -16,6 +16,7 @@ final class FileSync {
 
     private final FileCommits file;
     private final LiveContent bytes;
+    private final StagingTurn turn;
 
     /** One at a time, in the order of their records. Held across I/O and while waiting; taken before the file's. */
     private final ReentrantLock syncs = new ReentrantLock(true);
@@ -23,27 +24,30 @@ final class FileSync {
     /** Changes that are durable in staging, or committed. Guarded by the file's lock. */
     private long durableChanges;
 
-    /** The journal, if there is one, has an old name. Guarded by the file's lock. */
-    private boolean renamed;
+    /** What the journal says the file is, as far as it was written here; null if it says nothing yet. Guarded likewise. */
+    private JournalRecord.@Nullable Opened said;
 
     FileSync(FileCommits file) {
         this.file = file;
         this.bytes = file.bytes();
+        this.turn = new StagingTurn(file);
     }
 
     /** With the file's lock held, as the next. */
+    void checkInvariants() {
+        if (durableChanges > file.state().changes()) {
+            throw new IllegalStateException(durableChanges + " changes are durable: " + file.state());
+        }
+    }
+
     void committed(long changes) {
         durableChanges = Math.max(durableChanges, changes);
     }
 
-    /** What is durable lies over another version: that has to be said with the next. */
-    void movedOnto() {
-        renamed = true;
-    }
-
-    /** It is what an earlier run made durable. */
+    /** An earlier run made durable what the file is now. */
     void found() {
-        durableChanges = file.changes();
+        durableChanges = file.state().changes();
+        said = file.object().identity();
     }
 
     /**
@@ -55,21 +59,21 @@ final class FileSync {
         bytes.lock().lock();
         try {
             file.awaited();
-            older = durableChanges > file.committedChanges() && durableChanges < file.changes();
+            older = durableChanges > file.state().committed()
+                    && durableChanges < file.state().changes();
         } finally {
             bytes.lock().unlock();
         }
         if (older && !staged()) {
             log.debug(
                     "What is staged of '{}' stays older than what is committed",
-                    file.lockedIdentity().key());
+                    file.object().lockedIdentity().key());
         }
     }
 
-    /** What is durable is so under another name: it has to be said again. */
+    /** What is durable is so under another name: it has to be said again. With the file's lock held. */
     void moved() {
         durableChanges = -1;
-        renamed = true;
     }
 
     /**
@@ -94,16 +98,16 @@ final class FileSync {
                     if (reporting) {
                         file.error().report();
                     }
-                    wanted = file.changes();
+                    wanted = file.state().changes();
                     bytes.content().noteSize();
-                    if (file.isUnlinked() || durableChanges >= wanted) {
+                    if (!file.state().hasName() || durableChanges >= wanted) {
                         return true;
                     }
-                    if (file.isCopied()) {
+                    if (file.object().isCopied()) {
                         return false; // a crash must not leave it at the mercy of what it is copied from
                     }
-                    if (file.isInTheWay()) {
-                        file.makeWay();
+                    if (turn.isToCome()) {
+                        turn.await();
                         continue;
                     }
                     ground = bytes.ground().use(); // so that nothing is closed while it is written
@@ -121,14 +125,14 @@ final class FileSync {
                 }
             }
         } finally {
-            file.wayTaken();
+            turn.end();
             syncs.unlock();
         }
     }
 
     /** Null if it has to be tried again; false if it cannot be made durable here. */
     private @Nullable Boolean attempt(Ground ground, long wanted) throws InterruptedException {
-        if (!file.shared().staging().isUsable() || ground.staged().isSuspect()) {
+        if (!file.context().staging().isUsable() || ground.staged().isSuspect()) {
             return false;
         }
         try {
@@ -139,7 +143,8 @@ final class FileSync {
                 return null;
             }
         } catch (IOException e) {
-            log.debug("'{}' cannot be staged now", file.lockedIdentity().key(), e);
+            log.debug(
+                    "'{}' cannot be staged now", file.object().lockedIdentity().key(), e);
         }
         return isCurrent(ground) ? Boolean.FALSE : null;
     }
@@ -148,7 +153,7 @@ final class FileSync {
     private boolean isCurrent(Ground ground) {
         bytes.lock().lock();
         try {
-            return bytes.ground() == ground && !file.isUnlinked();
+            return bytes.ground() == ground && file.state().hasName();
         } finally {
             bytes.lock().unlock();
         }
@@ -171,26 +176,28 @@ final class FileSync {
 
     /** False if a commit or another name came in between. */
     private boolean write(Ground ground, long wanted) throws IOException {
-        FileJournal journal = new FileJournal(ground.staged(), file::lockedIdentity);
+        FileJournal journal = new FileJournal(ground.staged(), file.object()::lockedIdentity);
         List<JournalRecord> records = new ArrayList<>();
         List<JournalRecord.Sent> sent;
         Content content;
         Content.Removals removed;
-        boolean named;
+        JournalRecord.Opened identity;
         bytes.lock().lock();
         try {
             content = bytes.content();
-            if (bytes.ground() != ground || bytes.frozen() != null || file.isUnlinked() || file.isCopied()) {
+            if (bytes.ground() != ground
+                    || bytes.frozen() != null
+                    || !file.state().hasName()
+                    || file.object().isCopied()) {
                 return false;
             }
-            named = renamed;
-            if (named) {
-                records.add(file.identity());
-                renamed = false;
+            identity = file.object().identity();
+            if (!identity.equals(said)) {
+                records.add(identity);
             }
             removed = content.takeSinceJournal();
             records.addAll(ground.staged().speakOf(ground.data()));
-            sent = file.unheard().doubts();
+            sent = file.inDoubt().sent();
             records.addAll(sent);
             records.add(written(removed));
         } finally {
@@ -202,10 +209,10 @@ final class FileSync {
             durable = true;
         } finally {
             if (!durable) {
-                putBack(ground, removed, named);
+                putBack(ground, removed);
             }
         }
-        if (!madeDurable(ground, wanted, sent)) {
+        if (!madeDurable(ground, wanted, identity, sent)) {
             return false;
         }
         ground.staged().spoken(ground.data());
@@ -214,11 +221,10 @@ final class FileSync {
     }
 
     /** What could not be journalled is to be the next time, unless the file is committed by now: it would hide that. */
-    private void putBack(Ground ground, Content.Removals removed, boolean named) {
+    private void putBack(Ground ground, Content.Removals removed) {
         bytes.lock().lock();
         try {
             if (bytes.ground().staged() == ground.staged()) {
-                renamed |= named;
                 bytes.content().putBack(removed);
                 bytes.content().blocks().forEach(block -> block.setJournalled(false)); // forks of those it was of, too
             }
@@ -227,12 +233,16 @@ final class FileSync {
         }
     }
 
-    private boolean madeDurable(Ground ground, long wanted, List<JournalRecord.Sent> sent) {
+    private boolean madeDurable(
+            Ground ground, long wanted, JournalRecord.Opened identity, List<JournalRecord.Sent> sent) {
         bytes.lock().lock();
         try {
+            if (bytes.ground().staged() == ground.staged()) {
+                said = identity;
+            }
             if (bytes.ground() != ground
-                    || renamed
-                    || !sent.containsAll(file.unheard().doubts())) {
+                    || !file.object().identity().equals(identity)
+                    || !sent.containsAll(file.inDoubt().sent())) {
                 return false;
             }
             durableChanges = Math.max(durableChanges, wanted);
@@ -259,7 +269,7 @@ final class FileSync {
                 size,
                 content.baseEnd(),
                 removed.cut(),
-                file.modified(),
+                file.state().modified(),
                 removed.zeroed().toList(),
                 data);
     }
@@ -274,8 +284,8 @@ final class FileSync {
         List<JournalRecord> records = new ArrayList<>();
         bytes.lock().lock();
         try {
-            records.add(file.identity());
-            records.addAll(file.unheard().doubts());
+            records.add(file.object().identity());
+            records.addAll(file.inDoubt().sent());
         } finally {
             bytes.lock().unlock();
         }
@@ -285,7 +295,7 @@ final class FileSync {
     private void amend(List<? extends JournalRecord> entries) {
         syncs.lock();
         try {
-            file.lockedJournal().amend(entries);
+            file.object().lockedJournal().amend(entries);
         } finally {
             syncs.unlock();
         }
@@ -298,20 +308,20 @@ final class FileSync {
             if (stagedFor(reason)) {
                 log.error(
                         "'{}' could not be committed: {}. What was written is kept in {}: see 'penstock recover'.",
-                        file.lockedIdentity().key(),
+                        file.object().lockedIdentity().key(),
                         reason,
                         bytes.ground().staged().where());
                 return;
             }
         } catch (ObjectStoreException | IOException e) {
-            log.debug("Cannot keep '{}'", file.lockedIdentity().key(), e);
+            log.debug("Cannot keep '{}'", file.object().lockedIdentity().key(), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
         log.error(
                 "'{}' could not be committed: {}. What was written is LOST, because the staging disk does not take it"
                         + " either.",
-                file.lockedIdentity().key(),
+                file.object().lockedIdentity().key(),
                 reason);
     }
 
@@ -325,7 +335,10 @@ final class FileSync {
             new WholeCopy(file).materialise();
             return staged(false);
         } catch (ObjectStoreException | IOException e) {
-            log.debug("'{}' cannot be left in staging", file.lockedIdentity().key(), e);
+            log.debug(
+                    "'{}' cannot be left in staging",
+                    file.object().lockedIdentity().key(),
+                    e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -339,7 +352,7 @@ final class FileSync {
             if (!staged(false)) {
                 return false;
             }
-            file.lockedJournal().write(List.of(new JournalRecord.Kept(reason)));
+            file.object().lockedJournal().write(List.of(new JournalRecord.Kept(reason)));
             return true;
         } finally {
             syncs.unlock();

@@ -58,8 +58,7 @@ public final class KeptFile {
 
     /** Makes it the object of its key, whatever that is now. */
     public void commit() throws ObjectStoreException, IOException, InterruptedException {
-        file.overwrite();
-        file.commit();
+        file.commitOver();
     }
 
     /**

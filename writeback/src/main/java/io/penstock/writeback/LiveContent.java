@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * The bytes of a written file, wherever they are: in memory, staged, in the version below, in others that it is to be
  * copied from, or nowhere. Safe for use by any number of threads.
  */
-final class LiveContent implements BlockMemory.Writer {
-    private final Shared shared;
+final class LiveContent implements BlockMemory.Writer, Reclaim.Source {
+    private final MountContext context;
     private final Owner owner;
     private final ContentReads reads;
     private final BlockStaging staging;
@@ -65,11 +65,11 @@ final class LiveContent implements BlockMemory.Writer {
         IOException refusal();
     }
 
-    LiveContent(Shared shared, Owner owner, Content content, Ground ground) {
-        this.shared = shared;
+    LiveContent(MountContext context, Owner owner, Content content, Ground ground) {
+        this.context = context;
         this.owner = owner;
         this.reads = new ContentReads(this);
-        this.staging = new BlockStaging(this, shared);
+        this.staging = new BlockStaging(this, context);
         this.sums = new PageSums(this);
         this.content = content;
         this.ground = ground;
@@ -148,7 +148,7 @@ final class LiveContent implements BlockMemory.Writer {
         int start = from.position();
         boolean refused = false;
         try {
-            refused = !write(position, from, () -> shared.memory().acquire(this));
+            refused = !write(position, from, () -> context.memory().acquire(this));
         } catch (InterruptedException e) {
             if (from.position() == start) {
                 throw e;
@@ -161,7 +161,7 @@ final class LiveContent implements BlockMemory.Writer {
     }
 
     private ByteBuffer awaitMemory() throws IOException, InterruptedException {
-        ByteBuffer memory = shared.memory().acquire(this);
+        ByteBuffer memory = context.memory().acquire(this);
         if (memory == null) {
             throw locked(owner::refusal);
         }
@@ -170,7 +170,7 @@ final class LiveContent implements BlockMemory.Writer {
 
     /** {@link #write} without waiting. False if there is no memory for all of it: some may be written then. */
     boolean writeNow(long position, ByteBuffer from) throws InterruptedException {
-        return write(position, from, shared.memory()::acquireNow);
+        return write(position, from, context.memory()::acquireNow);
     }
 
     private boolean write(long position, ByteBuffer from, Supply memory) throws InterruptedException {
@@ -192,7 +192,7 @@ final class LiveContent implements BlockMemory.Writer {
             return true;
         } finally {
             if (spare != null) {
-                shared.memory().release(spare);
+                context.memory().release(spare);
             }
         }
     }
@@ -216,7 +216,7 @@ final class LiveContent implements BlockMemory.Writer {
         try {
             if (overBase && !isBase(position, position + from.remaining())) {
                 if (spare != null) {
-                    shared.memory().release(spare);
+                    context.memory().release(spare);
                 }
                 return true;
             }
@@ -230,9 +230,9 @@ final class LiveContent implements BlockMemory.Writer {
             Block block = content.blockForWriting(position);
             if (spare != null) {
                 if (block.needsMemory()) {
-                    block.give(new Piece(shared.reclaim(), this, block.index(), spare));
+                    block.give(context.reclaim().add(this, block.index(), spare));
                 } else {
-                    shared.memory().release(spare); // somebody else brought some meanwhile
+                    context.memory().release(spare); // somebody else brought some meanwhile
                 }
             }
             boolean wasWhole = block.isWhole();
@@ -325,7 +325,7 @@ final class LiveContent implements BlockMemory.Writer {
             lock.unlock();
         }
         still.ground().release();
-        shared.reclaim().wake();
+        context.reclaim().wake();
     }
 
     /** The data file of what was frozen is about to be the cache's: nobody reads it here any more. */
@@ -376,7 +376,7 @@ final class LiveContent implements BlockMemory.Writer {
         Ground old = ground;
         Content above = content.over(version.size(), committed.content());
         content = changed ? above : new Content(version.size());
-        ground = shared.ground(version);
+        ground = context.ground(version);
         Ground _ = melt();
         progress.signalAll();
         return old;
@@ -434,21 +434,38 @@ final class LiveContent implements BlockMemory.Writer {
         if (under != null) {
             under.release();
         }
-        behind.forEach(block -> shared.reclaim().stage(this, block));
-        shared.reclaim().wake();
+        behind.forEach(block -> context.reclaim().stage(this, block));
+        context.reclaim().wake();
     }
 
-    boolean relieve() {
+    @Override
+    public boolean relieve() {
         return locked(owner::relieve);
     }
 
     /** {@link #relieve}, if that frees space on the staging disk, and space is what it lacks. */
-    boolean relieveStaging() {
-        return !shared.staging().isBroken() && locked(() -> ground.data().isThere() && owner.relieve());
+    @Override
+    public boolean relieveStaging() {
+        return !context.staging().isBroken() && locked(() -> ground.data().isThere() && owner.relieve());
     }
 
     @Override
     public boolean isStuck() {
         return locked(owner::isStuck);
+    }
+
+    @Override
+    public boolean stage(Block block) throws IOException {
+        return staging.stage(block);
+    }
+
+    @Override
+    public boolean evict(long block, boolean afterStaging) {
+        return staging.evict(block, afterStaging);
+    }
+
+    @Override
+    public boolean isLeaving(long block, Piece memory) {
+        return staging.isLeaving(block, memory);
     }
 }

@@ -1,37 +1,24 @@
 package io.penstock.writeback;
 
 import java.nio.ByteBuffer;
+import java.util.function.Consumer;
 
 /**
  * One block's worth of memory, with a count of those who need it: the blocks that share it (a block held still and the
  * copy that is written), and those who read from it without their file's lock. Whoever drops the last gives it back.
  */
 final class Piece {
-    private final Reclaim reclaim;
-    private final LiveContent file;
-    private final long block;
     private final ByteBuffer bytes;
+    private final Consumer<Piece> unused;
 
     // Guarded by the file's lock.
     private int blocks = 1;
     private int pins;
 
-    /** @param bytes as {@link BlockMemory#acquire} gives it */
-    Piece(Reclaim reclaim, LiveContent file, long block, ByteBuffer bytes) {
-        this.reclaim = reclaim;
-        this.file = file;
-        this.block = block;
+    /** @param unused takes it back when nobody needs it any more */
+    Piece(ByteBuffer bytes, Consumer<Piece> unused) {
         this.bytes = bytes;
-        reclaim.added(this);
-    }
-
-    LiveContent file() {
-        return file;
-    }
-
-    /** Index of the block that it was taken for. */
-    long block() {
-        return block;
+        this.unused = unused;
     }
 
     ByteBuffer bytes() {
@@ -68,7 +55,7 @@ final class Piece {
 
     private void freeIfUnused() {
         if (blocks == 0 && pins == 0) {
-            reclaim.freed(this);
+            unused.accept(this);
         }
     }
 }

@@ -1,13 +1,13 @@
 package io.penstock.writeback;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -44,7 +44,7 @@ final class Reclaim implements AutoCloseable {
     private final BlockMemory memory;
 
     /** All files that are there now. */
-    private final Supplier<Stream<LiveContent>> files;
+    private final Supplier<? extends Stream<? extends Source>> files;
 
     private final ExecutorService stagers = Executors.newFixedThreadPool(
             THREADS, Thread.ofPlatform().daemon().name("penstock-stage-", 0).factory());
@@ -53,7 +53,7 @@ final class Reclaim implements AutoCloseable {
             Thread.ofPlatform().daemon().name("penstock-reclaim").unstarted(this::run);
 
     /** All memory that is handed out, oldest first. Guarded by this, as what follows. A leaf. */
-    private final Set<Piece> pieces = new LinkedHashSet<>();
+    private final Map<Piece, Use> uses = new LinkedHashMap<>();
 
     private boolean wanted;
     private boolean closed;
@@ -63,22 +63,53 @@ final class Reclaim implements AutoCloseable {
 
     private long fruitlessSince;
 
-    Reclaim(BlockMemory memory, Supplier<Stream<LiveContent>> files) {
-        this.memory = memory;
-        this.files = files;
+    /** A file that has memory. */
+    interface Source {
+        /** Writes to the staging disk what of the block is in memory only. False if that cannot be now. */
+        boolean stage(Block block) throws IOException;
+
+        /** Evicts a block from memory, after staging it if need be and allowed. False if no memory was given up. */
+        boolean evict(long block, boolean afterStaging);
+
+        /** Whether the memory, taken for this block, is of no block any more: it is free by itself soon. */
+        boolean isLeaving(long block, Piece memory);
+
+        /** Commits the file to free its memory. False if no commit runs or is to begin. */
+        boolean relieve();
+
+        /** {@link #relieve}, if that frees space on the staging disk, and space is what it lacks. */
+        boolean relieveStaging();
     }
 
-    void start() {
+    /** @param block index of the block that the memory was taken for */
+    private record Use(Piece piece, Source file, long block) {}
+
+    Reclaim(WritebackLimits limits, Supplier<? extends Stream<? extends Source>> files) {
+        this.memory = new BlockMemory(() -> limits.get().dirtyBytes(), this::wake);
+        this.files = files;
+        limits.whenChanged(() -> {
+            memory.limitChanged();
+            wake();
+        });
         reclaimer.start();
     }
 
-    synchronized void added(Piece piece) {
-        pieces.add(piece);
+    BlockMemory memory() {
+        return memory;
     }
 
-    void freed(Piece piece) {
+    /** The memory, as {@link BlockMemory#acquire} gave it, is a block's from now on. */
+    Piece add(Source file, long block, ByteBuffer bytes) {
+        Piece piece = new Piece(bytes, this::freed);
         synchronized (this) {
-            pieces.remove(piece);
+            uses.put(piece, new Use(piece, file, block));
+        }
+        return piece;
+    }
+
+    private void freed(Piece piece) {
+        synchronized (this) {
+            uses.remove(piece);
             fruitless = false;
         }
         memory.release(piece.bytes());
@@ -94,11 +125,11 @@ final class Reclaim implements AutoCloseable {
     }
 
     /** Has the block staged soon. */
-    void stage(LiveContent file, Block block) {
+    void stage(Source file, Block block) {
         try {
             stagers.execute(() -> {
                 try {
-                    file.staging().stage(block);
+                    boolean _ = file.stage(block);
                 } catch (IOException e) {
                     log.debug("A block stays in memory", e); // the disk's state was logged when it changed
                 } catch (RuntimeException | Error e) {
@@ -173,19 +204,19 @@ final class Reclaim implements AutoCloseable {
         return !closed;
     }
 
-    private synchronized List<Piece> candidates() {
-        return new ArrayList<>(pieces);
+    private synchronized List<Use> candidates() {
+        return new ArrayList<>(uses.values());
     }
 
     /** Gives up memory until nobody waits for it. False if there was none. */
     private boolean giveUp() {
         boolean some = false;
-        for (boolean staging : new boolean[] {false, true}) {
-            for (Piece piece : candidates()) {
+        for (boolean afterStaging : new boolean[] {false, true}) {
+            for (Use use : candidates()) {
                 if (memory.waiting() == 0) {
                     return true;
                 }
-                some |= piece.file().staging().giveUp(piece.block(), staging);
+                some |= use.file.evict(use.block, afterStaging);
             }
         }
         return some;
@@ -193,16 +224,16 @@ final class Reclaim implements AutoCloseable {
 
     /** Has a file committed, or finds that one is, or that memory is on its way. False if there is nothing to wait for. */
     private boolean relieve() {
-        List<Piece> all = candidates();
-        Map<LiveContent, Integer> counts = new HashMap<>();
-        for (Piece piece : all) {
-            counts.merge(piece.file(), 1, Integer::sum);
+        List<Use> all = candidates();
+        Map<Source, Integer> counts = new HashMap<>();
+        for (Use use : all) {
+            counts.merge(use.file, 1, Integer::sum);
         }
-        List<Map.Entry<LiveContent, Integer>> most = new ArrayList<>(counts.entrySet());
+        List<Map.Entry<Source, Integer>> most = new ArrayList<>(counts.entrySet());
         most.sort(Map.Entry.comparingByValue(Comparator.reverseOrder()));
         return most.stream().anyMatch(entry -> entry.getKey().relieve())
-                || all.stream().anyMatch(piece -> piece.file().staging().isLeaving(piece))
-                || files.get().anyMatch(LiveContent::relieveStaging); // so that others can be staged
+                || all.stream().anyMatch(use -> use.file.isLeaving(use.block, use.piece))
+                || files.get().anyMatch(Source::relieveStaging); // so that others can be staged
     }
 
     /** Ends the threads; what has not been staged is not. */

@@ -10,8 +10,8 @@ final class StickyError {
 
     private @Nullable Exception error;
 
-    /** It is not forgotten. */
-    private boolean last;
+    /** What stays once {@link #error} was reported. */
+    private @Nullable Exception forGood;
 
     /** The first is kept: what follows follows from it. */
     void set(Exception failure) {
@@ -20,10 +20,10 @@ final class StickyError {
         }
     }
 
-    /** Nothing can be done about it any more: whoever asks is told, however often. */
+    /** Nothing can be done about it any more: every caller is told. */
     void setForGood(Exception failure) {
         error = failure;
-        last = true;
+        forGood = failure;
     }
 
     boolean isSet() {
@@ -32,14 +32,12 @@ final class StickyError {
 
     void clear() {
         error = null;
-        last = false;
+        forGood = null;
     }
 
     private @Nullable Exception take() {
         Exception taken = error;
-        if (!last) {
-            error = null;
-        }
+        error = forGood;
         return taken;
     }
 

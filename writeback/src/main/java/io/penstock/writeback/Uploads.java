@@ -5,6 +5,7 @@ import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.writeback.WritebackConfig.PartSizes;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -114,14 +115,18 @@ final class Uploads implements Upload.Factory, AutoCloseable {
         }
     }
 
-    /** Aborts what nothing will resume, behind. */
-    void abort(Recovery.Orphans orphans) {
+    /**
+     * Aborts in the background what nothing will resume.
+     *
+     * @param aborted runs once all are
+     */
+    void abort(List<MultipartUpload> orphans, Runnable aborted) {
         run(() -> {
             try {
-                for (MultipartUpload upload : orphans.uploads()) {
+                for (MultipartUpload upload : orphans) {
                     store.abort(upload);
                 }
-                orphans.aborted().run();
+                aborted.run();
             } catch (ObjectStoreException e) {
                 LOG.warn("An upload that nobody needs is in the bucket until the next mount: {}", e.getMessage());
             } catch (InterruptedException e) {

@@ -49,7 +49,8 @@ final class WholeCopy {
             if (!isFor(source, range, more)) {
                 return false;
             }
-            replaced = commits.takeOver(source, range);
+            commits.changes(range);
+            replaced = commits.object().takeOver(source, range.end());
         } finally {
             lock.unlock();
         }
@@ -72,7 +73,7 @@ final class WholeCopy {
 
     private boolean isFor(ObjectVersion source, ByteRange range, boolean more) {
         Content content = bytes.content();
-        if (commits.isUnlinked() || source.key().equals(commits.key())) {
+        if (!commits.state().hasName() || source.key().equals(commits.key())) {
             return false;
         }
         boolean begins = content.size() == 0 && range.offset() == 0 && (more || range.length() == source.size());
@@ -94,7 +95,7 @@ final class WholeCopy {
 
     private void commit(ObjectVersion source) throws ObjectStoreException, IOException, InterruptedException {
         try {
-            commits.commit();
+            new CommitWaits(commits).commit();
             if (hasName()) {
                 return;
             }
@@ -108,7 +109,7 @@ final class WholeCopy {
     private boolean hasName() {
         lock.lock();
         try {
-            return !commits.isUnlinked();
+            return commits.state().hasName();
         } finally {
             lock.unlock();
         }
@@ -128,7 +129,7 @@ final class WholeCopy {
         }
         lock.lock();
         try {
-            commits.materialised();
+            commits.object().materialised();
         } finally {
             lock.unlock();
         }
@@ -138,7 +139,7 @@ final class WholeCopy {
     private @Nullable ByteRange next() {
         lock.lock();
         try {
-            if (!commits.isCopied()) {
+            if (!commits.object().isCopied()) {
                 return null;
             }
             Content content = bytes.content();

@@ -12,6 +12,7 @@ import io.penstock.objectstore.WriteCondition;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.InstantSource;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
@@ -27,7 +28,9 @@ public final class Writeback implements AutoCloseable {
     /** Bytes of a logical block, the unit that is staged and of which parts are made. */
     public static final int BLOCK_SIZE = 4 << 20;
 
-    private final Shared shared;
+    private final MountContext context;
+    private final WrittenFiles files;
+    private final WritebackLimits limits;
     private final Uploads uploads;
     private final List<WrittenFile> recovered;
     private final List<KeptFile> pending;
@@ -37,8 +40,15 @@ public final class Writeback implements AutoCloseable {
     private final List<StrandedFile> stranded;
 
     /** @param left by earlier runs; null if that is not known */
-    Writeback(Shared shared, Uploads uploads, @Nullable Recovery left) {
-        this.shared = shared;
+    Writeback(
+            MountContext context,
+            WrittenFiles files,
+            WritebackLimits limits,
+            Uploads uploads,
+            @Nullable Recovery left) {
+        this.context = context;
+        this.files = files;
+        this.limits = limits;
         this.uploads = uploads;
         if (left == null) {
             this.pending = List.of();
@@ -48,10 +58,10 @@ public final class Writeback implements AutoCloseable {
             this.stranded = List.of();
         } else {
             this.pending = left.found().stream()
-                    .map(found -> new KeptFile(shared.add(WrittenFile.recovered(shared, found)), found))
+                    .map(found -> new KeptFile(files.add(WrittenFile.recovered(context, files, found)), found))
                     .toList();
             this.kept = left.kept().stream()
-                    .map(found -> new KeptFile(WrittenFile.recovered(shared, found), found))
+                    .map(found -> new KeptFile(WrittenFile.recovered(context, files, found), found))
                     .toList();
             this.orphans = left.orphans();
             this.unreadable = List.copyOf(left.unreadable());
@@ -99,17 +109,45 @@ public final class Writeback implements AutoCloseable {
                 () -> behind && staging.isBusy(),
                 System::nanoTime);
         Recovery left = files == null ? null : earlierRuns(staging, inheritance.namespaces());
-        Shared shared = new Shared(
-                store,
+        CommittedPages pages = new CachedPages(cache, namespace);
+        return of(store, config, limits, base, staging, uploads, pages, Clock.systemUTC(), Pacing.DEFAULT, left);
+    }
+
+    /** @param limits those of the configuration, which {@code uploads} has too */
+    static Writeback of(
+            ObjectStore store,
+            WritebackConfig config,
+            WritebackLimits limits,
+            BaseContent base,
+            Staging staging,
+            Uploads uploads,
+            CommittedPages pages,
+            InstantSource clock,
+            Pacing pacing,
+            @Nullable Recovery left) {
+        WrittenFiles files = new WrittenFiles();
+        Reclaim reclaim = new Reclaim(limits, files::contents);
+        MountContext context = new MountContext(
                 config,
-                limits,
+                store,
                 base,
+                reclaim,
                 staging,
                 uploads,
-                new CachedPages(cache, namespace),
-                Clock.systemUTC(),
-                Pacing.DEFAULT);
-        return new Writeback(shared, uploads, left);
+                pages,
+                new StoreLookup(store, base),
+                new Background(),
+                pacing,
+                clock);
+        return new Writeback(context, files, limits, uploads, left);
+    }
+
+    MountContext context() {
+        return context;
+    }
+
+    WrittenFiles files() {
+        return files;
     }
 
     /** Where nothing but the staging folder itself is taken over. */
@@ -145,7 +183,7 @@ public final class Writeback implements AutoCloseable {
     }
 
     public WritebackConfig config() {
-        return shared.config();
+        return context.config();
     }
 
     /**
@@ -178,9 +216,9 @@ public final class Writeback implements AutoCloseable {
 
     /** Goes on with what {@link #recovered} lists; nothing is committed before. To be called once. */
     public void start(Listener listener) {
-        shared.listen(listener);
+        files.listen(listener);
         recovered.forEach(WrittenFile::resume);
-        orphans.forEach(uploads::abort);
+        orphans.forEach(orphan -> uploads.abort(orphan.uploads(), orphan.aborted()));
     }
 
     /**
@@ -188,10 +226,10 @@ public final class Writeback implements AutoCloseable {
      * stay pending. To be called once, instead of {@link #start}.
      */
     public void upload(Collection<KeptFile> meant, Listener listener) throws InterruptedException {
-        shared.listen(listener);
-        Set<WrittenFile> files = meant.stream().map(KeptFile::file).collect(Collectors.toSet());
-        files.forEach(WrittenFile::resume);
-        shared.drain(files::contains);
+        files.listen(listener);
+        Set<WrittenFile> uploaded = meant.stream().map(KeptFile::file).collect(Collectors.toSet());
+        uploaded.forEach(WrittenFile::resume);
+        files.drain(uploaded::contains);
     }
 
     /**
@@ -201,12 +239,12 @@ public final class Writeback implements AutoCloseable {
      *     is none: a conflict if there is one by then
      */
     public WrittenFile create(String key, @Nullable ObjectVersion replaced) {
-        return shared.add(WrittenFile.create(shared, key, replaced));
+        return files.add(WrittenFile.create(context, files, key, replaced));
     }
 
     /** A file with the content of this version, to be changed. */
     public WrittenFile open(ObjectVersion base) {
-        return shared.add(WrittenFile.open(shared, base));
+        return files.add(WrittenFile.open(context, files, base));
     }
 
     /**
@@ -215,20 +253,40 @@ public final class Writeback implements AutoCloseable {
      */
     public ObjectVersion copy(ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, InterruptedException {
-        return shared.copy(source, key, properties, condition);
+        Staging staging = context.staging();
+        StagedFile noted = staging.newFile();
+        FileJournal journal =
+                new FileJournal(noted, () -> new JournalRecord.Opened(staging.namespace(), key, null, null));
+        try {
+            PartLayout layout = PartLayout.planned(source.size(), limits.get().partBytes());
+            return context.store().copy(source, key, properties, condition, journal.copying(layout));
+        } finally {
+            noted.remove(); // but the journal stays as long as the upload does
+        }
     }
 
     public WritebackLimits limits() {
-        return shared.limits();
+        return limits;
     }
 
     public WritebackStatistics statistics() {
-        return shared.statistics(uploads, kept.size());
+        List<Long> backlog = files.all().stream()
+                .map(WrittenFile::backlogBytes)
+                .filter(bytes -> bytes >= 0)
+                .toList();
+        return new WritebackStatistics(
+                context.memory().usedBytes(),
+                context.staging().usedBytes(),
+                backlog.size(),
+                backlog.stream().mapToLong(bytes -> bytes).sum(),
+                uploads.uploadedBytes(),
+                uploads.copiedBytes(),
+                kept.size() + files.failed());
     }
 
     /** Waits until nothing is left to upload but what has failed for good. */
     public void drain() throws InterruptedException {
-        shared.drain(_ -> true);
+        files.drain(_ -> true);
     }
 
     /**
@@ -236,7 +294,7 @@ public final class Writeback implements AutoCloseable {
      * to end, and may be killed at any time. An interrupt ends it, and the flag is set again.
      */
     public void stage() {
-        var _ = shared.stage();
+        var _ = files.stage();
     }
 
     /**
@@ -247,16 +305,18 @@ public final class Writeback implements AutoCloseable {
      *     last fsynced, is lost
      */
     public List<String> leave() {
-        shared.endCommits();
-        return shared.stage();
+        context.background().close();
+        return files.stage();
     }
 
     /** Ends what is in flight. What is staged and closed or fsynced is found again by the next {@link #open}. */
     @Override
     public void close() {
-        shared.close();
+        context.background().close();
+        context.reclaim().close();
+        files.stop();
         kept.forEach(KeptFile::close);
         uploads.close();
-        shared.staging().close();
+        context.staging().close();
     }
 }

@@ -3,6 +3,7 @@ package io.penstock.writeback;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
@@ -28,55 +29,93 @@ import org.slf4j.LoggerFactory;
 public final class WrittenFile {
     private static final Logger log = LoggerFactory.getLogger(WrittenFile.class);
 
-    private final Shared shared;
+    private final MountContext context;
+    private final Listener listener;
+    private final FileState state;
     private final FileCommits commits;
     private final LiveContent bytes;
+    private final CommitWaits waits;
     private final FileSync sync;
     private final WholeCopy copies;
+    private final FileHandles open;
 
     /** Makes appends follow each other; held while they wait for memory. Taken before {@link #lock}. */
     private final ReentrantLock appends = new ReentrantLock(true);
 
-    /** The content's, which guards all that follows too. */
+    /** The content's, which guards the state and all that follows too. */
     private final ReentrantLock lock;
 
-    private int handles = 1;
+    /** Told what becomes of the file. */
+    interface Listener {
+        /** The object is this now. */
+        void committed(WrittenFile file, StoredObject object);
 
-    /** Nobody can have it any more. */
-    private boolean ended;
-
-    /** Its memory is freed and its files are closed. */
-    private boolean freed;
-
-    private WrittenFile(Shared shared, String key, Content content, Ground ground, Instant modified) {
-        this.shared = shared;
-        this.commits = new FileCommits(shared, this, key, content, ground, modified);
-        this.bytes = commits.bytes();
-        this.lock = bytes.lock();
-        this.sync = new FileSync(commits);
-        this.copies = new WholeCopy(commits);
+        void ended(WrittenFile file, FileHandles.Ending ending);
     }
 
-    static WrittenFile create(Shared shared, String key, @Nullable ObjectVersion replaced) {
-        WrittenFile file = new WrittenFile(shared, key, new Content(0), shared.ground(null), shared.now());
-        file.commits.created(replaced);
+    private WrittenFile(
+            MountContext context,
+            Listener listener,
+            String key,
+            Content content,
+            Ground ground,
+            Instant modified,
+            int handles) {
+        this.context = context;
+        this.listener = listener;
+        this.state = new FileState(key, modified);
+        this.commits = new FileCommits(context, new CommitListener(), state, content, ground);
+        this.bytes = commits.bytes();
+        this.lock = bytes.lock();
+        this.waits = new CommitWaits(commits);
+        this.sync = new FileSync(commits);
+        this.copies = new WholeCopy(commits);
+        this.open = new FileHandles(commits, sync, handles, ending -> listener.ended(this, ending));
+    }
+
+    static WrittenFile create(MountContext context, Listener listener, String key, @Nullable ObjectVersion replaced) {
+        Ground ground = context.ground(null);
+        WrittenFile file = new WrittenFile(context, listener, key, new Content(0), ground, context.now(), 1);
+        file.state.created(replaced);
         return file;
     }
 
-    static WrittenFile open(Shared shared, ObjectVersion base) {
-        return new WrittenFile(shared, base.key(), new Content(base.size()), shared.ground(base), base.lastModified());
+    static WrittenFile open(MountContext context, Listener listener, ObjectVersion base) {
+        Content content = new Content(base.size());
+        return new WrittenFile(context, listener, base.key(), content, context.ground(base), base.lastModified(), 1);
     }
 
     /** What an earlier run left, without a handle. */
-    static WrittenFile recovered(Shared shared, Recovery.Found found) {
+    static WrittenFile recovered(MountContext context, Listener listener, Recovery.Found found) {
         JournalRecord.Opened opened = found.opened();
-        Ground ground = new Ground(opened.base(), shared.base(), found.staged());
-        WrittenFile file = new WrittenFile(
-                shared, opened.key(), found.content(), ground, found.written().modified());
-        file.commits.found(found, file.commits.journal());
+        Ground ground = new Ground(opened.base(), context.base(), found.staged());
+        Instant modified = found.written().modified();
+        WrittenFile file = new WrittenFile(context, listener, opened.key(), found.content(), ground, modified, 0);
+        file.commits.found(found);
         file.sync.found();
-        file.handles = 0;
         return file;
+    }
+
+    private final class CommitListener implements FileCommits.Listener {
+        @Override
+        public void committed(long changes) {
+            sync.committed(changes);
+        }
+
+        @Override
+        public void committed(StoredObject object) {
+            listener.committed(WrittenFile.this, object);
+        }
+
+        @Override
+        public void idle(@Nullable Exception failure) {
+            open.endIfDone(failure);
+        }
+
+        @Override
+        public boolean isBehind() {
+            return open.isNone();
+        }
     }
 
     LiveContent bytes() {
@@ -84,7 +123,7 @@ public final class WrittenFile {
     }
 
     public String key() {
-        return locked(commits::key);
+        return locked(state::key);
     }
 
     /** Bytes, with what is written and not yet committed. */
@@ -94,22 +133,23 @@ public final class WrittenFile {
 
     /** Of the last change; of the committed version if there was none since. */
     public Instant modified() {
-        return locked(commits::modified);
+        return locked(state::modified);
     }
 
     /** What is committed of it: null if nothing is yet. */
     public @Nullable ObjectVersion committed() {
-        return this.<@Nullable ObjectVersion>locked(commits::committed);
+        return this.<@Nullable ObjectVersion>locked(commits.object()::committed);
     }
 
     /** The version that has just this content: null if none has. */
     public @Nullable ObjectVersion version() {
-        return this.<@Nullable ObjectVersion>locked(() -> commits.isChanged() ? null : commits.committed());
+        return this.<@Nullable ObjectVersion>locked(
+                () -> state.isChanged() ? null : commits.object().committed());
     }
 
     /** Whether a commit would change the object. */
     public boolean isDirty() {
-        return locked(commits::isDirty);
+        return locked(state::isDirty);
     }
 
     private <T extends @Nullable Object> T locked(Supplier<T> read) {
@@ -214,8 +254,8 @@ public final class WrittenFile {
 
     /** Returns once the content would survive a crash of the node, or is visible, as {@link WritebackConfig#fsync} has it. */
     public void fsync() throws ObjectStoreException, IOException, InterruptedException {
-        if (shared.config().fsync() == WritebackConfig.Fsync.VISIBLE || !sync.staged()) {
-            commits.commit();
+        if (context.config().fsync() == WritebackConfig.Fsync.VISIBLE || !sync.staged()) {
+            waits.commit();
         }
     }
 
@@ -227,7 +267,7 @@ public final class WrittenFile {
      */
     public void commit() throws ObjectStoreException, IOException, InterruptedException {
         sync.renew();
-        commits.commit();
+        waits.commit();
     }
 
     /**
@@ -240,11 +280,11 @@ public final class WrittenFile {
         sync.renew();
         boolean held = false;
         try {
-            commits.hold();
+            waits.hold();
             held = true;
         } finally {
             if (!held) {
-                end(null); // nobody else goes on with what is closed
+                open.endIfDone(null); // nobody else goes on with what is closed
             }
         }
         return committed();
@@ -262,18 +302,18 @@ public final class WrittenFile {
         } finally {
             lock.unlock();
         }
-        end(null);
+        open.endIfDone(null);
     }
 
     /** Returns once the content would survive a crash of the node, and commits it behind. */
     public void closeStaged() throws ObjectStoreException, IOException, InterruptedException {
         if (!sync.staged()) {
-            commits.commit();
+            waits.commit();
             return;
         }
         lock.lock();
         try {
-            if (commits.isDirty()) {
+            if (state.isDirty()) {
                 commits.beginBehind();
             }
         } finally {
@@ -281,19 +321,10 @@ public final class WrittenFile {
         }
     }
 
-    /** These changes are committed. With the lock held. */
-    void committed(long changes) {
-        sync.committed(changes);
-    }
-
-    /** What is beneath is another version now, of the same bytes. With the lock held. */
-    void movedOnto() {
-        sync.movedOnto();
-    }
-
-    /** The next commit is made whatever the object is by then. */
-    void overwrite() {
-        commits.overwrite();
+    /** {@link #commit}, whatever the object is by now. */
+    void commitOver() throws ObjectStoreException, IOException, InterruptedException {
+        sync.renew();
+        waits.commitOver();
     }
 
     // ---- its name and its handles
@@ -307,7 +338,7 @@ public final class WrittenFile {
         Upload old;
         lock.lock();
         try {
-            old = commits.moved(to);
+            old = commits.object().moved(to);
             sync.moved();
         } finally {
             lock.unlock();
@@ -334,102 +365,71 @@ public final class WrittenFile {
      * commit was lost. Holds once it is {@linkplain #withdraw withdrawn}.
      */
     public boolean isPerhapsVisible() {
-        return commits.unheard().isPerhapsVisible();
+        return commits.inDoubt().isAny();
     }
 
     /** Its name is its own after all: what is uncommitted is committed by whoever has it open, or behind. */
     public void reinstate() {
         sync.sayName();
-        commits.settled(false);
-        end(null);
+        lock.lock();
+        try {
+            state.reinstate();
+        } finally {
+            lock.unlock();
+        }
+        open.endIfDone(null);
     }
 
     /** Its name is gone: it is {@linkplain #withdraw withdrawn}, and no crash finds it any more. */
     public void unlink() {
-        commits.unlink();
+        commits.detach();
         locked(bytes::ground).staged().forgetJournal();
-        commits.settled(true);
-        end(null);
+        lock.lock();
+        try {
+            commits.detached();
+        } finally {
+            lock.unlock();
+        }
+        open.endIfDone(null);
+    }
+
+    /** @throws IllegalStateException if the file is in a state that no order of calls may lead to */
+    void checkInvariants() {
+        lock.lock();
+        try {
+            state.checkInvariants();
+            if (bytes.frozen() != null && state.running() == null) {
+                throw new IllegalStateException("content is frozen and no commit runs: " + state);
+            }
+            sync.checkInvariants();
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Whether nobody has it open, and it is only there to be committed. */
     boolean isBehind() {
-        return locked(() -> handles == 0);
+        return locked(open::isNone);
     }
 
     /** Bytes that are not uploaded of a file that is committed behind; -1 if it is not. */
     long backlogBytes() {
-        lock.lock();
-        try {
-            boolean behind = handles == 0 || commits.isCommittingBehind();
-            if (ended || !commits.isDirty() || !behind) {
-                return -1;
-            }
-            return Math.max(0, bytes.content().size() - commits.uploadedBytes());
-        } finally {
-            lock.unlock();
-        }
+        return open.backlogBytes();
     }
 
     /** One more handle. False if it has been released for the last time: open it anew then. */
     public boolean retain() {
-        return locked(() -> {
-            handles += ended ? 0 : 1;
-            return !ended;
-        });
+        return open.retain();
     }
 
     /** One handle less. After the last, what is uncommitted is committed, and the rest is freed: behind. Never waits. */
     public void release() {
-        if (locked(() -> --handles) == 0) {
-            shared.behind(() -> end(null));
-        }
+        open.release();
     }
 
     /** Commits what an earlier run left, unless somebody has it open by now: then that does. */
     void resume() {
-        end(null);
-    }
-
-    /** @param failure null if it succeeded */
-    void commitEnded(@Nullable Exception failure) {
-        end(failure);
-    }
-
-    /** If nobody has it open and no commit runs: commits what is left, unless that is in vain, or frees all. */
-    private void end(@Nullable Exception failure) {
-        boolean givenUp;
-        Exception last;
-        lock.lock();
-        try {
-            if (handles > 0
-                    || commits.isWithdrawn()
-                    || commits.isHeld()
-                    || commits.isCommitting()
-                    || ended
-                    || shared.isClosed()) {
-                return; // what is left when the mount ends is stopped by that
-            }
-            if (commits.isDirty() && (failure == null || Commit.outlook(failure) == Commit.Outlook.PASSES)) {
-                commits.beginBehind();
-                return;
-            }
-            ended = true;
-            givenUp = commits.isDirty();
-            last = givenUp && !commits.isOver() ? failure : null;
-            if (last != null) {
-                commits.error().setForGood(last); // who waited for the commit may not have asked yet
-            }
-        } finally {
-            lock.unlock();
-        }
-        if (last != null) {
-            sync.keep(last);
-        } else if (givenUp) {
-            log.info("'{}' was removed or replaced just before the crash", key());
-        }
-        free(last != null);
-        shared.ended(this, givenUp, last != null);
+        open.endIfDone(null);
     }
 
     /** The process ends. @return whether what is not committed of it is durable in staging */
@@ -439,35 +439,6 @@ public final class WrittenFile {
 
     /** The mount ends: closes everything, and leaves what another run will find. */
     void stop() {
-        free(locked(commits::isDirty));
-    }
-
-    private void free(boolean keep) {
-        Upload left;
-        Ground under;
-        lock.lock();
-        try {
-            if (freed) {
-                return;
-            }
-            ended = true;
-            freed = true;
-            left = commits.takeUpload();
-            bytes.content().drop();
-            under = bytes.ground();
-        } finally {
-            lock.unlock();
-        }
-        if (keep) {
-            under.staged().uncount();
-        } else {
-            under.staged().remove();
-        }
-        under.release();
-        if (left != null && keep) {
-            left.stop();
-        } else if (left != null) {
-            left.abandon();
-        }
+        open.stop();
     }
 }

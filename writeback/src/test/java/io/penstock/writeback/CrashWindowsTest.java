@@ -361,10 +361,10 @@ final class CrashWindowsTest {
             }
             gate.countDown();
             syncing.get();
-            while (mount.shared.memory().usedBytes() > BLOCK_SIZE) {
+            while (mount.context.memory().usedBytes() > BLOCK_SIZE) {
                 Thread.onSpinWait(); // of what was being staged
             }
-            while (!file.bytes().staging().giveUp(0, false)) {
+            while (!file.bytes().evict(0, false)) {
                 Thread.onSpinWait(); // an upload may read it
             }
             ByteBuffer read = ByteBuffer.allocate(BLOCK_SIZE);
@@ -898,7 +898,7 @@ final class CrashWindowsTest {
         AtomicBoolean interrupted = new AtomicBoolean();
         CommittedPages pages = (_, _) -> {
             Thread closing = Thread.ofPlatform().start(mount.get()::close);
-            while (!mount.get().shared.isClosed() || closing.getState() != Thread.State.TIMED_WAITING) {
+            while (!mount.get().context.isClosed() || closing.getState() != Thread.State.TIMED_WAITING) {
                 Thread.onSpinWait();
             }
             interrupted.set(Thread.currentThread().isInterrupted());
@@ -967,7 +967,7 @@ final class CrashWindowsTest {
             assertThatThrownBy(file::commit).isInstanceOf(ObjectStoreException.PreconditionFailed.class);
             mount.writeback.drain();
             assertThat(mount.told).containsExactly("given up a");
-            assertThat(mount.shared.memory().usedBytes()).isZero();
+            assertThat(mount.context.memory().usedBytes()).isZero();
         }
         assertThat(files.opened()).isZero();
     }

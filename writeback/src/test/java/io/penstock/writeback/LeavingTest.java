@@ -74,7 +74,7 @@ final class LeavingTest {
                 Thread.onSpinWait();
             }
             mount.writeback.stage();
-            WrittenFile file = mount.shared.files().iterator().next();
+            WrittenFile file = mount.writeback.files().all().iterator().next();
             assertThat(file.retain()).isTrue();
             assertThat(mount.writeback.statistics().failedFiles()).isZero();
             away.heal();

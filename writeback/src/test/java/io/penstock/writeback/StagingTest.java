@@ -336,7 +336,7 @@ final class StagingTest {
         try (TestMount mount = mount(new LocalStagingFiles(directory))) {
             WrittenFile file = mount.writeback.create("a", null);
             file.write(0, ByteBuffer.wrap(content));
-            assertThat(mount.shared.memory().usedBytes()).isLessThanOrEqualTo(4L * BLOCK_SIZE);
+            assertThat(mount.context.memory().usedBytes()).isLessThanOrEqualTo(4L * BLOCK_SIZE);
             assertThat(read(file)).isEqualTo(content);
             file.commit();
             assertThat(stored("a")).isEqualTo(content);
@@ -419,7 +419,7 @@ final class StagingTest {
             assertThatThrownBy(() -> file.append(ByteBuffer.wrap(bytes(10)))).isInstanceOf(InterruptedException.class);
             FutureTask<Integer> appended = new FutureTask<>(() -> file.append(ByteBuffer.wrap(bytes(10))));
             Thread writer = Thread.startVirtualThread(appended);
-            while (mount.shared.memory().waiting() == 0 && !appended.isDone()) {
+            while (mount.context.memory().waiting() == 0 && !appended.isDone()) {
                 Thread.onSpinWait();
             }
             writer.interrupt();
@@ -439,10 +439,10 @@ final class StagingTest {
             Piece piece = Objects.requireNonNull(block.piece());
             try (StillContent body = file.bytes().hold(new ByteRange(0, 4))) {
                 assertThat(body.length()).isEqualTo(4);
-                assertThat(file.bytes().staging().isLeaving(piece)).isFalse();
+                assertThat(file.bytes().isLeaving(0, piece)).isFalse();
                 file.truncate(0);
-                assertThat(file.bytes().staging().isLeaving(piece)).isTrue();
-                assertThat(mount.shared.memory().usedBytes()).isEqualTo(BLOCK_SIZE);
+                assertThat(file.bytes().isLeaving(0, piece)).isTrue();
+                assertThat(mount.context.memory().usedBytes()).isEqualTo(BLOCK_SIZE);
             }
             file.release();
             mount.assertNothingLeaks();

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.Deadline;
+import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.ObjectStoreException.Unavailable;
 import io.penstock.objectstore.RetryPolicy;
@@ -439,6 +440,41 @@ final class StoreAwayTest {
         }
     }
 
+    /** Each fsync has the commit make way. A caller that waits for one that succeeds is told at its own deadline. */
+    @Test
+    void commit_whileOthersFsyncAndTheStoreIsSilent_endsAtItsDeadline() throws Exception {
+        ObjectStore impatient = new ForwardingObjectStore(store) {
+            @Override
+            public RetryPolicy retries() {
+                return new RetryPolicy(Duration.ofMillis(300), Duration.ofMillis(300));
+            }
+        };
+        try (TestMount mount = new TestMount(
+                        impatient, files, TestConfig.withMemory(8), (version, content) -> {}, Clock.systemUTC(), QUICK)
+                .start()) {
+            WrittenFile file = mount.writeback.create("f", null);
+            try (Gate silent = store.hold(Call.UploadPart.class::isInstance)) {
+                file.write(0, ByteBuffer.allocate(3 * BLOCK_SIZE));
+                silent.awaitHeld(1);
+                FutureTask<Boolean> closing = new FutureTask<>(() -> {
+                    file.commit();
+                    return true;
+                });
+                Thread.startVirtualThread(closing);
+                while (!closing.isDone()) {
+                    append(file, "more");
+                    file.fsync();
+                }
+                assertThatThrownBy(closing::get)
+                        .hasCauseInstanceOf(Unavailable.class)
+                        .hasMessageContaining("write.retry-deadline");
+            }
+            file.commit();
+            file.release();
+            mount.assertNothingLeaks();
+        }
+    }
+
     @Test
     void commit_whoseAnswerWasLostBeforeMoreWasWritten_isNoConflict() throws Exception {
         try (TestMount mount = mount(files)) {
@@ -497,6 +533,7 @@ final class StoreAwayTest {
             for (int i = 0; i < 4; i++) {
                 content = change(file, content, random);
                 file.closeStaged();
+                file.checkInvariants();
             }
             if (round == 3) {
                 crashed = files.crash(random);

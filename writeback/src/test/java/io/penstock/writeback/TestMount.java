@@ -20,7 +20,7 @@ final class TestMount implements AutoCloseable {
     final WritebackLimits limits;
     final Staging staging;
     final Uploads uploads;
-    final Shared shared;
+    final MountContext context;
     final Writeback writeback;
 
     /** What the listener was told. */
@@ -49,8 +49,8 @@ final class TestMount implements AutoCloseable {
                 store, config.partSizes(), config.largestObjectBytes(), limits, () -> false, System::nanoTime);
         staging = new Staging(files, NAMESPACE, () -> limits.get().stagingBytes(), System::nanoTime);
         Recovery left = files == null ? null : Recovery.of(staging, Set.of());
-        shared = new Shared(store, config, limits, base, staging, uploads, pages, clock, pacing);
-        writeback = new Writeback(shared, uploads, left);
+        writeback = Writeback.of(store, config, limits, base, staging, uploads, pages, clock, pacing, left);
+        context = writeback.context();
     }
 
     TestMount start() {
@@ -75,12 +75,12 @@ final class TestMount implements AutoCloseable {
     /** Once all files are released. */
     void assertNothingLeaks() throws InterruptedException {
         writeback.drain();
-        assertThat(shared.files()).as("files").isEmpty();
+        assertThat(writeback.files().all()).as("files").isEmpty();
         // Parts of a removed file that were being sent end by themselves, and nobody waits for them.
-        for (int i = 0; i < 1000 && shared.memory().usedBytes() > 0; i++) {
+        for (int i = 0; i < 1000 && context.memory().usedBytes() > 0; i++) {
             Thread.sleep(10);
         }
-        assertThat(shared.memory().usedBytes()).as("memory").isZero();
+        assertThat(context.memory().usedBytes()).as("memory").isZero();
         assertThat(base.readers()).as("readers").hasValue(0);
         assertThat(staging.usedBytes()).as("staged").isZero();
     }

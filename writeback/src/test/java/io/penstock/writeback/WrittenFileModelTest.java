@@ -91,6 +91,7 @@ final class WrittenFileModelTest {
                     crash();
                 }
                 check();
+                file.checkInvariants();
             } catch (Exception | AssertionError e) {
                 throw new AssertionError(e.getMessage() + "\n after " + String.join("\n  ", trace), e);
             }

@@ -29,9 +29,18 @@ final class WrittenFileTest {
     private final Uploads uploads =
             new Uploads(store, config.partSizes(), config.largestObjectBytes(), limits, () -> false, System::nanoTime);
     private final Staging staging = new Staging(null, "test", () -> 0, System::nanoTime);
-    private final Shared shared = new Shared(
-            store, config, limits, base, staging, uploads, (version, content) -> {}, Clock.systemUTC(), Pacing.DEFAULT);
-    private final Writeback writeback = new Writeback(shared, uploads, null);
+    private final Writeback writeback = Writeback.of(
+            store,
+            config,
+            limits,
+            base,
+            staging,
+            uploads,
+            (version, content) -> {},
+            Clock.systemUTC(),
+            Pacing.DEFAULT,
+            null);
+    private final BlockMemory memory = writeback.context().memory();
     private final List<String> told = new ArrayList<>();
 
     {
@@ -51,8 +60,8 @@ final class WrittenFileTest {
     @AfterEach
     void leaksNothing() throws InterruptedException {
         writeback.drain();
-        assertThat(shared.files()).as("files").isEmpty();
-        assertThat(shared.memory().usedBytes()).as("memory").isZero();
+        assertThat(writeback.files().all()).as("files").isEmpty();
+        assertThat(memory.usedBytes()).as("memory").isZero();
         assertThat(base.readers()).as("readers").hasValue(0);
         writeback.close();
     }
@@ -83,12 +92,12 @@ final class WrittenFileTest {
     void writeNow_memoryForHalfOfIt_isToBeWrittenAgain() throws Exception {
         List<ByteBuffer> taken = new ArrayList<>();
         for (int blocks = 1; blocks < 16; blocks++) {
-            taken.add(Objects.requireNonNull(shared.memory().acquireNow()));
+            taken.add(Objects.requireNonNull(memory.acquireNow()));
         }
         WrittenFile file = writeback.create("file", null);
 
         assertThat(file.writeNow(BLOCK_SIZE - 1, bytes("ab"))).isFalse();
-        taken.forEach(shared.memory()::release);
+        taken.forEach(memory::release);
         file.write(BLOCK_SIZE - 1, bytes("ab"));
         assertThat(file.writeNow(BLOCK_SIZE, bytes("c"))).isTrue();
 
@@ -155,14 +164,14 @@ final class WrittenFileTest {
         WrittenFile file = writeback.create("sparse", null);
         file.truncate(1L << 40);
         file.write((1L << 39) + 5, bytes("x"));
-        assertThat(shared.memory().usedBytes()).isEqualTo(BLOCK_SIZE);
+        assertThat(memory.usedBytes()).isEqualTo(BLOCK_SIZE);
         assertThat(file.seek(0, false)).isEqualTo((1L << 39) + 5);
         assertThat(file.seek((1L << 39) + 6, false)).isEqualTo(-1);
         assertThat(file.seek(0, true)).isZero();
         assertThat(file.seek((1L << 39) + 5, true)).isEqualTo((1L << 39) + 6);
         file.zero(0, 1L << 40);
         assertThat(file.seek(0, false)).isEqualTo(-1);
-        assertThat(shared.memory().usedBytes()).isZero();
+        assertThat(memory.usedBytes()).isZero();
         file.unlink();
         file.release();
         assertThat(told).isEmpty();
@@ -205,7 +214,7 @@ final class WrittenFileTest {
         ByteBuffer to = ByteBuffer.allocate(all.length);
         assertThat(file.read(0, to)).isEqualTo(all.length);
         assertThat(to.array()).isEqualTo(all);
-        assertThat(shared.memory().usedBytes()).isZero();
+        assertThat(memory.usedBytes()).isZero();
         file.write(BLOCK_SIZE - 1, ByteBuffer.wrap(new byte[2]));
         all[BLOCK_SIZE - 1] = 0;
         all[BLOCK_SIZE] = 0;
@@ -218,7 +227,7 @@ final class WrittenFileTest {
     void body_writtenToMeanwhile_isStill() throws Exception {
         WrittenFile file = writeback.create("a", null);
         file.write(0, ByteBuffer.allocate(BLOCK_SIZE));
-        long others = shared.memory().usedBytes() - BLOCK_SIZE;
+        long others = memory.usedBytes() - BLOCK_SIZE;
         try (StillContent body = file.bytes().hold(new ByteRange(0, BLOCK_SIZE)).summed()) {
             int sum = body.crc32c().orElseThrow();
             file.write(100, bytes("new"));
@@ -229,9 +238,9 @@ final class WrittenFileTest {
             assertThat(read.array()).isEqualTo(new byte[BLOCK_SIZE]);
             assertThat(body.summed().crc32c()).hasValue(sum);
             assertThat(text(file)).startsWith("\0\0").contains("new").hasSize(200);
-            assertThat(shared.memory().usedBytes() - others).isEqualTo(2L * BLOCK_SIZE);
+            assertThat(memory.usedBytes() - others).isEqualTo(2L * BLOCK_SIZE);
         }
-        assertThat(shared.memory().usedBytes() - others).isEqualTo(BLOCK_SIZE);
+        assertThat(memory.usedBytes() - others).isEqualTo(BLOCK_SIZE);
         file.unlink();
         file.release();
     }

@@ -1,0 +1,121 @@
+package io.penstock.writeback;
+
+import io.penstock.objectstore.Deadline;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.WriteCondition;
+import java.io.IOException;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+
+/**
+ * Callers that wait until what they have written is visible. An interrupt ends the waiting, not the commit. Safe for use by
+ * any number of threads.
+ */
+final class CommitWaits {
+    private final FileCommits commits;
+    private final FileState state;
+    private final ReentrantLock lock;
+    private final Condition progress;
+
+    CommitWaits(FileCommits commits) {
+        this.commits = commits;
+        this.state = commits.state();
+        this.lock = commits.bytes().lock();
+        this.progress = commits.bytes().progress();
+    }
+
+    /** Returns once what is written by now is visible. */
+    void commit() throws ObjectStoreException, IOException, InterruptedException {
+        commit(commits.object()::condition);
+    }
+
+    /** The same, whatever the object is by now. */
+    void commitOver() throws ObjectStoreException, IOException, InterruptedException {
+        commit(() -> WriteCondition.ALWAYS);
+    }
+
+    private void commit(Supplier<WriteCondition> condition)
+            throws ObjectStoreException, IOException, InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            Wait wait = new Wait(condition);
+            while (!wait.isOver()) {
+                if (state.isHeld()) {
+                    commits.beginBehind();
+                    progress.await();
+                    wait.deadline.restart(); // it was not the store that was waited for
+                } else if (wait.beginsCommit()) {
+                    progress.await();
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns once what is written by now is visible and no commit runs; none begins until {@link FileCommits#resume}. */
+    void hold() throws ObjectStoreException, IOException, InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            while (state.isHeld()) {
+                progress.await();
+            }
+            state.hold();
+            boolean done = false;
+            try {
+                Wait wait = new Wait(commits.object()::condition);
+                while (!wait.isOver() || state.running() != null) {
+                    if (wait.beginsCommit()) {
+                        progress.await();
+                    }
+                }
+                done = true;
+            } finally {
+                if (!done) {
+                    commits.resume();
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** One caller's wait. With the lock held. */
+    private final class Wait {
+        private final Supplier<WriteCondition> condition;
+        private final Deadline deadline = commits.context().deadline();
+        private final long wanted = state.changes();
+        private long announced = state.announced();
+        private int waits;
+
+        /** @param condition what a commit asks of the object; evaluated when the commit begins */
+        Wait(Supplier<WriteCondition> condition) {
+            this.condition = condition;
+        }
+
+        boolean isOver() throws ObjectStoreException, IOException {
+            commits.error().report();
+            if (!state.hasName() || state.announced() >= wanted) {
+                return true;
+            }
+            if (state.announced() > announced) { // what follows a commit that succeeds has all of the time anew
+                announced = state.announced();
+                deadline.restart();
+            } else if (waits > 0 && state.running() == null && deadline.isOver()) { // all have made way for staging
+                throw deadline.overdue("'" + state.key() + "' is not committed");
+            }
+            return false;
+        }
+
+        /** Begins a commit if none runs. @return whether one runs, so that something is to be awaited */
+        boolean beginsCommit() {
+            commits.awaited(deadline);
+            if (state.running() == null) {
+                commits.begin(Commit.Mode.AWAITED, commits.context().pacing().atOnce(), deadline, condition.get());
+            }
+            waits++;
+            return state.running() != null;
+        }
+    }
+}

@@ -1,0 +1,176 @@
+package io.penstock.writeback;
+
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The handles of one written file, and its end: after the last handle is released, what is uncommitted is committed, and
+ * all of it is freed. Safe for use by any number of threads.
+ */
+final class FileHandles {
+    private static final Logger log = LoggerFactory.getLogger(FileHandles.class);
+
+    private final MountContext context;
+    private final FileState state;
+    private final FileCommits commits;
+    private final FileSync sync;
+    private final Consumer<Ending> ended;
+
+    /** The content's, which guards what follows, too. */
+    private final ReentrantLock lock;
+
+    private int handles;
+
+    /** How a file ends. */
+    enum Ending {
+        /** All of it is committed, or its name is gone. */
+        DONE,
+        /** An earlier run had its name removed or replaced just before the crash. */
+        SUPERSEDED,
+        /** It could not be committed: its content waits for {@code penstock recover}. */
+        KEPT
+    }
+
+    /**
+     * @param handles to begin with: 0 for what an earlier run left
+     * @param ended told once the file has ended and everything is freed; not told if the mount ends first
+     */
+    FileHandles(FileCommits commits, FileSync sync, int handles, Consumer<Ending> ended) {
+        this.context = commits.context();
+        this.state = commits.state();
+        this.commits = commits;
+        this.sync = sync;
+        this.lock = commits.bytes().lock();
+        this.handles = handles;
+        this.ended = ended;
+    }
+
+    /** Whether there is no handle. With the lock held. */
+    boolean isNone() {
+        return handles == 0;
+    }
+
+    /** One more handle. False if the file has ended. */
+    boolean retain() {
+        lock.lock();
+        try {
+            handles += state.isEnded() ? 0 : 1;
+            return !state.isEnded();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** One handle less. Never waits. */
+    void release() {
+        boolean last;
+        lock.lock();
+        try {
+            handles--;
+            last = handles == 0;
+        } finally {
+            lock.unlock();
+        }
+        if (last) {
+            context.background().run(() -> endIfDone(null));
+        }
+    }
+
+    /** Bytes that are not uploaded of a file that is committed with nobody waiting; -1 if it is not. */
+    long backlogBytes() {
+        lock.lock();
+        try {
+            Commit running = state.running();
+            boolean behind = handles == 0 || (running != null && running.isBehind());
+            if (state.isEnded() || !state.isDirty() || !behind) {
+                return -1;
+            }
+            return Math.max(
+                    0, commits.bytes().content().size() - commits.object().uploadedBytes());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * If no handle is left and no commit runs: commits the rest, unless that is in vain, or frees all.
+     *
+     * @param failure of the last commit; null if it succeeded
+     */
+    void endIfDone(@Nullable Exception failure) {
+        Ending ending;
+        lock.lock();
+        try {
+            if (handles > 0 || state.isUndecided() || state.isEnded() || context.isClosed()) {
+                return; // what is left when the mount ends is stopped by that
+            }
+            if (state.isDirty() && (failure == null || Commit.outlook(failure) == Commit.Outlook.PASSES)) {
+                commits.beginBehind();
+                return;
+            }
+            if (!state.isDirty()) {
+                ending = Ending.DONE;
+            } else if (failure == null || commits.isSuperseded()) {
+                ending = Ending.SUPERSEDED;
+            } else {
+                ending = Ending.KEPT;
+                commits.error().setForGood(failure); // callers that waited for the commit may not have asked yet
+            }
+            state.end();
+        } finally {
+            lock.unlock();
+        }
+        if (ending == Ending.KEPT && failure != null) {
+            sync.keep(failure);
+        } else if (ending == Ending.SUPERSEDED) {
+            log.info(
+                    "'{}' was removed or replaced just before the crash",
+                    commits.bytes().key());
+        }
+        free(ending == Ending.KEPT);
+        ended.accept(ending);
+    }
+
+    /** The mount ends: closes everything, and leaves what another run will find. */
+    void stop() {
+        boolean keep;
+        lock.lock();
+        try {
+            if (state.isEnded()) {
+                return;
+            }
+            keep = state.isDirty();
+            state.end();
+        } finally {
+            lock.unlock();
+        }
+        free(keep);
+    }
+
+    private void free(boolean keep) {
+        Upload left;
+        Ground base;
+        lock.lock();
+        try {
+            left = commits.object().takeUpload();
+            commits.bytes().content().drop();
+            base = commits.bytes().ground();
+        } finally {
+            lock.unlock();
+        }
+        if (keep) {
+            base.staged().uncount();
+        } else {
+            base.staged().remove();
+        }
+        base.release();
+        if (left != null && keep) {
+            left.stop();
+        } else if (left != null) {
+            left.abandon();
+        }
+    }
+}

@@ -1,0 +1,175 @@
+package io.penstock.writeback;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectProperties;
+import io.penstock.objectstore.StoredObject;
+import io.penstock.objectstore.WriteCondition;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The object that a written file is, or is to become: its identity, the version that the next commit replaces, and the upload
+ * on the way to that. Guarded by the file's lock.
+ */
+final class FileObject {
+    /** The class of most objects, until a listing tells: an upload that an earlier run began was not asked for it. */
+    private static final String STANDARD = "STANDARD";
+
+    private final MountContext context;
+    private final FileState state;
+    private final LiveContent bytes;
+    private @Nullable Upload upload;
+
+    /** What the object has beside its bytes, once that has been asked. */
+    private final AtomicReference<@Nullable ObjectProperties> properties = new AtomicReference<>();
+
+    FileObject(MountContext context, FileState state, LiveContent bytes) {
+        this.context = context;
+        this.state = state;
+        this.bytes = bytes;
+    }
+
+    /** The version of this object that the content is written over; null if there is none. */
+    @Nullable
+    ObjectVersion committed() {
+        return isOfAnother() ? null : bytes.ground().version();
+    }
+
+    private boolean isOfAnother() {
+        ObjectVersion base = bytes.ground().version();
+        return base != null && !base.key().equals(state.key());
+    }
+
+    /** The version that the next commit replaces; null if that makes a new object. */
+    private @Nullable ObjectVersion expected() {
+        ObjectVersion committed = committed();
+        return committed == null ? state.replaced() : committed;
+    }
+
+    WriteCondition condition() {
+        ObjectVersion expected = expected();
+        return expected == null ? WriteCondition.ABSENT : new WriteCondition.Unchanged(expected.etag());
+    }
+
+    /** What a listing would show of this version. Needs no lock. */
+    StoredObject stored(ObjectVersion version) {
+        ObjectProperties known = properties.get();
+        return new StoredObject(version, known == null ? STANDARD : known.storageClass());
+    }
+
+    // ---- its journal
+
+    JournalRecord.Opened identity() {
+        return new JournalRecord.Opened(context.staging().namespace(), state.key(), committed(), state.replaced());
+    }
+
+    /** {@link #identity}, for a caller that does not hold the lock, as the next. */
+    JournalRecord.Opened lockedIdentity() {
+        ReentrantLock lock = bytes.lock();
+        lock.lock();
+        try {
+            return identity();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    FileJournal lockedJournal() {
+        ReentrantLock lock = bytes.lock();
+        lock.lock();
+        try {
+            return journal();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The journal of what goes on between two commits. */
+    private FileJournal journal() {
+        return new FileJournal(bytes.ground().staged(), this::lockedIdentity);
+    }
+
+    // ---- its upload
+
+    /** Goes on with the upload that an earlier run began. */
+    void resume(JournalledUpload earlier) {
+        upload = context.uploads().resume(earlier, new UploadedContent(bytes), targetProperties(), journal());
+    }
+
+    /** The upload that the next commit ends; begun if there is none. */
+    Upload upload() {
+        Upload current = upload;
+        if (current == null) {
+            current = context.uploads()
+                    .begin(bytes.ground().version(), new UploadedContent(bytes), targetProperties(), journal());
+            upload = current;
+        }
+        return current;
+    }
+
+    private TargetProperties targetProperties() {
+        TargetProperties.Over over = expected() == null
+                ? TargetProperties.Over.NOTHING
+                : bytes.content().baseEnd() == 0 || isCopied()
+                        ? TargetProperties.Over.OTHER_CONTENT
+                        : TargetProperties.Over.SAME_CONTENT;
+        return new TargetProperties(state.key(), over, properties);
+    }
+
+    /** The bytes are about to change: parts that hold them go up again. */
+    void changed(ByteRange range) {
+        if (upload != null) {
+            upload.changed(range);
+        }
+    }
+
+    long uploadedBytes() {
+        return upload == null ? 0 : upload.uploadedBytes();
+    }
+
+    /** The file goes on without its upload, which the caller ends if it is not committed. */
+    @Nullable
+    Upload takeUpload() {
+        Upload taken = upload;
+        upload = null;
+        return taken;
+    }
+
+    // ---- another name, another object's bytes
+
+    /** The object has another key now, of the same bytes. @return the upload under the old one, to be abandoned */
+    @Nullable
+    Upload moved(ObjectVersion to) {
+        state.rename(to.key());
+        bytes.ground().moved(to);
+        return takeUpload();
+    }
+
+    /** Whether some bytes are those of another object, and stand and fall with that until they are committed. */
+    boolean isCopied() {
+        return bytes.content().baseEnd() > 0 && isOfAnother();
+    }
+
+    /**
+     * The file, empty until now or all of the same source, has its bytes up to here.
+     *
+     * @return the upload so far, to be abandoned
+     */
+    @Nullable
+    Upload takeOver(ObjectVersion source, long end) {
+        state.setReplaced(expected());
+        bytes.ground().moved(source);
+        bytes.content().extendBase(end);
+        return takeUpload();
+    }
+
+    /** The bytes that were another object's are the file's own now. */
+    void materialised() {
+        if (isCopied()) {
+            bytes.content().forgetBase();
+            bytes.ground().moved(null);
+        }
+    }
+}

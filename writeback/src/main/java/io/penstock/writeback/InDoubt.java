@@ -1,0 +1,214 @@
+package io.penstock.writeback;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.WriteCondition;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Requests of one file whose outcome is not known, because a crash came before the response or the connection broke: they
+ * may have made the object visible, or removed or replaced it.
+ *
+ * <p>A request may have sent more than is staged, however often staging is brought up to date first: staging may have no
+ * room, which is a reason to commit; a copied object is never staged; and writers go on until the commit begins. So a crash
+ * may find content that is older than what was sent.
+ *
+ * <p>Safe for use by any number of threads, by the file's lock.
+ */
+final class InDoubt {
+    private static final Logger log = LoggerFactory.getLogger(InDoubt.class);
+
+    private final StoreLookup lookup;
+
+    /** The file's, which guards all that follows. */
+    private final ReentrantLock lock;
+
+    private Origin origin = Origin.HERE;
+    private final List<Doubt> doubts = new ArrayList<>();
+
+    /** Where the content is from that the next commit sends. */
+    private enum Origin {
+        /** This run: all requests are known. */
+        HERE,
+        /** An earlier run, which may have committed it. */
+        RECOVERED,
+        /** An earlier run, which was about to have its name removed or taken by another file. */
+        RECOVERED_WITHDRAWN,
+        /** The same, and that was done, as the store shows. */
+        SUPERSEDED
+    }
+
+    /**
+     * A request that may have made the object.
+     *
+     * @param changes how many the content had; -1 if that was in an earlier run, before the rest of it was written
+     * @param more whether it had more than these, which is lost
+     */
+    private record Doubt(long changes, boolean more, JournalRecord.Sent sent) {}
+
+    /**
+     * The object is what a request in doubt has made of it.
+     *
+     * @param changes how many the content had
+     * @param more whether it had more than these, which is not known here
+     */
+    record Landed(ObjectVersion version, long changes, boolean more) {}
+
+    InDoubt(StoreLookup lookup, ReentrantLock lock) {
+        this.lookup = lookup;
+        this.lock = lock;
+    }
+
+    /**
+     * The content is of an earlier run, which may have sent anything. Before others have the file.
+     *
+     * @param found the content; requests since it was written have it, or more than was made durable
+     * @param changes how many that is
+     */
+    void recovered(Recovery.Found found, long changes) {
+        found.sentBefore().forEach(sent -> doubts.add(new Doubt(-1, false, sent)));
+        for (JournalRecord.Sent sent : found.sentSince()) {
+            doubts.add(new Doubt(changes, sent.size() != found.written().size(), sent));
+        }
+        origin = found.withdrawn() ? Origin.RECOVERED_WITHDRAWN : Origin.RECOVERED;
+    }
+
+    /**
+     * The request is about to be sent that makes the content visible.
+     *
+     * @return what the journal has to have first; null if it has it, because the request is repeated
+     */
+    JournalRecord.@Nullable Sent deciding(long changes, long size, OptionalInt crc32c) {
+        Doubt doubt = new Doubt(changes, false, new JournalRecord.Sent(size, crc32c.isPresent(), crc32c.orElse(0)));
+        lock.lock();
+        try {
+            if (doubts.contains(doubt)) {
+                return null;
+            }
+            doubts.add(doubt);
+            return doubt.sent();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Whether the file can go on over whatever the requests may have made of the object: if not, their outcome has to be
+     * known before anything is staged over the version that they replace. With the lock held.
+     */
+    boolean isHarmless() {
+        return doubts.stream().allMatch(doubt -> doubt.sent().recognisable() && !doubt.more());
+    }
+
+    /** What the journal has to have, so that a later run does not take it for somebody else's. With the lock held. */
+    List<JournalRecord.Sent> sent() {
+        return doubts.stream().map(Doubt::sent).distinct().toList();
+    }
+
+    /** What a request in doubt has made of the object: null if none was carried out. */
+    @Nullable
+    Landed landed(String key, WriteCondition condition) throws ObjectStoreException, IOException, InterruptedException {
+        List<Doubt> all;
+        lock.lock();
+        try {
+            all = List.copyOf(doubts.reversed());
+        } finally {
+            lock.unlock();
+        }
+        ObjectVersion found;
+        try {
+            found = all.isEmpty() ? null : lookup.other(key, condition);
+        } catch (ObjectStoreException.AccessDenied e) {
+            log.debug("The outcome of a commit of '{}' must not be read", key, e);
+            return null; // a user who may only write loses nothing: the condition is still compared
+        }
+        if (found == null || all.stream().noneMatch(doubt -> isOfSize(doubt, found.size()))) {
+            return null;
+        }
+        int crc32c = lookup.crc32c(found);
+        for (Doubt doubt : all) {
+            if (doubt.sent().equals(new JournalRecord.Sent(found.size(), true, crc32c))) {
+                log.info("'{}' was committed by a request whose response was lost", key);
+                return new Landed(found, doubt.changes(), doubt.more());
+            }
+        }
+        return null;
+    }
+
+    private static boolean isOfSize(Doubt doubt, long size) {
+        return doubt.sent().recognisable() && doubt.sent().size() == size;
+    }
+
+    /** A commit has succeeded: all is known. With the lock held. */
+    void committed() {
+        origin = Origin.HERE;
+        doubts.clear();
+    }
+
+    /** A commit that has looked for what earlier requests made found somebody else's object. With the lock held. */
+    void conflict() {
+        doubts.clear();
+    }
+
+    /** Whether an earlier run may have committed this very content. */
+    boolean isRecovered() {
+        lock.lock();
+        try {
+            return origin != Origin.HERE;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether the store may have a version of the file that is not known here. */
+    boolean isAny() {
+        lock.lock();
+        try {
+            return origin != Origin.HERE || !doubts.isEmpty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Whether a commit of what an earlier run left has failed because its name was removed, or taken by another file, just
+     * before the crash. With the lock held.
+     */
+    boolean isSuperseded() {
+        return origin == Origin.SUPERSEDED;
+    }
+
+    /** A commit has failed for good: asks the store whether an earlier run has removed or replaced the object. */
+    void askWhy(String key, WriteCondition condition) throws InterruptedException {
+        lock.lock();
+        try {
+            if (origin != Origin.RECOVERED_WITHDRAWN) {
+                return;
+            }
+        } finally {
+            lock.unlock();
+        }
+        boolean replaced;
+        try {
+            replaced = lookup.isReplaced(key, condition);
+        } catch (ObjectStoreException e) {
+            log.debug("Whether '{}' was removed or replaced is not known: it is kept", key, e);
+            return;
+        }
+        lock.lock();
+        try {
+            if (replaced && origin == Origin.RECOVERED_WITHDRAWN) {
+                origin = Origin.SUPERSEDED;
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+}

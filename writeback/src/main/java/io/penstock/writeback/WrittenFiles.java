@@ -1,0 +1,103 @@
+package io.penstock.writeback;
+
+import io.penstock.objectstore.StoredObject;
+import io.penstock.writeback.Writeback.Listener;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** The written files of one mount that have not ended. Safe for use by any number of threads. */
+final class WrittenFiles implements WrittenFile.Listener {
+    private final Set<WrittenFile> files = ConcurrentHashMap.newKeySet();
+    private final AtomicInteger failed = new AtomicInteger();
+    private volatile @Nullable Listener listener;
+
+    WrittenFile add(WrittenFile file) {
+        files.add(file);
+        return file;
+    }
+
+    Stream<LiveContent> contents() {
+        return files.stream().map(WrittenFile::bytes);
+    }
+
+    Set<WrittenFile> all() {
+        return files;
+    }
+
+    /** Files that should have been committed and were given up. */
+    int failed() {
+        return failed.get();
+    }
+
+    void listen(Listener told) {
+        listener = told;
+    }
+
+    @Override
+    public void committed(WrittenFile file, StoredObject object) {
+        Listener told = listener;
+        if (told != null) {
+            told.committed(file, object);
+        }
+    }
+
+    /** A caller that has {@linkplain #drain drained} finds that the listener knows of it. */
+    @Override
+    public void ended(WrittenFile file, FileHandles.Ending ending) {
+        if (ending == FileHandles.Ending.KEPT) {
+            failed.incrementAndGet();
+        }
+        Listener told = listener;
+        if (ending != FileHandles.Ending.DONE && told != null) {
+            told.givenUp(file);
+        }
+        synchronized (files) {
+            files.remove(file);
+            files.notifyAll();
+        }
+    }
+
+    /** Waits until none of the files that are meant is left without a handle. */
+    void drain(Predicate<WrittenFile> meant) throws InterruptedException {
+        synchronized (files) {
+            while (files.stream().filter(meant).anyMatch(WrittenFile::isBehind)) {
+                files.wait();
+            }
+        }
+    }
+
+    /**
+     * Makes durable in staging what is neither committed nor durable, of all files side by side. An interrupt ends it, and
+     * the flag is set again.
+     *
+     * @return the keys of the files of which that was not possible
+     */
+    List<String> stage() {
+        Queue<String> failed = new ConcurrentLinkedQueue<>();
+        ThreadFactory named = Thread.ofVirtual().name("leave-", 0).factory();
+        try (ExecutorService threads = Executors.newThreadPerTaskExecutor(named)) {
+            for (WrittenFile file : files) {
+                threads.execute(() -> {
+                    if (!file.leave()) {
+                        failed.add(file.key());
+                    }
+                });
+            }
+        }
+        return failed.stream().sorted().toList();
+    }
+
+    void stop() {
+        files.forEach(WrittenFile::stop);
+    }
+}
