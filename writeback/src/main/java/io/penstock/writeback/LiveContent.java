@@ -375,7 +375,12 @@ final class LiveContent implements BlockMemory.Writer, Reclaim.Source {
         }
         Ground old = ground;
         Content above = content.over(version.size(), committed.content());
-        content = changed ? above : new Content(version.size());
+        if (changed) {
+            content = above;
+        } else {
+            above.drop(); // blocks behind the end that were being staged when they were cut off
+            content = new Content(version.size());
+        }
         ground = context.ground(version);
         Ground _ = melt();
         progress.signalAll();

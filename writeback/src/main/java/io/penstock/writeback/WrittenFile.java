@@ -10,8 +10,6 @@ import java.time.Instant;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The current content of one file that is written: what was written over what the committed version has. Shared by all
@@ -27,8 +25,6 @@ import org.slf4j.LoggerFactory;
  * throws it too, if it would wait in vain for memory because of it.
  */
 public final class WrittenFile {
-    private static final Logger log = LoggerFactory.getLogger(WrittenFile.class);
-
     private final MountContext context;
     private final Listener listener;
     private final FileState state;

@@ -334,6 +334,31 @@ final class CrashWindowsTest {
     }
 
     @Test
+    void commit_ofAFileThatWasCutWhileABlockWasStaged_freesItsMemory() throws Exception {
+        CountDownLatch held = new CountDownLatch(1);
+        CountDownLatch gate = new CountDownLatch(1);
+        StagingFiles slow = new WatchedFiles(files, (operation, name) -> {
+            if (operation == Operation.WRITE && name.endsWith(StagedFile.DATA)) {
+                held.countDown();
+                gate.await();
+            }
+        });
+        try (TestMount mount = mount(slow)) {
+            WrittenFile file = mount.writeback.create("a", null);
+            file.write(BLOCK_SIZE, ByteBuffer.allocate(BLOCK_SIZE));
+            held.await();
+            file.truncate(1);
+            file.commit();
+            gate.countDown();
+            while (mount.context.memory().usedBytes() > 0) {
+                Thread.onSpinWait(); // the file is still open
+            }
+            file.release();
+            mount.assertNothingLeaks();
+        }
+    }
+
+    @Test
     void truncate_whileABlockIsStaged_isNotUndoneByIt() throws Exception {
         CountDownLatch held = new CountDownLatch(1);
         CountDownLatch gate = new CountDownLatch(1);
