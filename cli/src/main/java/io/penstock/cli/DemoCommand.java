@@ -1,6 +1,12 @@
 package io.penstock.cli;
 
 import io.penstock.cli.config.ConfigurationException;
+import io.penstock.cli.demo.Demo;
+import io.penstock.cli.demo.DemoMount;
+import io.penstock.cli.demo.DemoNames;
+import io.penstock.cli.process.Folders;
+import io.penstock.cli.process.RefusedException;
+import io.penstock.cli.process.StopSignal;
 import io.penstock.fuse.MountException;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;

@@ -2,6 +2,10 @@ package io.penstock.cli;
 
 import io.penstock.cli.config.ConfigurationException;
 import io.penstock.cli.config.Host;
+import io.penstock.cli.mount.MountPlan;
+import io.penstock.cli.mount.Target;
+import io.penstock.cli.process.Reason;
+import io.penstock.cli.process.RefusedException;
 import io.penstock.inventory.IndexWriter;
 import io.penstock.metadata.BucketListing;
 import io.penstock.objectstore.ObjectStore;

@@ -1,6 +1,10 @@
 package io.penstock.cli;
 
 import io.penstock.cli.config.Host;
+import io.penstock.cli.process.Folders;
+import io.penstock.cli.process.Launcher;
+import io.penstock.cli.process.Reason;
+import io.penstock.cli.process.RefusedException;
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;

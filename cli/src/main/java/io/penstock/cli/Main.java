@@ -1,6 +1,9 @@
 package io.penstock.cli;
 
 import io.penstock.cli.config.ConfigurationException;
+import io.penstock.cli.log.Logging;
+import io.penstock.cli.process.RefusedException;
+import io.penstock.cli.process.Version;
 import io.penstock.fuse.MountException;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.PrintWriter;

@@ -1,6 +1,7 @@
 package io.penstock.cli;
 
 import io.penstock.cli.config.Host;
+import io.penstock.cli.state.RunningMount;
 import io.penstock.fuse.MountTable;
 import java.io.IOException;
 import java.io.PrintWriter;

@@ -1,5 +1,10 @@
 package io.penstock.cli;
 
+import io.penstock.cli.demo.TrainingRun;
+import io.penstock.cli.process.Folders;
+import io.penstock.cli.process.Launcher;
+import io.penstock.cli.process.Reason;
+import io.penstock.cli.process.RefusedException;
 import io.penstock.embeddeds3.EmbeddedS3;
 import io.penstock.fuse.MountException;
 import java.io.IOException;

@@ -1,6 +1,8 @@
 package io.penstock.cli;
 
 import io.penstock.cli.config.Host;
+import io.penstock.cli.process.RefusedException;
+import io.penstock.cli.state.RunningMount;
 import io.penstock.fuse.DeadMount;
 import io.penstock.fuse.KernelMount;
 import io.penstock.fuse.MountException;

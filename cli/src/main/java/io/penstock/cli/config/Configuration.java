@@ -10,7 +10,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** What holds for one bucket in the end, and why. Immutable. */
-public final class Configuration {
+public final class Configuration implements Setting.Context {
     private static final long MIB = 1L << 20;
 
     /** What the HTTP client has outside the heap for one: the head and the next bytes of a response. */
@@ -103,20 +103,22 @@ public final class Configuration {
         }
     }
 
+    @Override
     public Host host() {
         return host;
     }
 
+    @Override
     public String bucket() {
         return bucket;
     }
 
-    /** The value of a setting that always has one. */
+    @Override
     public <T> T get(Setting<T> setting) {
         return find(setting).orElseThrow(() -> new IllegalStateException(setting + " has no default"));
     }
 
-    /** The value of a setting that may have none. */
+    @Override
     public <T> Optional<T> find(Setting<T> setting) {
         return Optional.ofNullable(effective(setting)).map(Assignment::value);
     }

@@ -2,6 +2,7 @@ package io.penstock.cli.config;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -17,7 +18,20 @@ public final class Setting<T> {
     private final String help;
     private final List<String> names;
     private final String defaultText;
-    private final Function<Configuration, @Nullable Assignment<T>> defaultValue;
+    private final Function<Context, @Nullable Assignment<T>> defaultValue;
+
+    /** What a default may depend on: the machine, the bucket and other settings. */
+    interface Context {
+        Host host();
+
+        String bucket();
+
+        /** The value of a setting that always has one. */
+        <V> V get(Setting<V> setting);
+
+        /** The value of a setting that may have none. */
+        <V> Optional<V> find(Setting<V> setting);
+    }
 
     private Setting(
             String key,
@@ -25,7 +39,7 @@ public final class Setting<T> {
             String help,
             List<String> names,
             String defaultText,
-            Function<Configuration, @Nullable Assignment<T>> defaultValue) {
+            Function<Context, @Nullable Assignment<T>> defaultValue) {
         this.key = key;
         this.type = type;
         this.help = help;
@@ -36,7 +50,7 @@ public final class Setting<T> {
 
     /** Without a default. */
     static <T> Setting<T> of(String key, ValueType<T> type, String help) {
-        return new Setting<>(key, type, help, List.of(key.replace('.', '-')), "none", configuration -> null);
+        return new Setting<>(key, type, help, List.of(key.replace('.', '-')), "none", context -> null);
     }
 
     /** The same setting with a fixed default. */
@@ -45,7 +59,7 @@ public final class Setting<T> {
         if (value == null) {
             throw new IllegalArgumentException(key + ": the default " + text + " is not " + type.allowed());
         }
-        return withDefault(text, configuration -> value);
+        return withDefault(text, context -> value);
     }
 
     /** The same setting with the default of the module that it is for. */
@@ -54,9 +68,9 @@ public final class Setting<T> {
     }
 
     /** The same setting with a default that depends on the machine, the bucket or other settings; null for none. */
-    Setting<T> withDefault(String text, Function<Configuration, @Nullable T> compute) {
-        return withOriginalDefault(text, configuration -> {
-            T value = compute.apply(configuration);
+    Setting<T> withDefault(String text, Function<Context, @Nullable T> compute) {
+        return withOriginalDefault(text, context -> {
+            T value = compute.apply(context);
             return value == null ? null : new Assignment<>(this, value, new Origin.Default());
         });
     }
@@ -64,15 +78,15 @@ public final class Setting<T> {
     /** The same setting, taken from the first of these environment variables that is set; otherwise as before. */
     Setting<T> fromEnvironment(String... variables) {
         String text = "$" + String.join(", $", variables) + ", else " + defaultText;
-        return withOriginalDefault(text, configuration -> {
+        return withOriginalDefault(text, context -> {
             for (String variable : variables) {
-                String found = configuration.host().environment().getOrDefault(variable, "");
+                String found = context.host().environment().getOrDefault(variable, "");
                 T value = found.isEmpty() ? null : type.parse(found);
                 if (value != null) {
                     return new Assignment<>(this, value, new Origin.Variable(variable));
                 }
             }
-            return defaultValue.apply(configuration);
+            return defaultValue.apply(context);
         });
     }
 
@@ -83,7 +97,7 @@ public final class Setting<T> {
         return new Setting<>(key, type, help, List.copyOf(all), defaultText, defaultValue);
     }
 
-    private Setting<T> withOriginalDefault(String text, Function<Configuration, @Nullable Assignment<T>> compute) {
+    private Setting<T> withOriginalDefault(String text, Function<Context, @Nullable Assignment<T>> compute) {
         return new Setting<>(key, type, help, names, text, compute);
     }
 
@@ -117,8 +131,8 @@ public final class Setting<T> {
     }
 
     @Nullable
-    Assignment<T> defaultIn(Configuration configuration) {
-        return defaultValue.apply(configuration);
+    Assignment<T> defaultIn(Context context) {
+        return defaultValue.apply(context);
     }
 
     @Override

@@ -42,7 +42,7 @@ public final class Settings {
     public static final Setting<URI> ENDPOINT = Setting.of(
                     "s3.endpoint", server(), "The S3-compatible server to use instead of AWS.")
             .alias("endpoint")
-            .withDefault("AWS", configuration -> null)
+            .withDefault("AWS", context -> null)
             .fromEnvironment("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL");
 
     public static final Setting<String> REGION = Setting.of(
@@ -50,7 +50,7 @@ public final class Settings {
                     word("<region>", "a region's name such as eu-central-1", Pattern.compile("[A-Za-z0-9-]+")),
                     "The bucket's region.")
             .alias("region")
-            .withDefault("the bucket is asked", configuration -> null);
+            .withDefault("the bucket is asked", context -> null);
 
     public static final Setting<Boolean> PATH_STYLE = Setting.of(
                     "s3.path-style",
@@ -60,14 +60,14 @@ public final class Settings {
             .alias("path-style")
             .withDefault(
                     "true if an endpoint is set",
-                    configuration -> configuration.find(ENDPOINT).isPresent());
+                    context -> context.find(ENDPOINT).isPresent());
 
     public static final Setting<String> PROFILE = Setting.of(
                     "s3.profile",
                     word("<name>", "the name of a profile in ~/.aws/config", Pattern.compile("\\S.*")),
                     "The profile of ~/.aws/config and ~/.aws/credentials to take credentials from.")
             .alias("profile")
-            .withDefault("the AWS SDK's credential chain", configuration -> null);
+            .withDefault("the AWS SDK's credential chain", context -> null);
 
     public static final Setting<Boolean> ANONYMOUS = Setting.of(
                     "s3.anonymous", flag(), "Send requests without credentials, for public buckets.")
@@ -101,10 +101,10 @@ public final class Settings {
             .withDefault(
                     Limits.DEFAULT.connections()
                             + ", or more if readahead.concurrency and upload.concurrency need them",
-                    configuration -> Math.max(
+                    context -> Math.max(
                             Limits.DEFAULT.connections(),
-                            configuration.get(Settings.READ_CONCURRENCY)
-                                    + configuration.get(WriteSettings.UPLOAD_CONCURRENCY)
+                            context.get(Settings.READ_CONCURRENCY)
+                                    + context.get(WriteSettings.UPLOAD_CONCURRENCY)
                                     + OTHER_REQUESTS));
 
     public static final Setting<Duration> CONNECT_TIMEOUT = Setting.of(
@@ -129,7 +129,7 @@ public final class Settings {
 
     public static final Setting<URI> PROXY = Setting.of(
                     "s3.proxy", proxy(), "The HTTP proxy to go through, with its port.")
-            .withDefault("what the environment says", configuration -> null);
+            .withDefault("what the environment says", context -> null);
 
     public static final Setting<Path> CA_FILE = Setting.of(
                     "s3.ca-file", path(), "Certificates (PEM) to trust beside those that Java trusts.")
@@ -143,7 +143,7 @@ public final class Settings {
             .alias("cache")
             .withDefault(
                     "/var/cache/penstock/BUCKET for root, ~/.cache/penstock/BUCKET for others",
-                    configuration -> configuration.host().cacheFolder().resolve(configuration.bucket()));
+                    context -> context.host().cacheFolder().resolve(context.bucket()));
 
     public static final Setting<Long> CACHE_SIZE = Setting.of(
                     "cache.size", size(MIB, Long.MAX_VALUE), "The most bytes that the cache folder may hold.")
@@ -169,7 +169,7 @@ public final class Settings {
                             + " 300MiB beside it.")
             .withDefault(
                     "1/48 of the machine's memory, 256MiB to 4GiB",
-                    configuration -> configuration.host().shareOfMemory(48, 256 * MIB, 4 * GIB));
+                    context -> context.host().shareOfMemory(48, 256 * MIB, 4 * GIB));
 
     public static final Setting<Long> MAX_WINDOW = Setting.of(
                     "readahead.max-window",
@@ -228,7 +228,7 @@ public final class Settings {
                             + " folder.")
             .withDefault(
                     "1/8 of the machine's memory, 256MiB to 8GiB",
-                    configuration -> configuration.host().shareOfMemory(8, 256 * MIB, 8 * GIB));
+                    context -> context.host().shareOfMemory(8, 256 * MIB, 8 * GIB));
 
     public static final Setting<Path> INDEX = Setting.of(
                     "metadata.index",
@@ -250,11 +250,11 @@ public final class Settings {
 
     public static final Setting<Integer> UID = Setting.of(
                     "uid", integer(0, Integer.MAX_VALUE), "The owner of all files, by number.")
-            .withDefault("who mounts", configuration -> configuration.host().uid());
+            .withDefault("who mounts", context -> context.host().uid());
 
     public static final Setting<Integer> GID = Setting.of(
                     "gid", integer(0, Integer.MAX_VALUE), "The group of all files, by number.")
-            .withDefault("who mounts", configuration -> configuration.host().gid());
+            .withDefault("who mounts", context -> context.host().gid());
 
     public static final Setting<Integer> FILE_MODE =
             Setting.of("file-mode", mode(), "Permission bits of files.").withDefault("0644");
@@ -292,8 +292,7 @@ public final class Settings {
                             + " /etc/fuse.conf for it.")
             .alias("allow-other")
             .withDefault(
-                    "true for root, false for others",
-                    configuration -> configuration.host().isRoot());
+                    "true for root, false for others", context -> context.host().isRoot());
 
     public static final Setting<Long> KERNEL_READAHEAD = Setting.of(
                     "fuse.readahead",
@@ -314,7 +313,7 @@ public final class Settings {
             .withDefault(
                     "/var/log/penstock/BUCKET@{mount}.log for root, ~/.local/state/penstock/BUCKET@{mount}.log for"
                             + " others",
-                    configuration -> configuration.host().logFolder().resolve(configuration.bucket() + "@{mount}.log"));
+                    context -> context.host().logFolder().resolve(context.bucket() + "@{mount}.log"));
 
     public static final Setting<LogLevel> LOG_LEVEL = Setting.of(
                     "log.level", choice(LogLevel.class), "How much is logged.")

@@ -55,7 +55,7 @@ public final class WriteSettings {
                     "The most memory for what is written and neither staged nor uploaded. Beside the setting memory.")
             .withDefault(
                     "1/24 of the machine's memory, 256MiB to 8GiB",
-                    configuration -> configuration.host().shareOfMemory(24, 256 * MIB, 8 * GIB));
+                    context -> context.host().shareOfMemory(24, 256 * MIB, 8 * GIB));
 
     public static final Setting<Path> STAGING = Setting.of(
                     "write.staging",
@@ -74,7 +74,7 @@ public final class WriteSettings {
                     size(2L * Writeback.BLOCK_SIZE, Long.MAX_VALUE),
                     "The most bytes that the staging folder may hold; writers wait for uploads then. Beside"
                             + " cache.size.")
-            .withDefault("as cache.size", configuration -> configuration.get(Settings.CACHE_SIZE));
+            .withDefault("as cache.size", context -> context.get(Settings.CACHE_SIZE));
 
     public static final Setting<UploadChecksums> CHECKSUMS = Setting.of(
                     "write.checksums",
@@ -115,7 +115,7 @@ public final class WriteSettings {
                             + " leaves them the processors and the disk.")
             .withDefault(
                     "half of the processors",
-                    configuration -> Math.max(1, configuration.host().processors() / 2));
+                    context -> Math.max(1, context.host().processors() / 2));
 
     public static final Setting<Long> PART_SIZE = Setting.of(
                     "upload.part-size",
@@ -148,8 +148,7 @@ public final class WriteSettings {
                         + " upload.part-size to a ten-thousandth of your largest file.")
             .withDefault(
                     "equal on Cloudflare R2 (s3.endpoint below r2.cloudflarestorage.com), else growing",
-                    configuration -> configuration
-                                    .find(Settings.ENDPOINT)
+                    context -> context.find(Settings.ENDPOINT)
                                     .filter(WriteSettings::isR2)
                                     .isPresent()
                             ? PartSizes.EQUAL
@@ -179,11 +178,11 @@ public final class WriteSettings {
     }
 
     /** What is in a folder for caches may be removed at any time; a folder that the user has chosen is Penstock's alone. */
-    private static Path defaultStaging(Configuration configuration) {
-        Path cache = configuration.get(Settings.CACHE_DIR);
-        Host host = configuration.host();
+    private static Path defaultStaging(Setting.Context context) {
+        Path cache = context.get(Settings.CACHE_DIR);
+        Host host = context.host();
         return host.isForCaches(cache)
-                ? host.stateFolder().resolve("staging").resolve(configuration.bucket())
+                ? host.stateFolder().resolve("staging").resolve(context.bucket())
                 : cache.resolve("staging");
     }
 }

@@ -1,0 +1,205 @@
+package io.penstock.cli.demo;
+
+import io.penstock.cache.CacheStatistics;
+import io.penstock.cli.config.ConfigurationException;
+import io.penstock.cli.mount.MountedBucket;
+import io.penstock.cli.process.RefusedException;
+import io.penstock.embeddeds3.EmbeddedS3;
+import io.penstock.fuse.MountException;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.prefetch.ReadaheadStatistics;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+
+/** Reads and writes the demo's bucket through its mount, and compares. One use, one thread. */
+public final class Demo {
+    /** Bytes on the disk. */
+    private static final long SPACE = 1800L << 20;
+
+    /** Somewhere in the model, and at no page's start. */
+    private static final long RANDOM_BLOCK = 37;
+
+    private static final int RANDOM_READ = 4096;
+
+    private final DemoShell shell;
+    private final DemoData data;
+    private final MountedBucket bucket;
+    private final EmbeddedS3 server;
+    private boolean good = true;
+
+    private Demo(DemoShell shell, DemoData data, MountedBucket bucket, EmbeddedS3 server) {
+        this.shell = shell;
+        this.data = data;
+        this.bucket = bucket;
+        this.server = server;
+    }
+
+    /**
+     * Fills a bucket and shows it.
+     *
+     * @return whether all was as it should be
+     */
+    public static boolean show(DemoMount mount)
+            throws IOException, RefusedException, ConfigurationException, MountException, ObjectStoreException,
+                    InterruptedException {
+        Path folder = mount.folder();
+        if (folder.toFile().getUsableSpace() < SPACE) {
+            throw new RefusedException("the demo needs " + (SPACE >> 20) + " MiB in " + folder.getParent()
+                    + ", and there is less; name another folder with TMPDIR=…");
+        }
+        DemoShell shell = mount.shell();
+        shell.title("A bucket");
+        Path store = Files.createDirectory(folder.resolve("s3"));
+        try (EmbeddedS3 server = new EmbeddedS3(store, DemoMount.KEY, DemoMount.SECRET)) {
+            shell.say("An S3 server listens on " + server.endpoint() + ", in this process. Filling its bucket \""
+                    + DemoData.BUCKET + "\" ...");
+            DemoData data = DemoData.store(server);
+            shell.say(DemoData.SAMPLES + " small samples in " + DemoData.CLASSES + " folders, a shard of "
+                    + (DemoData.SHARD_SIZE >> 20) + " MiB and a model of " + (DemoData.MODEL_SIZE >> 20) + " MiB.");
+            return mount.show(
+                    DemoData.BUCKET,
+                    server.endpoint(),
+                    Map.of(),
+                    () -> {},
+                    bucket -> new Demo(shell, data, bucket, server).run());
+        }
+    }
+
+    /** @return whether everything read was what was stored, and everything stored what was written */
+    private boolean run() throws IOException, InterruptedException {
+        look();
+        readShard();
+        readRandomly();
+        Map<String, String> written = new DemoWrites(shell, data, bucket).run();
+        compareEverything(written);
+        compareBucket(written);
+        tellStatistics();
+        shell.title(
+                good
+                        ? "All that was read is what was stored, and all that was written is in the bucket."
+                        : "What was read or written is NOT what was stored.");
+        return good;
+    }
+
+    private void look() throws IOException, InterruptedException {
+        shell.run("ls -l . samples | head -20").text().lines().forEach(shell::say);
+        String count = shell.run("find samples -type f | wc -l").text().strip();
+        shell.say(count);
+        expect("the number of samples", Integer.toString(DemoData.SAMPLES), count);
+        String sample = shell.run("cat " + DemoData.sampleKey(42)).text();
+        shell.say(sample.strip());
+        expect(DemoData.sampleKey(42), DemoData.sample(42), sample);
+    }
+
+    private void readShard() throws IOException, InterruptedException {
+        shell.title("The first read comes from S3, the next ones from this machine");
+        String read = "dd if=" + DemoData.SHARD + " of=/dev/null bs=1M status=none";
+        timed("cold: ", read);
+        // The kernel keeps pages of its own. It gives up those of one file when asked so, with no need to be root.
+        shell.quietly("dd if=" + DemoData.SHARD + " iflag=nocache count=0 status=none");
+        timed("warm, without the kernel's own cache: ", read);
+        timed("warm, with it: ", read);
+    }
+
+    private void timed(String what, String command) throws IOException, InterruptedException {
+        CacheStatistics before = bucket.cacheStatistics();
+        long gets = bucket.readaheadStatistics().gets();
+        Duration time = shell.run(command).time();
+        CacheStatistics after = bucket.cacheStatistics();
+        long fetched = bucket.readaheadStatistics().gets() - gets;
+        long memory = after.memoryHits() - before.memoryHits();
+        long disk = after.diskHits() - before.diskHits();
+        String from = fetched > 0
+                ? fetched + " GET requests to S3"
+                : memory + disk == 0
+                        ? "answered by the kernel, without asking Penstock"
+                        : "answered by Penstock's cache, " + percent(disk, memory + disk) + " of it on disk";
+        shell.say(String.format(
+                Locale.ROOT,
+                "%s%.0f MiB/s (%d ms), %s",
+                what,
+                (DemoData.SHARD_SIZE >> 20) * 1e9 / time.toNanos(),
+                time.toMillis(),
+                from));
+    }
+
+    private void readRandomly() throws IOException, InterruptedException {
+        shell.title("A random read of a large file fetches a page, not the file");
+        long gets = bucket.readaheadStatistics().gets();
+        long blocks = RANDOM_BLOCK * DemoData.blockSize() / RANDOM_READ + 1;
+        DemoShell.Result result = shell.run(
+                "dd if=" + DemoData.MODEL + " bs=" + RANDOM_READ + " skip=" + blocks + " count=1 status=none");
+        shell.say(String.format(
+                Locale.ROOT,
+                "%d ms, %d GET of one page, 1 MiB",
+                result.time().toMillis(),
+                bucket.readaheadStatistics().gets() - gets));
+        byte[] block = DemoData.bytes(DemoData.MODEL, RANDOM_BLOCK);
+        if (!Arrays.equals(result.bytes(), Arrays.copyOfRange(block, RANDOM_READ, 2 * RANDOM_READ))) {
+            differs("a random read of " + DemoData.MODEL);
+        }
+    }
+
+    private void compareEverything(Map<String, String> written) throws IOException, InterruptedException {
+        shell.title("Everything once more, to compare it with what was stored and written");
+        String digests = shell.run("find . -type f -exec sha256sum {} +").text();
+        Map<String, String> read = new HashMap<>();
+        digests.lines().forEach(line -> read.put(line.substring(line.indexOf("./") + 2), line.split(" ", 2)[0]));
+        Map<String, String> expected = new HashMap<>(data.digests());
+        expected.putAll(written);
+        expected.forEach((key, digest) -> expect(key, digest, read.getOrDefault(key, "missing")));
+        expect("the number of files", Integer.toString(expected.size()), Integer.toString(read.size()));
+        shell.say(read.size() + " files compared");
+    }
+
+    /** Past the mount: what another machine would see. */
+    private void compareBucket(Map<String, String> written) throws IOException {
+        for (Map.Entry<String, String> file : written.entrySet()) {
+            String stored = DemoData.digest(server.get(DemoData.BUCKET, file.getKey()));
+            expect("the object " + file.getKey(), file.getValue(), stored);
+        }
+        shell.say(written.size() + " written files compared with their objects in the bucket");
+    }
+
+    private void tellStatistics() {
+        CacheStatistics cache = bucket.cacheStatistics();
+        ReadaheadStatistics readahead = bucket.readaheadStatistics();
+        shell.title("What it took");
+        shell.say(String.format(
+                Locale.ROOT,
+                "GET requests: %d (%d because a program waited, %d ahead of it), %d MiB",
+                readahead.gets(),
+                readahead.demandGets(),
+                readahead.readaheadGets(),
+                readahead.bytesFetched() >> 20));
+        shell.say(String.format(
+                Locale.ROOT,
+                "Page reads: %d hits (%d in memory, %d on disk), %d waited for data on its way, %d misses",
+                cache.memoryHits() + cache.diskHits(),
+                cache.memoryHits(),
+                cache.diskHits(),
+                cache.waits(),
+                cache.misses()));
+    }
+
+    private void expect(String what, String stored, String read) {
+        if (!stored.equals(read)) {
+            differs(what);
+        }
+    }
+
+    private void differs(String what) {
+        good = false;
+        shell.say("DIFFERS from what was stored: " + what);
+    }
+
+    private static String percent(long part, long whole) {
+        return Math.round(100.0 * part / whole) + " %";
+    }
+}

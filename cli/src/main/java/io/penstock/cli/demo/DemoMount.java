@@ -1,0 +1,152 @@
+package io.penstock.cli.demo;
+
+import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.ConfigurationException;
+import io.penstock.cli.config.ConfigurationFile;
+import io.penstock.cli.config.Host;
+import io.penstock.cli.config.Setting;
+import io.penstock.cli.config.SettingSource;
+import io.penstock.cli.config.Settings;
+import io.penstock.cli.mount.MountPlan;
+import io.penstock.cli.mount.MountedBucket;
+import io.penstock.cli.mount.Target;
+import io.penstock.cli.process.Launcher;
+import io.penstock.cli.process.RefusedException;
+import io.penstock.cli.process.StartTimes;
+import io.penstock.cli.process.StopSignal;
+import io.penstock.cli.state.RunningMount;
+import io.penstock.fuse.MountException;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.S3Config.Credentials;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+
+/** Mounts a demo's bucket, and unmounts it when all was shown. One use, one thread. */
+public final class DemoMount {
+    static final String KEY = "demo";
+    static final String SECRET = "demo-secret";
+
+    private final Path folder;
+    private final StopSignal stop;
+    private final boolean keep;
+    private final DemoShell shell;
+
+    /**
+     * @param folder an empty one, which the caller removes
+     * @param keep whether the mount stays up until the user ends it
+     */
+    public DemoMount(Path folder, StopSignal stop, boolean keep) throws IOException {
+        this.folder = folder;
+        this.stop = stop;
+        this.keep = keep;
+        this.shell = new DemoShell(Files.createDirectory(folder.resolve("mnt")), System.out);
+    }
+
+    /** What is shown of a mounted bucket. */
+    @FunctionalInterface
+    interface Show {
+        /** @return whether all was as it should be */
+        boolean run(MountedBucket bucket) throws IOException, RefusedException, InterruptedException;
+    }
+
+    /** Where the demo may leave something until it ends. */
+    Path folder() {
+        return folder;
+    }
+
+    /** Runs programs in the mount. */
+    DemoShell shell() {
+        return shell;
+    }
+
+    /**
+     * Mounts the bucket, runs what is to be shown, and unmounts it.
+     *
+     * @param settings further ones
+     * @param hurry what a signal is to end before it unmounts
+     * @return whether all was as it should be
+     */
+    boolean show(String bucket, URI endpoint, Map<Setting<?>, String> settings, Runnable hurry, Show show)
+            throws IOException, RefusedException, ConfigurationException, MountException, ObjectStoreException,
+                    InterruptedException {
+        MountPlan plan = plan(bucket, endpoint, settings);
+        shell.title("Mounted as a folder");
+        StringBuilder command = new StringBuilder(
+                "penstock mount " + bucket + " " + plan.mount().mountPoint() + " --endpoint " + endpoint + " --cache "
+                        + plan.cache().directory());
+        settings.forEach((setting, value) -> command.append(' ')
+                .append(setting.optionName())
+                .append(setting.type().isFlag() ? "" : " " + value));
+        shell.command(command.toString());
+        StartTimes times = new StartTimes();
+        times.done("before");
+        try (MountedBucket mounted = MountedBucket.open(plan, times)) {
+            stop.unmounts(mounted.mount(), hurry, () -> {});
+            shell.say(mounted.mount().description());
+            boolean good = show.run(mounted);
+            if (good && keep) {
+                keepUntilUnmounted(plan, mounted);
+            }
+            return good;
+        }
+    }
+
+    private MountPlan plan(String bucket, URI endpoint, Map<Setting<?>, String> further)
+            throws ConfigurationException, RefusedException {
+        Map<Setting<?>, String> settings = new HashMap<>(Map.of(
+                Settings.ENDPOINT,
+                endpoint.toString(),
+                Settings.REGION,
+                "us-east-1",
+                Settings.CACHE_DIR,
+                folder.resolve("cache").toString(),
+                Settings.ALLOW_OTHER,
+                "false"));
+        settings.putAll(further);
+        Configuration configuration = Configuration.of(
+                Host.current(),
+                bucket,
+                SettingSource.ofOptions(settings, Map.of()),
+                SettingSource.EMPTY,
+                ConfigurationFile.NONE);
+        return MountPlan.of(
+                Target.parse(bucket), folder.resolve("mnt"), configuration, new Credentials.Static(KEY, SECRET));
+    }
+
+    private void keepUntilUnmounted(MountPlan plan, MountedBucket bucket) throws IOException, InterruptedException {
+        Path mountPoint = bucket.mount().mountPoint();
+        RunningMount running = new RunningMount(
+                plan.target().source(),
+                mountPoint,
+                ProcessHandle.current().pid(),
+                bucket.binding(),
+                bucket.mount().description(),
+                plan.cache().directory(),
+                Path.of("/dev/null"),
+                Instant.now());
+        running.save(Host.current());
+        shell.title("It stays up");
+        shell.say("Look around, with any program:");
+        shell.command("ls -l " + mountPoint);
+        shell.command(Launcher.command() + " mounts");
+        shell.say("Or mount the same bucket yourself:");
+        shell.command("mkdir -p /tmp/mine; AWS_ACCESS_KEY_ID=" + KEY + " AWS_SECRET_ACCESS_KEY=" + SECRET + " "
+                + Launcher.command() + " mount " + plan.target().source() + " /tmp/mine --endpoint "
+                + plan.s3().server().endpoint());
+        shell.say("And stop it, which removes everything:");
+        shell.command(Launcher.command() + " umount " + mountPoint);
+        try {
+            if (Launcher.waits()) {
+                Launcher.ready();
+            }
+            bucket.mount().awaitUnmounted();
+        } finally {
+            running.delete(Host.current());
+        }
+    }
+}

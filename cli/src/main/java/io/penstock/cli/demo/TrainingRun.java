@@ -1,0 +1,169 @@
+package io.penstock.cli.demo;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.penstock.cli.config.Host;
+import io.penstock.cli.process.RefusedException;
+import io.penstock.cli.state.RunningMount;
+import io.penstock.embeddeds3.EmbeddedS3;
+import io.penstock.fuse.KernelMount;
+import io.penstock.fuse.MountException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A mount in a process of its own, started as users start theirs, whose JVM writes what it has learnt when it ends: the
+ * classes it loaded and linked, and how its methods ran (JEP 483, 514, 515). One use, one thread.
+ */
+public final class TrainingRun {
+    public static final String KEY = "train";
+    public static final String SECRET = "train-secret";
+
+    private static final String BUCKET = "train";
+    private static final int SMALL_FILES = 200;
+    private static final int SMALL_FILE = 4 << 10;
+    private static final int LARGE_FILE = 128 << 20;
+
+    /** Ranges of one page, so that few bytes make as many GETs as a JIT needs to see. */
+    private static final String RANGE_SIZE = "1MiB";
+
+    /** What readers do: look around, read whole files, read again from the cache, read small blocks. */
+    private static final String READS = """
+        ls -lR . >/dev/null && find . -name '*.json' -exec cat {} + >/dev/null
+        dd if=large of=/dev/null bs=1M status=none
+        dd if=large iflag=nocache count=0 status=none
+        dd if=large of=/dev/null bs=1M status=none
+        dd if=large iflag=nocache count=0 status=none
+        dd if=large of=/dev/null bs=4k iflag=direct count=10000 status=none
+        """;
+
+    /** For the mount's process to end, which includes that its JVM writes the cache. */
+    private static final long END_SECONDS = 60;
+
+    private static final long UNMOUNT_SECONDS = 2;
+
+    private final Path penstock;
+    private final Path folder;
+    private final EmbeddedS3 server;
+
+    /** The launcher, then the mount that it has started. Written by the thread that records. */
+    private volatile @Nullable ProcessHandle process;
+
+    /**
+     * @param penstock the launcher
+     * @param folder for all that it needs, deleted by the caller
+     */
+    public TrainingRun(Path penstock, Path folder, EmbeddedS3 server) {
+        this.penstock = penstock;
+        this.folder = folder;
+        this.server = server;
+    }
+
+    /**
+     * Leaves the cache in the file.
+     *
+     * @throws RefusedException if it could not be recorded
+     */
+    public void record(Path cache) throws IOException, RefusedException, MountException, InterruptedException {
+        fillBucket();
+        Path mountPoint = Files.createDirectory(folder.resolve("mnt")).toRealPath();
+        mount(mountPoint, cache);
+        ProcessHandle serving = serving(mountPoint);
+        process = serving;
+        try {
+            new DemoShell(mountPoint, System.out).quietly(READS);
+        } finally {
+            KernelMount.at(mountPoint).detach();
+        }
+        awaitEnd(serving, END_SECONDS);
+        if (!Files.exists(cache)) {
+            throw new RefusedException("the JVM of the training run wrote no cache");
+        }
+    }
+
+    /** Ends what still runs, from any thread. */
+    public void abandon() {
+        ProcessHandle running = process;
+        if (running != null) {
+            running.destroy(); // unmounts; a launcher ends what it has started
+            try {
+                awaitEnd(running, UNMOUNT_SECONDS);
+            } catch (RefusedException _) {
+                // Killed by now; it was unmounted, and only its JVM's writing takes so long.
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void fillBucket() {
+        server.createBucket(BUCKET);
+        for (int i = 0; i < SMALL_FILES; i++) {
+            server.put(BUCKET, "folder-" + i % 4 + "/" + i + ".json", new byte[SMALL_FILE]);
+        }
+        server.put(BUCKET, "large", new byte[LARGE_FILE]);
+    }
+
+    private void mount(Path mountPoint, Path cache) throws IOException, RefusedException, InterruptedException {
+        Path configuration = Files.writeString(folder.resolve("penstock.yaml"), """
+            defaults:
+              s3.endpoint: %s
+              cache.dir: %s
+              log.file: %s
+            """.formatted(
+                        server.endpoint(), folder.resolve("cache"), folder.resolve("log")));
+        ProcessBuilder builder = new ProcessBuilder(
+                        penstock.toString(),
+                        "mount",
+                        BUCKET,
+                        mountPoint.toString(),
+                        "--config",
+                        configuration.toString(),
+                        "--readahead-range-size",
+                        RANGE_SIZE,
+                        "--binding",
+                        "auto")
+                .redirectErrorStream(true);
+        Map<String, String> environment = builder.environment();
+        // Neither the user's profile nor a proxy is meant for the training run's own server.
+        environment.keySet().removeIf(name -> name.startsWith("AWS_") || name.matches("(?i).*_proxy"));
+        environment.putAll(Map.of(
+                "AWS_ACCESS_KEY_ID",
+                KEY,
+                "AWS_SECRET_ACCESS_KEY",
+                SECRET,
+                "JAVA_HOME",
+                System.getProperty("java.home"),
+                "PENSTOCK_TRAINING",
+                cache.toString()));
+        Process launcher = builder.start();
+        process = launcher.toHandle();
+        String said = new String(launcher.getInputStream().readAllBytes(), UTF_8);
+        if (launcher.waitFor() != 0) {
+            throw new RefusedException("the training run could not mount: " + said.strip());
+        }
+    }
+
+    private static ProcessHandle serving(Path mountPoint) throws IOException, RefusedException {
+        return RunningMount.list(Host.current()).stream()
+                .filter(running -> running.mountPoint().equals(mountPoint))
+                .findFirst()
+                .flatMap(running -> ProcessHandle.of(running.pid()))
+                .orElseThrow(() -> new RefusedException("the training run's mount ended at once"));
+    }
+
+    private static void awaitEnd(ProcessHandle process, long seconds) throws RefusedException, InterruptedException {
+        try {
+            process.onExit().get(seconds, TimeUnit.SECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            process.destroyForcibly();
+            throw new RefusedException("the training run's mount did not end within " + seconds + " s");
+        }
+    }
+}

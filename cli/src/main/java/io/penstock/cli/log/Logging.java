@@ -1,0 +1,154 @@
+package io.penstock.cli.log;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.spi.Configurator;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.ConsoleAppender;
+import ch.qos.logback.core.OutputStreamAppender;
+import ch.qos.logback.core.encoder.LayoutWrappingEncoder;
+import ch.qos.logback.core.rolling.FixedWindowRollingPolicy;
+import ch.qos.logback.core.rolling.RollingFileAppender;
+import ch.qos.logback.core.rolling.SizeBasedTriggeringPolicy;
+import ch.qos.logback.core.spi.ContextAwareBase;
+import ch.qos.logback.core.util.FileSize;
+import io.penstock.cli.config.LogLevel;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Where log lines go: warnings to the terminal, until a mount names its file. Set up in code, because reading
+ * Logback's XML costs a tenth of a second of every start.
+ */
+public final class Logging extends ContextAwareBase implements Configurator {
+    private static final List<String> LIBRARIES =
+            List.of("software.amazon.awssdk", "org.apache.hc", "org.apache.parquet", "org.eclipse.jetty", "org.gaul");
+
+    /** Of it Parquet uses the codecs, which warn that they are not the native ones. */
+    private static final String HADOOP = "org.apache.hadoop";
+
+    /**
+     * What the SDK tells of its requests at debug: methods, keys, the names of headers, request IDs, retries. Nothing else
+     * of the libraries is let through below warnings: it holds signatures, session tokens and content.
+     */
+    private static final List<String> REQUESTS = List.of(
+            "software.amazon.awssdk.request", "software.amazon.awssdk.requestId", "software.amazon.awssdk.retries");
+
+    private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions.fromString("rw-------");
+    private static final int KEPT_FILES = 5;
+    private static final String FILE_SIZE = "10MB";
+
+    /** Set once, by the thread that starts the mount. */
+    private static volatile @Nullable Path file;
+
+    /** The file that log lines go to, if they do. */
+    public static Optional<Path> file() {
+        return Optional.ofNullable(file);
+    }
+
+    /** Called by Logback, which finds this class through META-INF/services, before the first log line. */
+    @Override
+    public ExecutionStatus configure(LoggerContext context) {
+        use(context, terminal(), new LogLayout(true), Level.WARN);
+        return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
+    }
+
+    /** From now on log lines of this level go to the terminal. */
+    public static void toTerminal(LogLevel level) {
+        use(reset(), terminal(), new LogLayout(false), Level.toLevel(level.name()));
+    }
+
+    /**
+     * From now on log lines go to the file, which is rotated at 10 MB; five old ones are kept. Names in a bucket may be
+     * private: the files that this makes are for their owner alone.
+     *
+     * @throws IOException if the file cannot be written
+     */
+    public static void toFile(Path file, LogLevel level) throws IOException {
+        Files.createDirectories(file.toAbsolutePath().getParent());
+        // Logback itself would only complain on the terminal, which is gone by then.
+        makePrivate(file);
+        LoggerContext context = reset();
+        Logging.file = file;
+        use(context, rolling(context, file), new LogLayout(false), Level.toLevel(level.name()));
+    }
+
+    private static LoggerContext reset() {
+        LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
+        context.getLogger(Logger.ROOT_LOGGER_NAME).detachAndStopAllAppenders();
+        return context;
+    }
+
+    private static ConsoleAppender<ILoggingEvent> terminal() {
+        ConsoleAppender<ILoggingEvent> appender = new ConsoleAppender<>();
+        appender.setTarget("System.err");
+        return appender;
+    }
+
+    private static RollingFileAppender<ILoggingEvent> rolling(LoggerContext context, Path file) {
+        RollingFileAppender<ILoggingEvent> appender = new PrivateFileAppender();
+        appender.setFile(file.toString());
+        FixedWindowRollingPolicy window = new FixedWindowRollingPolicy();
+        window.setContext(context);
+        window.setParent(appender);
+        window.setFileNamePattern(file + ".%i");
+        window.setMinIndex(1);
+        window.setMaxIndex(KEPT_FILES);
+        window.start();
+        SizeBasedTriggeringPolicy<ILoggingEvent> trigger = new SizeBasedTriggeringPolicy<>();
+        trigger.setContext(context);
+        trigger.setMaxFileSize(FileSize.valueOf(FILE_SIZE));
+        trigger.start();
+        appender.setRollingPolicy(window);
+        appender.setTriggeringPolicy(trigger);
+        return appender;
+    }
+
+    private static void use(
+            LoggerContext context, OutputStreamAppender<ILoggingEvent> appender, LogLayout layout, Level level) {
+        layout.setContext(context);
+        layout.start();
+        LayoutWrappingEncoder<ILoggingEvent> encoder = new LayoutWrappingEncoder<>();
+        encoder.setContext(context);
+        encoder.setLayout(layout);
+        encoder.start();
+        appender.setContext(context);
+        appender.setEncoder(encoder);
+        appender.start();
+        Logger root = context.getLogger(Logger.ROOT_LOGGER_NAME);
+        root.setLevel(level);
+        root.addAppender(appender);
+        LIBRARIES.forEach(library -> context.getLogger(library).setLevel(Level.WARN));
+        context.getLogger(HADOOP).setLevel(Level.ERROR);
+        Level requests = level == Level.TRACE ? Level.DEBUG : Level.WARN;
+        REQUESTS.forEach(logger -> context.getLogger(logger).setLevel(requests));
+    }
+
+    /** Makes the file if it is missing, and sees that it can be written. */
+    private static void makePrivate(Path file) throws IOException {
+        Files.newByteChannel(
+                        file,
+                        Set.of(StandardOpenOption.CREATE, StandardOpenOption.APPEND),
+                        PosixFilePermissions.asFileAttribute(OWNER_ONLY))
+                .close();
+    }
+
+    /** Also the file that follows when one is full is for its owner alone. */
+    private static final class PrivateFileAppender extends RollingFileAppender<ILoggingEvent> {
+        @Override
+        public void openFile(String name) throws IOException {
+            makePrivate(Path.of(name));
+            super.openFile(name);
+        }
+    }
+}

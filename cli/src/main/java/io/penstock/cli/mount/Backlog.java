@@ -1,0 +1,215 @@
+package io.penstock.cli.mount;
+
+import io.penstock.cli.config.ByteSizes;
+import io.penstock.cli.process.StopSignal;
+import io.penstock.writeback.Writeback;
+import io.penstock.writeback.WritebackStatistics;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What is closed and not yet uploaded. When a mount ends it is waited for, however long it takes. A process that was told
+ * to end makes durable what lies only in memory, waits a little, and leaves the rest in staging to the next mount. Safe
+ * for use by any number of threads.
+ */
+final class Backlog {
+    private static final Logger log = LoggerFactory.getLogger(Backlog.class);
+
+    /** How long what lies in memory may take to the staging disk. */
+    private static final Duration STAGING_PATIENCE = Duration.ofSeconds(20);
+
+    /** Less than {@link StopSignal} gives the whole end of the process, which calls {@link #leave} after that. */
+    private static final Duration HURRIED_PATIENCE = Duration.ofSeconds(20);
+
+    /** Most often there is nothing to report. */
+    private static final Duration BEFORE_REPORTS = Duration.ofMillis(100);
+
+    private static final Duration BETWEEN_REPORTS = Duration.ofSeconds(1);
+
+    /** Every so many reports one goes to the log. */
+    private static final int REPORTS_A_LOG_LINE = 30;
+
+    private final Supplier<WritebackStatistics> statistics;
+    private final Drain drain;
+    private final Leave leave;
+    private final Duration patience;
+    private volatile Consumer<String> listener = text -> {};
+    private volatile @Nullable Thread watch;
+    private final CountDownLatch hurried = new CountDownLatch(1);
+    private boolean hasLeft; // guarded by this
+
+    Backlog(Writeback writeback) {
+        this(
+                writeback::statistics,
+                writeback::drain,
+                new Leave() {
+                    @Override
+                    public void stage() {
+                        writeback.stage();
+                    }
+
+                    @Override
+                    public List<String> end() {
+                        return writeback.leave();
+                    }
+                },
+                HURRIED_PATIENCE);
+    }
+
+    /** @param patience how long uploads are waited for once the process has been told to end */
+    Backlog(Supplier<WritebackStatistics> statistics, Drain drain, Leave leave, Duration patience) {
+        this.statistics = statistics;
+        this.patience = patience;
+        this.drain = drain;
+        this.leave = leave;
+    }
+
+    /** Waits until nothing is left to upload. */
+    interface Drain {
+        void await() throws InterruptedException;
+    }
+
+    /** What a process does that ends before all is uploaded. An interrupt ends either, and the flag is set again. */
+    interface Leave {
+        /** Makes durable what lies only in memory. */
+        void stage();
+
+        /** The same, once no upload goes on any more. @return the keys of what is lost */
+        List<String> end();
+    }
+
+    /**
+     * Tells what is left, empty if nothing is, within about a second of each change, until it is {@linkplain #await
+     * waited for}. To be called once.
+     */
+    void watch(Consumer<String> progress) {
+        watch = Thread.ofVirtual().name("backlog watch").start(() -> {
+            String told = "";
+            try {
+                while (true) {
+                    Thread.sleep(BETWEEN_REPORTS);
+                    String left = statistics.get().backlogFiles() == 0 ? "" : left();
+                    if (!left.equals(told)) {
+                        progress.accept(left);
+                        told = left;
+                    }
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+    }
+
+    /** Told about once a second what is left, while it is waited for. */
+    void tell(Consumer<String> progress) {
+        listener = progress;
+    }
+
+    /** The process has been told to end, and may be killed before it has: what lies only in memory is staged behind. */
+    void hurry() {
+        hurried.countDown();
+        var _ = Thread.ofVirtual().name("leave").start(leave::stage);
+    }
+
+    /** The process ends now. Says what is left, and what is lost; if it is called again, it waits for that. */
+    void leave() {
+        Thread leaving = Thread.ofVirtual().name("leave").start(this::endAndTell);
+        try {
+            if (!leaving.join(STAGING_PATIENCE)) { // a disk that hangs
+                log.error("Not all that lay in memory was staged within {} s", STAGING_PATIENCE.toSeconds());
+                leaving.interrupt();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private synchronized void endAndTell() {
+        if (hasLeft) {
+            return;
+        }
+        hasLeft = true;
+        List<String> lost = leave.end();
+        if (statistics.get().backlogFiles() > lost.size()) {
+            log.warn("Not uploaded when this process had to end: {}. The next mount goes on with it", left());
+        }
+        for (String key : lost) {
+            log.error(
+                    "'{}' is not uploaded, and what was written to it since it last was, or was fsynced, is LOST: this"
+                            + " process had to end, and the staging disk does not take it",
+                    key);
+        }
+    }
+
+    /** Waits. An interrupt ends it, and the flag is set again. */
+    void await() {
+        CountDownLatch drained = new CountDownLatch(1);
+        Thread draining = Thread.ofVirtual().name("backlog").start(() -> {
+            try {
+                drain.await();
+                drained.countDown();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        try {
+            endWatch();
+            if (!awaitWhileTelling(drained)) {
+                leave();
+            }
+            int failed = statistics.get().failedFiles();
+            if (failed > 0) {
+                log.warn("Written files that could not be uploaded: {}; see penstock recover", failed);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            draining.interrupt();
+        }
+    }
+
+    private void endWatch() throws InterruptedException {
+        Thread watching = watch;
+        if (watching != null) {
+            watching.interrupt();
+            watching.join();
+        }
+    }
+
+    /** @return whether all is uploaded */
+    private boolean awaitWhileTelling(CountDownLatch drained) throws InterruptedException {
+        Duration pause = BEFORE_REPORTS;
+        for (int reports = 0; hurried.getCount() > 0; reports++) {
+            if (drained.await(pause.toMillis(), TimeUnit.MILLISECONDS)) {
+                return true;
+            }
+            pause = BETWEEN_REPORTS;
+            String left = left();
+            listener.accept(left);
+            if (reports % REPORTS_A_LOG_LINE == 0) {
+                log.info("Unmounted; still to be uploaded: {}", left);
+            }
+        }
+        return drained.await(patience.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    private String left() {
+        WritebackStatistics now = statistics.get();
+        return now.backlogFiles()
+                + (now.backlogFiles() == 1 ? " file, " : " files, ")
+                + ByteSizes.print(rounded(now.backlogBytes()));
+    }
+
+    /** To what a person reads at a glance: whole units of the largest that it has one of, up to MiB. */
+    private static long rounded(long bytes) {
+        long unit = bytes >= 1 << 20 ? 1 << 20 : bytes >= 1 << 10 ? 1 << 10 : 1;
+        return bytes / unit * unit;
+    }
+}

@@ -1,0 +1,170 @@
+package io.penstock.cli.mount;
+
+import io.penstock.cache.CacheConfig;
+import io.penstock.cache.CacheFolder;
+import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.Settings;
+import io.penstock.cli.config.WriteSettings;
+import io.penstock.cli.process.Version;
+import io.penstock.core.Namespace;
+import io.penstock.filesystem.AllowedUsers;
+import io.penstock.filesystem.Exclusive;
+import io.penstock.filesystem.FileSystemConfig;
+import io.penstock.filesystem.Passthrough;
+import io.penstock.fuse.Binding;
+import io.penstock.fuse.MountOptions;
+import io.penstock.metadata.MetadataConfig;
+import io.penstock.metadata.PreloadConfig;
+import io.penstock.objectstore.RetryPolicy;
+import io.penstock.objectstore.S3Config;
+import io.penstock.objectstore.S3Config.Credentials;
+import io.penstock.objectstore.S3Config.Integrity;
+import io.penstock.objectstore.S3Config.Limits;
+import io.penstock.objectstore.S3Config.Requester;
+import io.penstock.objectstore.S3Config.Server;
+import io.penstock.prefetch.ReadaheadConfig;
+import io.penstock.writeback.WritebackConfig;
+import io.penstock.writeback.WritebackLimits;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** Everything that is to be mounted and how: the one place where settings become the modules' configurations. */
+public record MountPlan(
+        Target target,
+        S3Config s3,
+        CacheConfig cache,
+        boolean cacheIsPrivate,
+        ReadaheadConfig readahead,
+        MetadataConfig metadata,
+        WritebackConfig writeback,
+        Exclusive exclusive,
+        FileSystemConfig files,
+        MountOptions mount,
+        Binding binding,
+        @Nullable Path index) {
+
+    public static MountPlan of(Target target, Path mountPoint, Configuration configuration) {
+        return of(target, mountPoint, configuration, credentials(configuration));
+    }
+
+    /** With credentials other than the configured ones. */
+    public static MountPlan of(Target target, Path mountPoint, Configuration configuration, Credentials credentials) {
+        // What nobody writes needs no cache for it, and is passed through.
+        boolean writebackCache =
+                configuration.get(WriteSettings.WRITEBACK_CACHE) && !configuration.get(Settings.READ_ONLY);
+        boolean passesThrough = configuration.get(Settings.PASSTHROUGH) != Passthrough.OFF && !writebackCache;
+        return new MountPlan(
+                target,
+                s3(target.bucket(), credentials, configuration),
+                new CacheConfig(
+                        configuration.get(Settings.CACHE_DIR),
+                        configuration.get(Settings.CACHE_SIZE),
+                        configuration.get(Settings.CACHE_MIN_FREE),
+                        configuration.get(Settings.MEMORY)),
+                configuration.get(Settings.CACHE_PRIVATE),
+                new ReadaheadConfig(
+                        configuration.get(Settings.MAX_WINDOW),
+                        configuration.get(Settings.RANGE_SIZE),
+                        configuration.get(Settings.READ_CONCURRENCY),
+                        configuration.get(Settings.SMALL_FILE)),
+                new MetadataConfig(
+                        configuration.get(Settings.METADATA_TTL),
+                        configuration.get(Settings.NEGATIVE_TTL),
+                        configuration.get(Settings.LIST_CONCURRENCY),
+                        preload(target, configuration)),
+                writeback(configuration),
+                configuration.get(WriteSettings.EXCLUSIVE),
+                new FileSystemConfig(
+                        configuration.get(Settings.UID),
+                        configuration.get(Settings.GID),
+                        configuration.get(Settings.FILE_MODE),
+                        configuration.get(Settings.DIR_MODE),
+                        configuration.get(Settings.ALLOW_OTHER) ? AllowedUsers.ALL : AllowedUsers.MOUNTING,
+                        FileSystemConfig.mostNames(Runtime.getRuntime().maxMemory()),
+                        configuration.get(Settings.PASSTHROUGH),
+                        configuration.get(Settings.PASSTHROUGH_FROM),
+                        writebackCache),
+                new MountOptions(
+                        mountPoint,
+                        target.source(),
+                        configuration.get(Settings.READ_ONLY),
+                        configuration.get(Settings.ALLOW_OTHER),
+                        configuration.get(Settings.METADATA_TTL),
+                        configuration.get(Settings.KERNEL_READAHEAD),
+                        configuration.get(Settings.THREADS),
+                        passesThrough ? configuration.get(Settings.CACHE_DIR) : null,
+                        writebackCache),
+                configuration.get(Settings.BINDING),
+                configuration.find(Settings.INDEX).orElse(null));
+    }
+
+    /** What keeps this bucket's pages apart from those of a bucket of the same name elsewhere. */
+    public String namespace() {
+        return Namespace.of(s3.server().endpoint(), s3.bucket());
+    }
+
+    /** Where earlier versions staged by default; null if that is where this one does. */
+    @Nullable
+    public Path earlierStaging() {
+        Path earlier = cache.directory().resolve("staging");
+        return earlier.equals(writeback.staging()) ? null : earlier;
+    }
+
+    private static PreloadConfig preload(Target target, Configuration configuration) {
+        Duration refresh = configuration.get(Settings.REFRESH);
+        return new PreloadConfig(
+                configuration.get(Settings.PRELOAD),
+                refresh.isZero() ? null : refresh,
+                configuration.get(Settings.PRELOAD_MEMORY),
+                new PreloadConfig.Kept(
+                        CacheFolder.names(configuration.get(Settings.CACHE_DIR)),
+                        Namespace.of(configuration.find(Settings.ENDPOINT).orElse(null), target.bucket()) + "/"
+                                + target.prefix()));
+    }
+
+    private static WritebackConfig writeback(Configuration configuration) {
+        return new WritebackConfig(
+                configuration.get(WriteSettings.STAGING),
+                configuration.get(WriteSettings.CLOSE),
+                configuration.get(WriteSettings.FSYNC),
+                configuration.get(WriteSettings.PARTS),
+                configuration.get(WriteSettings.LARGEST_OBJECT),
+                new WritebackLimits.Values(
+                        configuration.get(WriteSettings.UPLOAD_CONCURRENCY),
+                        configuration.get(WriteSettings.UPLOAD_CONCURRENCY_PER_FILE),
+                        configuration.get(WriteSettings.UPLOAD_CONCURRENCY_WHILE_STAGING),
+                        configuration.get(WriteSettings.MEMORY),
+                        configuration.get(WriteSettings.STAGING_SIZE),
+                        configuration.get(WriteSettings.PART_SIZE)));
+    }
+
+    private static S3Config s3(String bucket, Credentials credentials, Configuration configuration) {
+        return new S3Config(
+                bucket,
+                new Server(
+                        configuration.find(Settings.ENDPOINT).orElse(null),
+                        configuration.find(Settings.REGION).orElse(null),
+                        configuration.get(Settings.PATH_STYLE),
+                        configuration.find(Settings.PROXY).orElse(null),
+                        configuration.find(Settings.CA_FILE).orElse(null)),
+                new Requester(credentials, configuration.get(Settings.REQUESTER_PAYS), "penstock/" + Version.NUMBER),
+                configuration.get(Settings.HTTP_CLIENT),
+                new Limits(
+                        configuration.get(Settings.CONNECTIONS),
+                        configuration.get(Settings.CONNECT_TIMEOUT),
+                        configuration.get(Settings.READ_TIMEOUT)),
+                new Integrity(
+                        configuration.get(Settings.CHECKSUMS),
+                        configuration.get(WriteSettings.CHECKSUMS),
+                        configuration.get(WriteSettings.SIGNED_BODIES)),
+                new RetryPolicy(
+                        configuration.get(Settings.RETRY_DEADLINE), configuration.get(WriteSettings.RETRY_DEADLINE)));
+    }
+
+    private static Credentials credentials(Configuration configuration) {
+        return configuration.get(Settings.ANONYMOUS)
+                ? new Credentials.Anonymous()
+                : new Credentials.Chain(configuration.find(Settings.PROFILE).orElse(null));
+    }
+}

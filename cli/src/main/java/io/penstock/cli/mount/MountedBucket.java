@@ -1,0 +1,220 @@
+package io.penstock.cli.mount;
+
+import io.penstock.cache.CacheConfig;
+import io.penstock.cache.CacheStatistics;
+import io.penstock.cache.PageCache;
+import io.penstock.cli.process.StartTimes;
+import io.penstock.filesystem.FetchedContent;
+import io.penstock.filesystem.FileSystem;
+import io.penstock.filesystem.Writing;
+import io.penstock.fuse.Binding;
+import io.penstock.fuse.Mount;
+import io.penstock.fuse.MountException;
+import io.penstock.fuse.Preflight;
+import io.penstock.fuse.jnr.JnrBinding;
+import io.penstock.fuse.kernel.KernelBinding;
+import io.penstock.inventory.IndexException;
+import io.penstock.metadata.ObjectIndex;
+import io.penstock.metadata.PreloadState;
+import io.penstock.metadata.Tree;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.S3ObjectStore;
+import io.penstock.prefetch.PageFetcher;
+import io.penstock.prefetch.ReadaheadStatistics;
+import io.penstock.writeback.Inheritance;
+import io.penstock.writeback.KeptFile;
+import io.penstock.writeback.Writeback;
+import io.penstock.writeback.WritebackStatistics;
+import io.penstock.writeback.WrittenFile;
+import java.io.IOException;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** A bucket being served: the modules put together, and taken apart again in the opposite order. */
+public final class MountedBucket implements AutoCloseable {
+    private final PageCache cache;
+    private final PageFetcher fetcher;
+    private final Tree tree;
+    private final Binding.Taken taken;
+    /** Null if it is read-only, as the backlog is. */
+    private final @Nullable Writeback writeback;
+
+    private final @Nullable Backlog backlog;
+
+    /** What closes what was opened, the last on top. Only touched by the thread that opens and closes. */
+    private final Deque<Runnable> closers;
+
+    private MountedBucket(
+            PageCache cache,
+            PageFetcher fetcher,
+            Tree tree,
+            Binding.Taken taken,
+            @Nullable Writeback writeback,
+            @Nullable Backlog backlog,
+            Deque<Runnable> closers) {
+        this.cache = cache;
+        this.fetcher = fetcher;
+        this.tree = tree;
+        this.taken = taken;
+        this.writeback = writeback;
+        this.backlog = backlog;
+        this.closers = closers;
+    }
+
+    /**
+     * Mounts. Whatever can be refused is refused before the kernel hears of it, and then nothing is left open.
+     *
+     * @throws IOException if the cache folder cannot be used
+     * @throws IndexException if the index cannot be
+     */
+    public static MountedBucket open(MountPlan plan, StartTimes times)
+            throws MountException, IOException, ObjectStoreException, InterruptedException {
+        Preflight.check(plan.mount());
+        ObjectIndex index = plan.index() == null ? null : FoundIndex.open(plan.index(), plan.target());
+        Deque<Runnable> closers = new ArrayDeque<>();
+        try {
+            ObjectStore store = S3ObjectStore.connect(plan.s3(), plan.target().prefix());
+            closers.push(store::close);
+            times.done("bucket");
+            PageCache cache = PageCache.open(cacheConfig(plan));
+            closers.push(cache::close);
+            times.done("cache");
+            PageFetcher fetcher = new PageFetcher(store, cache, plan.namespace(), plan.readahead());
+            closers.push(fetcher::close);
+            Tree tree = new Tree(store, plan.target().prefix(), plan.metadata(), System::nanoTime);
+            closers.push(tree::close);
+            Writeback writeback = null;
+            Backlog backlog = null;
+            if (!plan.mount().readOnly()) {
+                writeback = openWriteback(plan, store, cache, fetcher, Set.of());
+                closers.push(writeback::close);
+                if (!writeback.recovered().isEmpty()) {
+                    tree.changing();
+                }
+                backlog = new Backlog(writeback);
+                closers.push(backlog::await);
+            }
+            Writing writing =
+                    writeback == null ? null : new Writing(store, writeback, plan.exclusive(), InstantSource.system());
+            FileSystem files = new FileSystem(tree, fetcher, plan.files(), Instant.now(), writing);
+            closers.push(files::close);
+            Binding.Taken taken = plan.binding()
+                    .mount(() -> KernelBinding.mount(files, plan.mount()), () -> JnrBinding.mount(files, plan.mount()));
+            closers.push(taken.mount()::close);
+            times.done("mount");
+            tree.preload(index);
+            return new MountedBucket(cache, fetcher, tree, taken, writeback, backlog, closers);
+        } catch (Throwable e) {
+            close(closers);
+            throw e;
+        }
+    }
+
+    /** With the identity that the store knows the user by, if the cache is for that one alone. */
+    public static CacheConfig cacheConfig(MountPlan plan) throws ObjectStoreException {
+        return plan.cacheIsPrivate()
+                ? plan.cache().withAudience(new CacheConfig.Audience.Only(S3ObjectStore.identity(plan.s3())))
+                : plan.cache();
+    }
+
+    /**
+     * What is written to the bucket goes through it.
+     *
+     * @param namespaces that are other names of the bucket
+     */
+    public static Writeback openWriteback(
+            MountPlan plan, ObjectStore store, PageCache cache, PageFetcher fetcher, Set<String> namespaces)
+            throws IOException {
+        return Writeback.open(
+                store,
+                cache,
+                plan.namespace(),
+                new FetchedContent(fetcher),
+                plan.writeback(),
+                new Inheritance(plan.earlierStaging(), namespaces));
+    }
+
+    /** Null if it is read-only. */
+    @Nullable
+    Backlog backlog() {
+        return backlog;
+    }
+
+    /** The keys of what an earlier mount had not uploaded any more: this one goes on with it. */
+    List<String> recovered() {
+        return writeback == null
+                ? List.of()
+                : writeback.recovered().stream().map(WrittenFile::key).toList();
+    }
+
+    /** Bytes of those of {@link #kept} that can be read. */
+    long keptBytes() {
+        return writeback == null
+                ? 0
+                : writeback.kept().stream().mapToLong(KeptFile::size).sum();
+    }
+
+    /** How many files in the staging folder are of other buckets, or of servers by other names. */
+    int stranded() {
+        return writeback == null ? 0 : writeback.stranded().size();
+    }
+
+    /** How many files wait for penstock recover. */
+    int kept() {
+        return writeback == null
+                ? 0
+                : writeback.kept().size() + writeback.unreadable().size();
+    }
+
+    public Mount mount() {
+        return taken.mount();
+    }
+
+    /** Which binding serves it, and why. */
+    public String binding() {
+        return taken.choice();
+    }
+
+    /** How far the listing of the whole bucket is. */
+    public PreloadState names() {
+        return tree.preloaded();
+    }
+
+    public CacheStatistics cacheStatistics() {
+        return cache.statistics();
+    }
+
+    public ReadaheadStatistics readaheadStatistics() {
+        return fetcher.statistics();
+    }
+
+    /**
+     * What was written.
+     *
+     * @throws IllegalStateException if it is read-only
+     */
+    public WritebackStatistics writebackStatistics() {
+        if (writeback == null) {
+            throw new IllegalStateException("mounted read-only");
+        }
+        return writeback.statistics();
+    }
+
+    /** Unmounts if it is still mounted, even if busy, and waits for the backlog. May be called again. */
+    @Override
+    public void close() {
+        close(closers);
+    }
+
+    private static void close(Deque<Runnable> closers) {
+        while (!closers.isEmpty()) {
+            closers.pop().run();
+        }
+    }
+}

@@ -1,0 +1,235 @@
+package io.penstock.cli.mount;
+
+import io.penstock.cli.config.ByteSizes;
+import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.LogLevel;
+import io.penstock.cli.config.Origin;
+import io.penstock.cli.config.Setting;
+import io.penstock.cli.config.Settings;
+import io.penstock.cli.config.WriteSettings;
+import io.penstock.cli.log.Logging;
+import io.penstock.cli.process.Launcher;
+import io.penstock.cli.process.Reason;
+import io.penstock.cli.process.RefusedException;
+import io.penstock.cli.process.StartTimes;
+import io.penstock.cli.process.StopSignal;
+import io.penstock.cli.state.RunningMount;
+import io.penstock.cli.state.StateFile;
+import io.penstock.fuse.DeadMount;
+import io.penstock.fuse.HandedOver;
+import io.penstock.fuse.Mount;
+import io.penstock.fuse.MountException;
+import io.penstock.inventory.IndexException;
+import io.penstock.objectstore.ObjectStoreException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The life of a serving process.
+ *
+ * <pre>
+ *   checks ──▶ mounted: answers, and the launcher is told ──▶ waits ──▶ unmounted ──▶ backlog uploaded, process ends
+ *      │                                                      │ SIGTERM, Ctrl-C: unmounts, if busy detaches; hurries
+ *      └─ refused: nothing is left
+ * </pre>
+ *
+ * It never asks anything of its own mount: a thread that waits there inside the kernel could not even be killed once
+ * those that answer it are gone.
+ */
+public final class Serving {
+    private static final Logger log = LoggerFactory.getLogger(Serving.class);
+
+    private static final List<Setting<?>> SERVER = List.of(
+            Settings.ENDPOINT,
+            Settings.REGION,
+            Settings.PATH_STYLE,
+            Settings.PROXY,
+            Settings.CA_FILE,
+            Settings.PROFILE,
+            Settings.ANONYMOUS);
+
+    private final Configuration configuration;
+    private final MountPlan plan;
+    private final Path logFile;
+    private final boolean verbose;
+    private final StartTimes times = new StartTimes();
+
+    /** @param verbose whether to tell the user that it is mounted */
+    public Serving(Target target, Path mountPoint, Configuration configuration, boolean verbose) {
+        this.verbose = verbose;
+        this.configuration = configuration;
+        this.plan = MountPlan.of(target, mountPoint, configuration);
+        this.logFile = logFile(configuration.get(Settings.LOG_FILE), mountPoint);
+        times.done("JVM and configuration");
+    }
+
+    /** Mounts, tells that it is mounted, and serves until it is unmounted. */
+    public void run() throws MountException, RefusedException, InterruptedException {
+        checkOutside(Settings.CACHE_DIR);
+        checkOutside(Settings.LOG_FILE);
+        checkOutside(WriteSettings.STAGING);
+        startLog();
+        HeapWatch.start();
+        DeadMount.takeAway(plan.mount().mountPoint()).ifPresent(found -> {
+            log.warn("{}", found);
+            System.out.println(found);
+        });
+        // Closed in the opposite order: a process that is told to end waits until the bucket is closed.
+        try (StopSignal stop = new StopSignal();
+                MountedBucket bucket = open()) {
+            Backlog backlog = bucket.backlog();
+            if (backlog == null) {
+                stop.unmounts(bucket.mount(), () -> {}, () -> {});
+            } else {
+                stop.unmounts(bucket.mount(), backlog::hurry, backlog::leave);
+            }
+            serve(bucket);
+        }
+    }
+
+    /** Two mounts of one bucket must not rotate each other's log. */
+    static Path logFile(Path setting, Path mountPoint) {
+        String dashed = mountPoint.toString().substring(1).replace('/', '-');
+        return Path.of(setting.toString().replace("{mount}", dashed.isEmpty() ? "root" : dashed));
+    }
+
+    private void startLog() throws RefusedException {
+        LogLevel level = configuration.get(Settings.LOG_LEVEL);
+        if (!Launcher.waits()) {
+            Logging.toTerminal(level);
+            return;
+        }
+        try {
+            Logging.toFile(logFile, level);
+        } catch (IOException e) {
+            if (configuration.origin(Settings.LOG_FILE) instanceof Origin.Default) {
+                // A service user without a home can mount nevertheless.
+                log.warn(
+                        "There is no log: {} cannot be written ({}); name another with --log-file",
+                        logFile,
+                        Reason.of(e));
+                return;
+            }
+            throw refused(
+                    "log.file: " + logFile + " cannot be written (" + Reason.of(e)
+                            + "); choose another with --log-file",
+                    List.of(Settings.LOG_FILE));
+        }
+    }
+
+    private MountedBucket open() throws MountException, RefusedException, InterruptedException {
+        try {
+            return MountedBucket.open(plan, times);
+        } catch (ObjectStoreException e) {
+            throw refused(e.getMessage(), SERVER);
+        } catch (IndexException e) {
+            throw refused(e.getMessage(), List.of(Settings.INDEX));
+        } catch (IOException e) {
+            throw refused(e.getMessage(), List.of(Settings.CACHE_DIR, WriteSettings.STAGING));
+        }
+    }
+
+    private RefusedException refused(@Nullable String why, List<Setting<?>> settings) {
+        return new RefusedException(why + configuration.whereSet(settings));
+    }
+
+    private void serve(MountedBucket bucket) throws RefusedException, InterruptedException {
+        Mount mount = bucket.mount();
+        RunningMount running = new RunningMount(
+                plan.target().source(),
+                mount.mountPoint(),
+                ProcessHandle.current().pid(),
+                bucket.binding(),
+                mount.description(),
+                plan.cache().directory(),
+                logFile,
+                Instant.now());
+        try (StateFile state = new StateFile(running.withBacklog(withKept("", bucket), false), configuration.host());
+                NamesWatch _ = new NamesWatch(
+                        bucket::names, InstantSource.system(), names -> state.update(now -> now.withNames(names)))) {
+            times.done("ready");
+            log.info("{} is mounted on {}", running.source(), running.mountPoint());
+            log.debug("Ready after {}", times);
+            tellReady(running, bucket);
+            Backlog backlog = bucket.backlog();
+            if (backlog != null) {
+                backlog.watch(left -> state.update(now -> now.withBacklog(withKept(left, bucket), false)));
+            }
+            mount.awaitUnmounted();
+            log.info("{} is unmounted from {}; {}", running.source(), running.mountPoint(), bucket.cacheStatistics());
+            // While the state file still says that this process is there, for those who wait for its end.
+            if (backlog != null) {
+                backlog.tell(left -> state.update(now -> now.withBacklog(left, true)));
+            }
+            bucket.close();
+        }
+    }
+
+    /** What penstock mounts says of it. */
+    private static String withKept(String left, MountedBucket bucket) {
+        return bucket.kept() == 0
+                ? left
+                : (left.isEmpty() ? "nothing" : left) + "; kept for penstock recover: " + bucket.kept() + ", "
+                        + ByteSizes.print(bucket.keptBytes());
+    }
+
+    private void tellReady(RunningMount running, MountedBucket bucket) {
+        List<String> news = new ArrayList<>(List.of(running.source() + " is mounted on " + running.mountPoint()));
+        List<String> recovered = bucket.recovered();
+        if (!recovered.isEmpty()) {
+            log.info("Uploading what an earlier mount had not: {}", recovered);
+            news.add("Uploading what an earlier mount had not: " + recovered.getFirst()
+                    + (recovered.size() > 1 ? " and " + (recovered.size() - 1) + " more" : ""));
+        }
+        if (bucket.kept() > 0) {
+            news.add("Written files that could not be uploaded: " + bucket.kept() + "; see penstock recover "
+                    + plan.target().source() + " (they take " + ByteSizes.print(bucket.keptBytes())
+                    + " of the disk until they are settled)");
+            log.warn("{}", news.getLast());
+        }
+        if (bucket.stranded() > 0) {
+            news.add("Files in the staging folder that were written to other buckets or servers: " + bucket.stranded()
+                    + "; see penstock recover " + plan.target().source());
+            log.warn("{}", news.getLast());
+        }
+        if (verbose) {
+            news.forEach(System.out::println);
+        }
+        if (Launcher.waits()) {
+            Launcher.ready();
+        } else {
+            System.out.println("Ctrl-C or penstock umount " + running.mountPoint() + " ends it.");
+        }
+    }
+
+    /** What lies inside the mount point would be hidden, or be read through the very mount that it serves. */
+    private void checkOutside(Setting<Path> setting) throws RefusedException, MountException {
+        Path path = configuration.get(setting);
+        Path mountPoint = HandedOver.resolve(plan.mount().mountPoint());
+        if (path.startsWith(mountPoint) || resolveLinks(path).startsWith(resolveLinks(mountPoint))) {
+            throw refused(
+                    setting + ": " + path + " lies inside the mount point " + mountPoint
+                            + "; choose a place outside of it",
+                    List.of(setting));
+        }
+    }
+
+    /** The path without symbolic links, as far as it exists. */
+    static Path resolveLinks(Path path) {
+        for (Path there = path; there != null; there = there.getParent()) {
+            try {
+                return there.toRealPath().resolve(there.relativize(path)).normalize();
+            } catch (IOException e) {
+                // It is missing, or is below a dead mount: its parent may tell more.
+            }
+        }
+        return path;
+    }
+}

@@ -1,0 +1,38 @@
+package io.penstock.cli.mount;
+
+import io.penstock.cli.process.RefusedException;
+import java.util.regex.Pattern;
+
+/**
+ * What is to be mounted: a bucket, or what lies below a prefix in it.
+ *
+ * @param bucket the bucket's name
+ * @param prefix empty for the whole bucket, else ends in a slash
+ */
+public record Target(String bucket, String prefix) {
+    /** Wider than AWS's rule today, because S3-compatible servers and old buckets are wider. */
+    private static final Pattern BUCKET = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{1,254}");
+
+    /** Reads {@code bucket}, {@code bucket/prefix} or either after {@code s3://}; an access point's alias is a bucket. */
+    public static Target parse(String text) throws RefusedException {
+        if (text.startsWith("arn:") || text.startsWith("s3://arn:")) {
+            throw new RefusedException("'" + text
+                    + "' is an ARN, which Penstock does not take; write the access point's alias, which ends in"
+                    + " -s3alias and is used as a bucket's name (aws s3control get-access-point shows it)");
+        }
+        String path = text.startsWith("s3://") ? text.substring("s3://".length()) : text;
+        int slash = path.indexOf('/');
+        String bucket = slash < 0 ? path : path.substring(0, slash);
+        if (!BUCKET.matcher(bucket).matches()) {
+            throw new RefusedException(
+                    "'" + text + "' names no bucket; write BUCKET, BUCKET/PREFIX or s3://BUCKET/PREFIX");
+        }
+        String prefix = slash < 0 ? "" : path.substring(slash + 1);
+        return new Target(bucket, prefix.isEmpty() || prefix.endsWith("/") ? prefix : prefix + "/");
+    }
+
+    /** As mount tables show it, without the slash at the end. */
+    public String source() {
+        return prefix.isEmpty() ? "s3://" + bucket : "s3://" + bucket + "/" + prefix.substring(0, prefix.length() - 1);
+    }
+}

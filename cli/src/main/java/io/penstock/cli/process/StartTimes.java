@@ -1,0 +1,23 @@
+package io.penstock.cli.process;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Where the time goes between the return key and the ready mount. One thread. */
+public final class StartTimes {
+    private final List<String> phases = new ArrayList<>();
+    private Duration last = Duration.ZERO;
+
+    /** Ends the phase that began where the one before it ended. */
+    public void done(String phase) {
+        Duration now = Launcher.sinceStart();
+        phases.add(phase + " " + now.minus(last).toMillis() + " ms");
+        last = now;
+    }
+
+    @Override
+    public String toString() {
+        return last.toMillis() + " ms: " + String.join(", ", phases);
+    }
+}

@@ -1,0 +1,220 @@
+package io.penstock.cli.state;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import io.penstock.cli.config.Host;
+import io.penstock.fuse.MountTable;
+import java.io.IOException;
+import java.io.Reader;
+import java.io.Writer;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * What a serving process leaves in the runtime folder, so that other commands find it: one small file per process,
+ * named by its number, and removed when it ends.
+ *
+ * @param pid the serving process
+ * @param started when that process started, in the kernel's ticks since the boot
+ * @param binding which binding serves it, and why
+ * @param description what was agreed with the kernel
+ * @param backlog what is closed and not yet uploaded, in words; empty if nothing is
+ * @param names how far the listing of the whole bucket is, in words; empty if there is none
+ * @param unmounted whether the process only uploads any more
+ */
+public record RunningMount(
+        String source,
+        Path mountPoint,
+        long pid,
+        long started,
+        String binding,
+        String description,
+        Path cache,
+        Path log,
+        Instant since,
+        String backlog,
+        String names,
+        boolean unmounted) {
+    private static final String SUFFIX = ".properties";
+    private static final String STARTED = "started";
+    private static final String BACKLOG = "backlog";
+    private static final String NAMES = "names";
+    private static final String UNMOUNTED = "unmounted";
+
+    /** Where a process's start stands in {@link #stat}, whose first is field 3. */
+    private static final int START = 22 - 3;
+
+    /** Of a process that has just begun to serve. */
+    public RunningMount(
+            String source,
+            Path mountPoint,
+            long pid,
+            String binding,
+            String description,
+            Path cache,
+            Path log,
+            Instant since) {
+        this(source, mountPoint, pid, startOf(pid), binding, description, cache, log, since, "", "", false);
+    }
+
+    public RunningMount withBacklog(String left, boolean isUnmounted) {
+        return new RunningMount(
+                source, mountPoint, pid, started, binding, description, cache, log, since, left, names, isUnmounted);
+    }
+
+    public RunningMount withNames(String listed) {
+        return new RunningMount(
+                source, mountPoint, pid, started, binding, description, cache, log, since, backlog, listed, unmounted);
+    }
+
+    /** Writes the file of this process, so that whoever reads it sees all of it, or all of what it was before. */
+    public void save(Host host) throws IOException {
+        Properties properties = new Properties();
+        properties.setProperty("source", source);
+        properties.setProperty("mount-point", mountPoint.toString());
+        properties.setProperty(STARTED, Long.toString(started));
+        properties.setProperty("binding", binding);
+        properties.setProperty("description", description);
+        properties.setProperty("cache", cache.toString());
+        properties.setProperty("log", log.toString());
+        properties.setProperty("since", since.toString());
+        properties.setProperty(BACKLOG, backlog);
+        properties.setProperty(NAMES, names);
+        properties.setProperty(UNMOUNTED, Boolean.toString(unmounted));
+        Path file = file(RuntimeFolder.open(host));
+        Path next = file.resolveSibling(file.getFileName() + ".next");
+        Files.deleteIfExists(next); // of a process of this number that was killed meanwhile
+        try (Writer writer = Files.newBufferedWriter(next, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            properties.store(writer, null);
+        }
+        if (host.isRoot()) {
+            Files.setPosixFilePermissions(next, PosixFilePermissions.fromString("rw-r--r--"));
+        }
+        Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    /** As its file says now; empty if that is gone. */
+    public Optional<RunningMount> now(Host host) {
+        return load(file(host.runtimeFolder()));
+    }
+
+    public void delete(Host host) throws IOException {
+        Files.deleteIfExists(file(host.runtimeFolder()));
+    }
+
+    /**
+     * Whether the process still serves: that it is there, is not another that got its number, and is no zombie, which
+     * in a container may stay long after its end. Ticks since the boot hold when somebody sets the clock.
+     */
+    public boolean isAlive() {
+        List<String> stat = stat(pid);
+        return !stat.isEmpty() && !stat.getFirst().equals("Z") && started == start(stat);
+    }
+
+    private static long startOf(long pid) {
+        List<String> stat = stat(pid);
+        return stat.isEmpty() ? 0 : start(stat);
+    }
+
+    private static long start(List<String> stat) {
+        return Long.parseLong(stat.get(START));
+    }
+
+    /** What follows the command's name, which stands in parentheses: proc_pid_stat(5). Nothing if there is no process. */
+    private static List<String> stat(long pid) {
+        try {
+            String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"), ISO_8859_1);
+            return List.of(stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1));
+        } catch (IOException e) {
+            return List.of();
+        }
+    }
+
+    /** Whether a line of the mount table is one of ours. */
+    public static boolean isPenstock(MountTable.Entry entry) {
+        return entry.type().startsWith("fuse") && entry.source().startsWith("s3://");
+    }
+
+    /** All that this user may see, by mount point, those of dead processes included. */
+    public static List<RunningMount> list(Host host) throws IOException {
+        List<RunningMount> found = new ArrayList<>();
+        for (Path folder : new LinkedHashSet<>(List.of(host.runtimeFolder(), RuntimeFolder.OF_ROOT))) {
+            if (RuntimeFolder.isTrusted(folder, host)) {
+                try (Stream<Path> files = Files.list(folder)) {
+                    files.filter(file -> file.toString().endsWith(SUFFIX))
+                            .forEach(file -> load(file).ifPresent(found::add));
+                } catch (AccessDeniedException e) {
+                    // It is not for this user.
+                }
+            }
+        }
+        found.sort(Comparator.comparing(RunningMount::mountPoint));
+        return found;
+    }
+
+    /**
+     * The living process that mounted there last: of those that still serve, or of those that only upload any more,
+     * several of which a place may have had.
+     */
+    public static Optional<RunningMount> newest(List<RunningMount> running, Path mountPoint, boolean unmounted) {
+        return running.stream()
+                .filter(each ->
+                        each.unmounted() == unmounted && each.mountPoint().equals(mountPoint) && each.isAlive())
+                .max(Comparator.comparing(RunningMount::since));
+    }
+
+    /** Removes the files of processes that were killed, once their mounts are gone too. */
+    public static void forgetEnded(Host host, List<MountTable.Entry> table) throws IOException {
+        Set<Path> mounted = table.stream().map(MountTable.Entry::mountPoint).collect(Collectors.toSet());
+        for (RunningMount running : list(host)) {
+            if (!running.isAlive() && !mounted.contains(running.mountPoint())) {
+                running.delete(host);
+            }
+        }
+    }
+
+    /** Empty if the file cannot be read: its process may end, and remove it, between the listing and the reading. */
+    private static Optional<RunningMount> load(Path file) {
+        try {
+            Properties properties = new Properties();
+            try (Reader reader = Files.newBufferedReader(file)) {
+                properties.load(reader);
+            }
+            String name = file.getFileName().toString();
+            return Optional.of(new RunningMount(
+                    properties.getProperty("source", ""),
+                    Path.of(properties.getProperty("mount-point", "")),
+                    Long.parseLong(name.substring(0, name.length() - SUFFIX.length())),
+                    Long.parseLong(properties.getProperty(STARTED, "0")),
+                    properties.getProperty("binding", ""),
+                    properties.getProperty("description", ""),
+                    Path.of(properties.getProperty("cache", "")),
+                    Path.of(properties.getProperty("log", "")),
+                    Instant.parse(properties.getProperty("since", "")),
+                    properties.getProperty(BACKLOG, ""),
+                    properties.getProperty(NAMES, ""),
+                    Boolean.parseBoolean(properties.getProperty(UNMOUNTED, ""))));
+        } catch (IOException | IllegalArgumentException | DateTimeException e) {
+            return Optional.empty();
+        }
+    }
+
+    private Path file(Path folder) {
+        return folder.resolve(pid + SUFFIX);
+    }
+}

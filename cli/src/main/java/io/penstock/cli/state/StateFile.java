@@ -1,0 +1,53 @@
+package io.penstock.cli.state;
+
+import io.penstock.cli.config.Host;
+import io.penstock.cli.process.Reason;
+import java.io.IOException;
+import java.util.function.UnaryOperator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What this process has in the runtime folder, as several threads find it to be. Safe for use by any number of threads. */
+public final class StateFile implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(StateFile.class);
+
+    private final Host host;
+    private RunningMount running; // guarded by the monitor, as the file is
+    private boolean closed;
+
+    /** Writes it; if that fails, the log says so. */
+    public StateFile(RunningMount running, Host host) {
+        this.running = running;
+        this.host = host;
+        try {
+            running.save(host);
+        } catch (IOException e) {
+            log.warn("penstock mounts will not show this process: {}", Reason.of(e));
+        }
+    }
+
+    /** Writes it anew, if it is another then and not deleted. */
+    public synchronized void update(UnaryOperator<RunningMount> change) {
+        RunningMount changed = change.apply(running);
+        if (closed || changed.equals(running)) {
+            return;
+        }
+        running = changed;
+        try {
+            running.save(host);
+        } catch (IOException e) {
+            log.debug("Neither penstock mounts nor who waits for the end is told what has changed", e);
+        }
+    }
+
+    /** Deletes it. */
+    @Override
+    public synchronized void close() {
+        closed = true;
+        try {
+            running.delete(host);
+        } catch (IOException e) {
+            log.debug("The state file stays", e);
+        }
+    }
+}

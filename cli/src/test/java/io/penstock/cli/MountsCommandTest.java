@@ -1,0 +1,59 @@
+package io.penstock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cli.state.RunningMount;
+import io.penstock.fuse.MountTable;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class MountsCommandTest {
+    /** Larger than the kernel's largest: proc_sys_kernel(5), pid_max. */
+    private static final long NO_PROCESS = 1L << 30;
+
+    private static final String SOURCE = "s3://a";
+
+    @Test
+    void mounts_oursAmongOthers_deadOnesMarked() {
+        RunningMount dead = mount("/mnt/a", NO_PROCESS, Instant.now());
+        String table = MountsCommand.table(MountsCommand.rows(
+                List.of(
+                        new MountTable.Entry("0:1", Path.of("/"), "ext4", "/dev/sda1"),
+                        new MountTable.Entry("0:2", Path.of("/mnt/a"), "fuse.penstock", SOURCE),
+                        new MountTable.Entry("0:3", Path.of("/mnt/b"), "fuse", "s3://other"),
+                        new MountTable.Entry("0:4", Path.of("/mnt/c"), "fuse.sshfs", "host:/")),
+                List.of(dead)));
+        assertThat(table.lines().toList())
+                .hasSize(3)
+                .satisfies(lines -> assertThat(lines.get(0)).startsWith("BUCKET      MOUNT POINT  PID   SINCE"))
+                .satisfies(lines -> assertThat(lines.get(1)).startsWith("s3://a      /mnt/a       DEAD  20"))
+                .satisfies(lines -> assertThat(lines.get(2)).startsWith("s3://other  /mnt/b       ?"));
+    }
+
+    @Test
+    void mounts_whatIsLeftToUpload_isShownAlsoOnceItIsUnmounted() {
+        long pid = ProcessHandle.current().pid();
+        Instant since = Instant.now().plusSeconds(1);
+        String table = MountsCommand.table(MountsCommand.rows(
+                List.of(
+                        new MountTable.Entry("0:2", Path.of("/mnt/a"), "fuse.penstock", SOURCE),
+                        new MountTable.Entry("0:3", Path.of("/mnt/b"), "fuse.penstock", SOURCE)),
+                List.of(
+                        mount("/mnt/a", pid, since).withBacklog("1 file, 5MiB", true),
+                        mount("/mnt/a", pid, since),
+                        mount("/mnt/b", pid, since).withBacklog("2 files, 36MiB", false))));
+        assertThat(table.lines().toList())
+                .hasSize(4)
+                .satisfies(lines -> assertThat(lines.get(0)).contains("TO UPLOAD"))
+                .satisfies(lines -> assertThat(lines.get(1)).contains("/mnt/a", " nothing "))
+                .satisfies(lines -> assertThat(lines.get(2)).contains("/mnt/b", " 2 files, 36MiB "))
+                .satisfies(lines -> assertThat(lines.get(3)).contains("(unmounted)", " 1 file, 5MiB "));
+    }
+
+    private static RunningMount mount(String mountPoint, long pid, Instant since) {
+        return new RunningMount(
+                SOURCE, Path.of(mountPoint), pid, "kernel (why)", "how", Path.of("/cache"), Path.of("/log"), since);
+    }
+}

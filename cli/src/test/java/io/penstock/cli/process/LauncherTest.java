@@ -1,0 +1,355 @@
+package io.penstock.cli.process;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** bin/penstock with a Java of paper: a shell script that does what the real one would do at its worst. */
+@Timeout(60)
+class LauncherTest {
+    private static final String RELEASE = "IMPLEMENTOR=\"Paper\"\nJAVA_VERSION=\"25.0.1\"\n";
+
+    private static final String READY = "printf '\\006\\n'; exec >/dev/null 2>&1";
+
+    /** A Java that can be trained: the last argument is where the cache goes. */
+    private static final String TRAINING =
+            "case \"$*\" in *'Main train '*) for file; do :; done; echo learnt anew >\"$file\"; exit;; esac";
+
+    @TempDir
+    private Path folder;
+
+    private Path launcher;
+    private Path java;
+    private Path aotCache;
+
+    @BeforeEach
+    void makeInstallation() throws IOException {
+        launcher = Files.createDirectories(folder.resolve("home/bin")).resolve("penstock");
+        Files.copy(Path.of("../bin/penstock"), launcher);
+        Files.createDirectory(launcher.resolveSibling("lib"));
+        for (String script : List.of("lib/java.bash", "lib/memory.bash")) {
+            Files.copy(Path.of("../bin").resolve(script), launcher.resolveSibling(script));
+        }
+        Path lib = Files.createDirectories(folder.resolve("home/cli/target/penstock/lib"));
+        Files.createFile(lib.resolve("penstock-cli-1.jar"));
+        Files.createFile(lib.resolve("picocli-1.jar"));
+        java = folder.resolve("jdk/bin/java");
+        Files.createDirectories(java.getParent());
+        Files.writeString(folder.resolve("jdk/release"), RELEASE);
+        java("exit 99");
+        aotCache = lib.resolveSibling("penstock.aot");
+        Files.writeString(aotCache, "learnt");
+        Files.writeString(stamp(), java + "\n" + RELEASE);
+    }
+
+    @Test
+    void background_ready_returnsAndTheProcessGoesOn() throws Exception {
+        Path pid = folder.resolve("pid");
+        java("echo $$ >" + pid + "; echo mounted; " + READY + "; exec sleep 100");
+        Outcome outcome = launch("mount", "data", "/mnt");
+        assertThat(outcome).isEqualTo(new Outcome(0, "mounted\n", ""));
+        ProcessHandle process = serving(pid);
+        assertThat(process.isAlive()).isTrue();
+        process.destroyForcibly();
+    }
+
+    @Test
+    void background_refused_printsTheReasonAndPassesTheExitCode() throws Exception {
+        java("echo 'penstock: no such bucket' >&2; exit 32");
+        assertThat(launch("mount", "data", "/mnt")).isEqualTo(new Outcome(32, "", "penstock: no such bucket\n"));
+    }
+
+    @Test
+    void background_killedBeforeReady_saysSo() throws Exception {
+        java("kill -9 $$");
+        Outcome outcome = launch("mount", "data", "/mnt");
+        assertThat(outcome.exitCode()).isEqualTo(1);
+        assertThat(outcome.err()).contains("ended by signal 9 before it was ready");
+    }
+
+    @Test
+    void background_interruptedWhileWaiting_endsTheProcess() throws Exception {
+        Path pid = folder.resolve("pid");
+        java("echo $$ >" + pid + "; exec sleep 100");
+        Process waiting = start(Map.of(), "mount", "data", "/mnt");
+        ProcessHandle process = serving(pid);
+        waiting.destroy();
+        assertThat(waiting.waitFor()).isEqualTo(130);
+        assertThat(process.isAlive()).isFalse();
+    }
+
+    @Test
+    void foreground_anyOfItsSpellings_isTheJvmItself() throws Exception {
+        java("echo \"$@\"; exit 7");
+        for (String option : List.of("-f", "--foreground", "--help")) {
+            Outcome outcome = launch("mount", option, "data", "/mnt");
+            assertThat(outcome.exitCode()).isEqualTo(7);
+            assertThat(outcome.out())
+                    .doesNotContain("-Dpenstock.background=true")
+                    .endsWith("data /mnt\n");
+        }
+    }
+
+    @Test
+    void memory_outsideTheHeap_hasRoomBesideAllThatSettingsMayName() throws Exception {
+        java("echo \"$@\"");
+        String options = launch("mounts").out();
+        long mayBeNamed = number(options, "-Dpenstock.memory=") / 2;
+        assertThat(number(options, "-XX:MaxDirectMemorySize=") << 20).isGreaterThan(mayBeNamed + (250 << 20));
+    }
+
+    private static long number(String options, String name) {
+        return Long.parseLong(options.replaceFirst("(?s).*" + name + "(\\d+).*", "$1"));
+    }
+
+    @Test
+    void classPath_ofTheDemoAlone_hasAnS3Server() throws Exception {
+        java("echo \"$@\"");
+        assertThat(launch("mounts").out()).contains("/lib/* io.penstock").doesNotContain("/lib/demo");
+        assertThat(launch("demo").out()).contains("/lib/*:").contains("/lib/demo/* io.penstock");
+    }
+
+    @Test
+    void relativePaths_keptThoughTheJvmRunsElsewhere() throws Exception {
+        java("pwd; echo \"$@\"");
+        Outcome outcome = launch("mounts");
+        assertThat(outcome.out()).startsWith("/\n").contains("-Duser.dir=" + folder + " ");
+    }
+
+    @Test
+    void emptyEnvironment_asUnderMount_works() throws Exception {
+        java("echo \"$PATH $HOME\"");
+        Outcome outcome = launch(Map.of("JAVA_HOME", folder.resolve("jdk").toString()), "mounts");
+        assertThat(outcome.exitCode()).isZero();
+        assertThat(outcome.out()).contains("/usr/bin:/sbin:/bin /");
+    }
+
+    @Test
+    void java_tooOldEverywhere_saysWhatToInstall() throws Exception {
+        Files.writeString(folder.resolve("jdk/release"), "JAVA_VERSION=\"17.0.1\"\n");
+        Path script = launcher.resolveSibling("lib/java.bash");
+        String text = Files.readString(script).replaceFirst("least_java=\\d+", "least_java=99");
+        Files.writeString(script, text);
+        Outcome outcome = launch("mounts");
+        assertThat(outcome.exitCode()).isEqualTo(1);
+        assertThat(outcome.err())
+                .startsWith("penstock: Java 99 or newer is needed")
+                .contains("JAVA_HOME");
+    }
+
+    @Test
+    void notBuiltAndNoSource_saysSo() throws Exception {
+        Files.delete(folder.resolve("home/cli/target/penstock/lib/picocli-1.jar"));
+        Outcome outcome = launch("mounts");
+        assertThat(outcome.exitCode()).isEqualTo(1);
+        assertThat(outcome.err()).contains("there is nothing to run in");
+    }
+
+    @Test
+    void mountHelper_throughALink_findsItsInstallation() throws Exception {
+        Files.copy(Path.of("../bin/mount.penstock"), launcher.resolveSibling("mount.penstock"));
+        Path link =
+                Files.createSymbolicLink(folder.resolve("mount.penstock"), launcher.resolveSibling("mount.penstock"));
+        java("echo \"$@\"; " + READY);
+        ProcessBuilder builder = new ProcessBuilder(link.toString(), "data", "/mnt", "-o", "rw");
+        builder.environment().clear();
+        builder.environment().put("JAVA_HOME", folder.resolve("jdk").toString());
+        assertThat(outcome(builder.start()).out())
+                .contains("-Dpenstock.background=true")
+                .endsWith("io.penstock.cli.Main mount-helper data /mnt -o rw\n");
+    }
+
+    @Test
+    void aotCache_ofThisJavaAndTheseJars_usedByEveryCommand() throws Exception {
+        java("echo \"$@\"");
+        for (String command : List.of("mount", "umount", "mounts", "config")) {
+            Outcome outcome = launch(command, "--help");
+            assertThat(outcome.out()).contains("-XX:AOTCache=" + aotCache).doesNotContain("train");
+        }
+    }
+
+    @Test
+    void aotCache_missing_madeBeforeTheFirstMount() throws Exception {
+        Files.delete(aotCache);
+        Files.delete(stamp());
+        java(TRAINING + "; test -s " + aotCache + " && echo mounting with \"$@\"");
+        Outcome outcome = launch("mount", "-f", "data", "/mnt");
+        assertThat(outcome.out()).startsWith("mounting with ").contains("-XX:AOTCache=" + aotCache);
+        assertThat(outcome.err()).contains("learning to start faster").hasLineCount(1);
+        assertThat(launch("mount", "-f", "data", "/mnt").err()).isEmpty();
+    }
+
+    @Test
+    void aotCache_missing_otherCommandsDoNotWaitForIt() throws Exception {
+        Files.delete(stamp());
+        java("echo \"$@\"");
+        Outcome outcome = launch("mounts");
+        assertThat(outcome.err()).isEmpty();
+        assertThat(outcome.out()).doesNotContain("AOTCache").endsWith("Main mounts\n");
+    }
+
+    @Test
+    void aotCache_olderThanAJar_madeAgain() throws Exception {
+        Files.setLastModifiedTime(stamp(), FileTime.fromMillis(0));
+        java(TRAINING);
+        assertThat(launch("mount", "-f", "data", "/mnt").err()).contains("learning");
+        assertThat(aotCache).hasContent("learnt anew");
+    }
+
+    @Test
+    void aotCache_javaWasReplaced_madeAgain() throws Exception {
+        Files.writeString(folder.resolve("jdk/release"), RELEASE.replace("25.0.1", "25.0.2"));
+        java(TRAINING);
+        assertThat(launch("mount", "-f", "data", "/mnt").err()).contains("learning");
+        assertThat(aotCache).hasContent("learnt anew");
+    }
+
+    @Test
+    void aotCache_cannotBeMade_mountsWithoutAndDoesNotTryAgain() throws Exception {
+        Files.delete(stamp());
+        java("case \"$*\" in *'Main train '*) echo 'penstock: no FUSE' >&2; exit 1;; *) echo \"$@\";; esac");
+        Outcome first = launch("mount", "-f", "data", "/mnt");
+        assertThat(first.exitCode()).isZero();
+        assertThat(first.err()).contains("no FUSE").contains("starts stay slower");
+        assertThat(first.out()).doesNotContain("AOTCache").endsWith("Main mount -f data /mnt\n");
+        assertThat(launch("mount", "-f", "data", "/mnt").err()).isEmpty();
+    }
+
+    @Test
+    void aotCache_inTheTrainingRunItself_isWritten() throws Exception {
+        java("echo \"$@\"");
+        Files.delete(stamp());
+        Map<String, String> environment =
+                Map.of("JAVA_HOME", folder.resolve("jdk").toString(), "PENSTOCK_TRAINING", "/new.aot");
+        Outcome outcome = launch(environment, "mount", "-f", "data", "/mnt");
+        assertThat(outcome.err()).isEmpty();
+        assertThat(outcome.out()).contains("-XX:AOTCacheOutput=/new.aot").doesNotContain("-XX:AOTCache=");
+    }
+
+    @Test
+    void home_neitherSetNorInPasswd_isTheRoot() throws Exception {
+        java("echo \"$HOME\"");
+        Path path = Files.createDirectories(folder.resolve("path"));
+        Path getent = path.resolve("getent");
+        Files.writeString(getent, "#!/bin/sh\nexit 2\n");
+        Files.setPosixFilePermissions(getent, PosixFilePermissions.fromString("rwx------"));
+        Map<String, String> environment =
+                Map.of("JAVA_HOME", folder.resolve("jdk").toString(), "PATH", path + ":/usr/bin:/bin");
+        assertThat(launch(environment, "mounts")).isEqualTo(new Outcome(0, "/\n", ""));
+    }
+
+    @Test
+    void memory_noCgroup_isTheMachines() throws Exception {
+        assertThat(memory("")).isEqualTo(16 << 20);
+    }
+
+    @Test
+    void memory_limitOfACgroupAbove_counts() throws Exception {
+        cgroup("memory.max", "max");
+        cgroup("system.slice/memory.max", "2147483648");
+        cgroup("system.slice/job.service/memory.max", "max");
+        assertThat(memory("0::/system.slice/job.service\n")).isEqualTo(2 << 20);
+    }
+
+    @Test
+    void memory_severalLimits_theSmallest() throws Exception {
+        cgroup("a/memory.max", "8589934592");
+        cgroup("a/b/memory.max", "4294967296");
+        cgroup("a/b/c/memory.max", "6442450944");
+        assertThat(memory("0::/a/b/c\n")).isEqualTo(4 << 20);
+    }
+
+    @Test
+    void memory_containerWhosePathIsTheHosts_limitOfTheRoot() throws Exception {
+        cgroup("memory.max", "1073741824");
+        assertThat(memory("0::/kubepods/pod1/container1\n")).isEqualTo(1 << 20);
+    }
+
+    @Test
+    void memory_cgroupsOfVersionOne_count() throws Exception {
+        cgroup("memory/memory.limit_in_bytes", "9223372036854771712");
+        cgroup("memory/job/memory.limit_in_bytes", "3221225472");
+        assertThat(memory("5:cpu,cpuacct:/job\n4:memory:/job\n0::/\n")).isEqualTo(3 << 20);
+    }
+
+    /** What bin/lib/memory.bash finds, in KiB, on a machine of 16 GiB. */
+    private int memory(String processCgroups) throws Exception {
+        Path proc = Files.createDirectories(folder.resolve("proc/self"));
+        Files.writeString(proc.resolveSibling("meminfo"), "MemTotal:       16777216 kB\nMemFree:  1 kB\n");
+        Files.writeString(proc.resolve("cgroup"), processCgroups);
+        Process process = new ProcessBuilder(
+                        "bash", "-euc", "source home/bin/lib/memory.bash; find_memory proc cgroups; echo $memory_kib")
+                .directory(folder.toFile())
+                .start();
+        return Integer.parseInt(outcome(process).out().strip());
+    }
+
+    private void cgroup(String file, String limit) throws IOException {
+        Path path = folder.resolve("cgroups").resolve(file);
+        Files.createDirectories(path.getParent());
+        Files.writeString(path, limit + "\n");
+    }
+
+    /** What a run of the launcher came to. */
+    private record Outcome(int exitCode, String out, String err) {}
+
+    private Path stamp() {
+        return aotCache.resolveSibling("penstock.aot.stamp");
+    }
+
+    private void java(String script) throws IOException {
+        Files.writeString(java, "#!/bin/sh\n" + script + "\n");
+        Files.setPosixFilePermissions(java, PosixFilePermissions.fromString("rwx------"));
+    }
+
+    private Outcome launch(String... arguments) throws Exception {
+        return launch(Map.of(), arguments);
+    }
+
+    private Outcome launch(Map<String, String> onlyEnvironment, String... arguments) throws Exception {
+        return outcome(start(onlyEnvironment, arguments));
+    }
+
+    /** @param onlyEnvironment all that the launcher gets; if it is empty, it gets this process's and the paper Java */
+    private Process start(Map<String, String> onlyEnvironment, String... arguments) throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(launcher.toString()).directory(folder.toFile());
+        builder.command().addAll(List.of(arguments));
+        if (onlyEnvironment.isEmpty()) {
+            builder.environment().put("JAVA_HOME", folder.resolve("jdk").toString());
+        } else {
+            builder.environment().clear();
+            builder.environment().putAll(onlyEnvironment);
+        }
+        return builder.start();
+    }
+
+    private static Outcome outcome(Process process) throws IOException, InterruptedException {
+        try (var out = process.getInputStream();
+                var err = process.getErrorStream()) {
+            String said = new String(out.readAllBytes(), UTF_8);
+            String complained = new String(err.readAllBytes(), UTF_8);
+            assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+            return new Outcome(process.exitValue(), said, complained);
+        }
+    }
+
+    private static ProcessHandle serving(Path pidFile) throws Exception {
+        while (!Files.exists(pidFile) || Files.size(pidFile) == 0) {
+            Thread.sleep(10);
+        }
+        return ProcessHandle.of(Long.parseLong(Files.readString(pidFile).strip()))
+                .orElseThrow();
+    }
+}
