@@ -51,7 +51,6 @@ class ArchitectureTest {
             "io.penstock.cache",
             "io.penstock.filesystem",
             "io.penstock.metadata",
-            "io.penstock.objectstore",
             "io.penstock.writeback");
 
     private static final DescribedPredicate<JavaClass> AWS = resideInAPackage("software.amazon..");

@@ -109,11 +109,11 @@ public final class Deadline {
         }
     }
 
-    /** @param heard {@link System#nanoTime} at which the store last answered anybody */
-    void storeWasHeard(long heard) {
+    /** @param respondedAt {@link System#nanoTime} at which the store last answered anybody */
+    void storeResponded(long respondedAt) {
         if (stoodInLine) {
             stoodInLine = false;
-            since = heard - since > 0 ? heard : since;
+            since = respondedAt - since > 0 ? respondedAt : since;
         }
     }
 

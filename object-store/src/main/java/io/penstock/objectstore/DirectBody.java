@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /** A body on a connection of our own. */
 final class DirectBody implements ObjectBody {
-    private final Connections connections;
-    private final Connection connection;
+    private final ConnectionPool connections;
+    private final HttpConnection connection;
     private final ResponseHead head;
     private final long length;
 
@@ -16,7 +16,7 @@ final class DirectBody implements ObjectBody {
     private long left;
 
     /** @param length in bytes, as the head has it */
-    DirectBody(Connections connections, Connection connection, ResponseHead head, long length) {
+    DirectBody(ConnectionPool connections, HttpConnection connection, ResponseHead head, long length) {
         this.connections = connections;
         this.connection = connection;
         this.head = head;
@@ -31,7 +31,7 @@ final class DirectBody implements ObjectBody {
 
     @Override
     public @Nullable Instant lastModified() {
-        return Requests.parseTime(head.header("Last-Modified"));
+        return ResponseValues.parseTime(head.header("Last-Modified"));
     }
 
     @Override

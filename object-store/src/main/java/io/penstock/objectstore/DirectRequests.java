@@ -46,25 +46,25 @@ final class DirectRequests implements AutoCloseable {
     private static final int FORBIDDEN = 403;
 
     /** So many failures, and no success between them, are not about single objects or single connections. */
-    private static final int MANY_FAILURES = 8;
+    private static final int FAILURE_LIMIT = 8;
 
     /** How long to leave all requests to the SDK after a trouble, which slows down when asked to. */
-    private static final Duration REST = Duration.ofSeconds(10);
+    private static final Duration BACK_OFF = Duration.ofSeconds(10);
 
     private final S3Config config;
     private final URI base;
     private final String region;
     private final AwsCredentialsProvider credentials;
-    private final Connections connections;
+    private final ConnectionPool connections;
 
-    /** As {@link Requests#sendPermits}. */
+    /** As {@link RequestExecutor#sendPermits}. */
     private final Semaphore sendPermits;
 
     private final AwsV4HttpSigner signer = AwsV4HttpSigner.create();
     private final LongSupplier nanoTime;
 
     /** The {@link #nanoTime} until which the SDK has the requests. */
-    private volatile long restUntil;
+    private volatile long backOffUntil;
 
     /** Refusals of 403 and broken connections since the last success. */
     private final AtomicInteger failures = new AtomicInteger();
@@ -82,25 +82,25 @@ final class DirectRequests implements AutoCloseable {
         this.credentials = credentials;
         this.nanoTime = nanoTime;
         this.sendPermits = new Semaphore(config.limits().connections() - 1);
-        this.restUntil = nanoTime.getAsLong();
+        this.backOffUntil = nanoTime.getAsLong();
         ServerAddresses addresses = new ServerAddresses(base.getHost(), InetAddress::getAllByName, System::nanoTime);
         boolean encrypted = base.getScheme().equals("https");
         int port = base.getPort() >= 0 ? base.getPort() : encrypted ? 443 : 80;
         Tls tls = encrypted ? new Tls(config.server().caFile(), base.getHost(), port) : null;
-        this.connections = new Connections(addresses, port, tls, config.limits());
+        this.connections = new ConnectionPool(addresses, port, tls, config.limits());
     }
 
     /** The body of exactly this range of this version; null if the SDK is to make the request. */
     @Nullable
     ObjectBody get(ObjectVersion version, ByteRange range) throws InterruptedException {
         // Of a whole object S3 may send a checksum, which the SDK compares.
-        if (range.length() == version.size() || version.etag().equals(Reads.NO_ETAG) || isResting()) {
+        if (range.length() == version.size() || version.etag().equals(ResponseValues.NO_ETAG) || isBackingOff()) {
             return null;
         }
         SdkHttpRequest.Builder request = request(SdkHttpMethod.GET, version.key())
                 .putHeader("If-Match", version.etag())
                 .putHeader("Range", range.toHttpRange());
-        Connection connection = null;
+        HttpConnection connection = null;
         ObjectBody body = null;
         try {
             byte[] text = signedText(request);
@@ -111,15 +111,15 @@ final class DirectRequests implements AutoCloseable {
             ResponseHead head = connection.send(text);
             if (isPart(head, version, range)) {
                 body = new DirectBody(connections, connection, head, range.length());
-                succeeded();
+                onSuccess();
             } else {
-                refused(head.status());
+                onRefusal(head.status());
             }
         } catch (IOException | SdkException e) {
             if (Thread.interrupted()) {
                 throw new InterruptedException();
             }
-            failed(e, connection);
+            onFailure(e, connection);
         } finally {
             if (connection != null && body == null) {
                 connections.end(connection);
@@ -142,14 +142,14 @@ final class DirectRequests implements AutoCloseable {
     }
 
     /** Whether a PUT would be made now. */
-    boolean takesPuts() {
-        return !config.integrity().signedPayloads() && !isResting();
+    boolean acceptsPuts() {
+        return !config.integrity().signedPayloads() && !isBackingOff();
     }
 
     /**
      * Sends an object, or a part of one, with {@code UNSIGNED-PAYLOAD} as {@link UnsignedPayloads} does.
      *
-     * @param persistence is told of the attempt, if there is one
+     * @param retryState is told of the attempt, if there is one
      * @param query what follows the key in the address, by name
      * @param headers beside those that every request has
      * @param body read from its start, once at most
@@ -159,21 +159,21 @@ final class DirectRequests implements AutoCloseable {
      */
     @Nullable
     ResponseHead put(
-            Persistence persistence,
+            RetryState retryState,
             String key,
             Map<String, String> query,
             Map<String, String> headers,
             BodyReader body,
             long length)
             throws InterruptedException {
-        if (!takesPuts()) {
+        if (!acceptsPuts()) {
             return null;
         }
         SdkHttpRequest.Builder request = request(SdkHttpMethod.PUT, key);
         query.forEach(request::putRawQueryParameter);
         headers.forEach(request::putHeader);
         request.putHeader("Content-Length", Long.toString(length));
-        Connection connection = null;
+        HttpConnection connection = null;
         boolean reusable = false;
         Deadline.acquire(sendPermits);
         try {
@@ -182,23 +182,23 @@ final class DirectRequests implements AutoCloseable {
                 return null;
             }
             connection = connections.take();
-            persistence.sending();
+            retryState.attemptStarts();
             ResponseHead head = connection.send(text, body, length);
-            if (Failures.isUndone(head.status())) {
-                persistence.refused();
+            if (ErrorMapper.isNotApplied(head.status())) {
+                retryState.attemptRefused();
             }
             if (head.status() != OK || head.header("ETag") == null) {
-                refused(head.status());
+                onRefusal(head.status());
                 return null;
             }
-            succeeded();
+            onSuccess();
             reusable = head.contentLength() == 0 && head.keepsAlive();
             return head;
         } catch (IOException | SdkException e) {
             if (Thread.interrupted()) {
                 throw new InterruptedException();
             }
-            failed(e, connection);
+            onFailure(e, connection);
             return null;
         } finally {
             if (connection != null) {
@@ -217,7 +217,7 @@ final class DirectRequests implements AutoCloseable {
         connections.close();
     }
 
-    private void succeeded() {
+    private void onSuccess() {
         if (failures.get() != 0) { // else all threads would write what they all read
             failures.set(0);
         }
@@ -229,11 +229,11 @@ final class DirectRequests implements AutoCloseable {
      * credentials (401), a header or an encoding (400, 411, 501), or that it sends whole objects for parts (200), or does
      * not say what it sends (206).
      */
-    private void refused(int status) {
+    private void onRefusal(int status) {
         switch (status) {
             case NOT_FOUND, CONFLICT, PRECONDITION_FAILED, RANGE_NOT_SATISFIABLE -> {}
             case FORBIDDEN -> countFailure();
-            default -> rest();
+            default -> backOff();
         }
     }
 
@@ -243,27 +243,27 @@ final class DirectRequests implements AutoCloseable {
      *
      * @param connection null if none was had
      */
-    private void failed(Exception e, @Nullable Connection connection) {
+    private void onFailure(Exception e, @Nullable HttpConnection connection) {
         if (connection == null || e instanceof SSLHandshakeException) {
-            rest();
+            backOff();
         } else {
             countFailure();
         }
     }
 
     private void countFailure() {
-        if (failures.incrementAndGet() >= MANY_FAILURES) {
-            rest();
+        if (failures.incrementAndGet() >= FAILURE_LIMIT) {
+            backOff();
         }
     }
 
-    private void rest() {
+    private void backOff() {
         failures.set(0);
-        restUntil = nanoTime.getAsLong() + REST.toNanos();
+        backOffUntil = nanoTime.getAsLong() + BACK_OFF.toNanos();
     }
 
-    private boolean isResting() {
-        return nanoTime.getAsLong() - restUntil < 0;
+    private boolean isBackingOff() {
+        return nanoTime.getAsLong() - backOffUntil < 0;
     }
 
     private SdkHttpRequest.Builder request(SdkHttpMethod method, String key) {

@@ -28,7 +28,7 @@ record Fingerprint(
         return new Fingerprint(
                 size,
                 '"' + HexFormat.of().formatHex(md5) + '"',
-                crc32c.isEmpty() ? null : SentBody.encode(crc32c.getAsInt()));
+                crc32c.isEmpty() ? null : BodyChecksums.encode(crc32c.getAsInt()));
     }
 
     /** Of an object made of parts: S3 takes the MD5 of their MD5s, and the checksum of their checksums. */
@@ -37,16 +37,16 @@ record Fingerprint(
         String suffix = "-" + parts.size();
         String etag = null;
         if (parts.stream().allMatch(part -> MD5.matcher(part.etag()).matches())) {
-            MessageDigest md5 = SentBody.md5();
+            MessageDigest md5 = BodyChecksums.md5();
             parts.forEach(part -> md5.update(HexFormat.of().parseHex(part.etag(), 1, 33)));
             etag = '"' + HexFormat.of().formatHex(md5.digest()) + suffix + '"';
         }
         String crc32c = null;
         if (parts.stream().allMatch(part -> part.crc32c().isPresent())) {
             CRC32C crc = new CRC32C();
-            parts.forEach(part -> crc.update(
-                    Base64.getDecoder().decode(SentBody.encode(part.crc32c().orElseThrow()))));
-            crc32c = SentBody.encode((int) crc.getValue()) + suffix;
+            parts.forEach(part -> crc.update(Base64.getDecoder()
+                    .decode(BodyChecksums.encode(part.crc32c().orElseThrow()))));
+            crc32c = BodyChecksums.encode((int) crc.getValue()) + suffix;
         }
         return new Fingerprint(size, etag, crc32c);
     }

@@ -34,6 +34,6 @@ final class HttpClients {
             TrustManager[] trusted = TrustedCertificates.with(server.caFile());
             builder.tlsTrustManagersProvider(() -> trusted);
         }
-        return new PromptHttpClient(builder.build());
+        return new AbortingHttpClient(builder.build());
     }
 }

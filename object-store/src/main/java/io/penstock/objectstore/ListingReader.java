@@ -27,7 +27,7 @@ final class ListingReader {
     private static final byte[] ETAG = ascii("ETag");
     private static final byte[] SIZE = ascii("Size");
     private static final byte[] STORAGE_CLASS = ascii("StorageClass");
-    private static final int MOST_DIGITS = 18;
+    private static final int MAX_DIGITS = 18;
 
     private final XmlScanner xml;
     private final boolean decodes;
@@ -42,7 +42,7 @@ final class ListingReader {
 
     private boolean wronglyEncoded;
 
-    private String storageClass = Reads.DEFAULT_STORAGE_CLASS;
+    private String storageClass = ResponseValues.DEFAULT_STORAGE_CLASS;
     private byte[] storageClassBytes = ascii(storageClass);
 
     private ListingReader(XmlScanner xml, boolean decodes) {
@@ -137,8 +137,8 @@ final class ListingReader {
             throw xml.failure("an object without key, size or time, before the one");
         }
         objects.add(new StoredObject(
-                new ObjectVersion(key, Reads.etag(etag), size, lastModified),
-                itsClass == null ? Reads.DEFAULT_STORAGE_CLASS : itsClass));
+                new ObjectVersion(key, ResponseValues.etag(etag), size, lastModified),
+                itsClass == null ? ResponseValues.DEFAULT_STORAGE_CLASS : itsClass));
     }
 
     private <T> T once(@Nullable T before, T now) throws UnreadableListingException {
@@ -196,7 +196,7 @@ final class ListingReader {
             }
             number = number * 10 + digit;
         }
-        if (length == 0 || length > MOST_DIGITS) {
+        if (length == 0 || length > MAX_DIGITS) {
             throw xml.failure("no number of bytes before the one");
         }
         return number;

@@ -35,12 +35,12 @@ import software.amazon.awssdk.services.s3.model.UploadPartResponse;
  * number of threads.
  */
 final class MultipartUploads {
-    private final Requests requests;
-    private final Reads reads;
+    private final RequestExecutor requests;
+    private final BucketReader reader;
 
-    MultipartUploads(Requests requests, Reads reads) {
+    MultipartUploads(RequestExecutor requests, BucketReader reader) {
         this.requests = requests;
-        this.reads = reads;
+        this.reader = reader;
     }
 
     MultipartUpload create(String key, ObjectProperties properties) throws ObjectStoreException, InterruptedException {
@@ -52,7 +52,7 @@ final class MultipartUploads {
                 .overrideConfiguration(headers -> PropertyHeaders.of(properties).forEach(headers::putHeader))
                 .build();
         return requests.change(
-                requests.failures.object(key),
+                requests.errors.object(key),
                 () -> new MultipartUpload(
                         key, requests.client.createMultipartUpload(request).uploadId()));
     }
@@ -60,17 +60,17 @@ final class MultipartUploads {
     UploadedPart send(MultipartUpload upload, int number, UploadBody body)
             throws ObjectStoreException, IOException, InterruptedException {
         SentBody sent = new SentBody(body, requests.config.integrity().uploadChecksums());
-        Persistence persistence = new Persistence();
-        ResponseHead answer = sent.sendDirectly(
+        RetryState retryState = new RetryState();
+        ResponseHead head = sent.sendDirectly(
                 requests.direct,
-                persistence,
+                retryState,
                 upload.key(),
                 Map.of("uploadId", upload.id(), "partNumber", Integer.toString(number)),
                 Map.of());
-        if (answer != null) {
+        if (head != null) {
             requests.progressed();
-            checkArrived(upload, number, sent, answer.header("x-amz-checksum-crc32c"));
-            return new UploadedPart(number, requireNonNull(answer.header("ETag")), body.length(), sent.crc32c());
+            checkArrived(upload, number, sent, head.header("x-amz-checksum-crc32c"));
+            return new UploadedPart(number, requireNonNull(head.header("ETag")), body.length(), sent.crc32c());
         }
         UploadPartRequest request = UploadPartRequest.builder()
                 .bucket(requests.bucket())
@@ -82,7 +82,7 @@ final class MultipartUploads {
                 .requestPayer(requests.payer)
                 .build();
         UploadPartResponse response = sent.send(
-                requests, persistence, subject(upload), content -> requests.client.uploadPart(request, content));
+                requests, retryState, subject(upload), content -> requests.client.uploadPart(request, content));
         checkArrived(upload, number, sent, response.checksumCRC32C());
         return new UploadedPart(number, response.eTag(), body.length(), sent.crc32c());
     }
@@ -111,19 +111,19 @@ final class MultipartUploads {
                 .requestPayer(requests.payer)
                 .build();
         try {
-            return requests.change(requests.failures.object(source.key()), () -> {
+            return requests.change(requests.errors.object(source.key()), () -> {
                 var result = requests.client.uploadPartCopy(request).copyPartResult();
                 return new UploadedPart(
-                        number, result.eTag(), range.length(), SentBody.decode(result.checksumCRC32C()));
+                        number, result.eTag(), range.length(), BodyChecksums.decode(result.checksumCRC32C()));
             });
         } catch (ObjectStoreException.NotFound e) {
-            throw requests.failures.explainCopy(source.key(), e);
+            throw requests.errors.explainCopy(source.key(), e);
         }
     }
 
     ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, Precondition precondition)
             throws ObjectStoreException, InterruptedException {
-        String object = requests.failures.object(upload.key());
+        String object = requests.errors.object(upload.key());
         List<UploadedPart> known = withChecksums(upload, parts);
         CompleteMultipartUploadRequest request = CompleteMultipartUploadRequest.builder()
                 .bucket(requests.bucket())
@@ -138,15 +138,18 @@ final class MultipartUploads {
         Fingerprint fingerprint = Fingerprint.ofParts(known);
         try {
             CompleteMultipartUploadResponse response = requests.change(subject(upload), () -> {
-                precondition.check(reads, upload.key(), object);
+                precondition.check(reader, upload.key(), object);
                 return requests.client.completeMultipartUpload(request);
             });
             return new ObjectVersion(
-                    upload.key(), Reads.etag(response.eTag()), fingerprint.size(), Requests.timeOf(response));
+                    upload.key(),
+                    ResponseValues.etag(response.eTag()),
+                    fingerprint.size(),
+                    ResponseValues.timeOf(response));
         } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
             // An upload that is gone was completed, by an attempt or a call whose answer was lost, or aborted.
             boolean isGone = e instanceof ObjectStoreException.NotFound || isGone(upload);
-            ObjectVersion done = isGone ? reads.find(upload.key(), fingerprint) : null;
+            ObjectVersion done = isGone ? reader.find(upload.key(), fingerprint) : null;
             if (done == null) {
                 throw precondition.explain(object, e);
             }
@@ -184,10 +187,10 @@ final class MultipartUploads {
                 .prefix(key) // MinIO finds nothing by less than the whole key
                 .requestPayer(requests.payer)
                 .build();
-        ListMultipartUploadsResponse answer =
-                requests.ask(requests.failures.object(key), () -> requests.client.listMultipartUploads(request));
-        Instant dayAgo = Requests.timeOf(answer).minus(1, ChronoUnit.DAYS);
-        for (var upload : answer.uploads()) {
+        ListMultipartUploadsResponse response =
+                requests.ask(requests.errors.object(key), () -> requests.client.listMultipartUploads(request));
+        Instant dayAgo = ResponseValues.timeOf(response).minus(1, ChronoUnit.DAYS);
+        for (var upload : response.uploads()) {
             Instant begun = upload.initiated(); // null if the server does not tell
             if (key.equals(upload.key()) && begun != null && begun.isBefore(dayAgo)) {
                 abort(new MultipartUpload(key, upload.uploadId()));
@@ -207,7 +210,7 @@ final class MultipartUploads {
             page = requests.ask(subject(upload), () -> requests.client.listParts(request.build()));
             page.parts().stream()
                     .map(part -> new UploadedPart(
-                            part.partNumber(), part.eTag(), part.size(), SentBody.decode(part.checksumCRC32C())))
+                            part.partNumber(), part.eTag(), part.size(), BodyChecksums.decode(part.checksumCRC32C())))
                     .forEach(parts::add);
             request.partNumberMarker(page.nextPartNumberMarker());
         } while (Boolean.TRUE.equals(page.isTruncated()));
@@ -242,7 +245,7 @@ final class MultipartUploads {
         return CompletedPart.builder()
                 .partNumber(part.number())
                 .eTag(part.etag())
-                .checksumCRC32C(checked ? SentBody.encode(part.crc32c().getAsInt()) : null)
+                .checksumCRC32C(checked ? BodyChecksums.encode(part.crc32c().getAsInt()) : null)
                 .build();
     }
 
@@ -252,6 +255,6 @@ final class MultipartUploads {
     }
 
     private String subject(MultipartUpload upload) {
-        return "upload of " + requests.failures.object(upload.key());
+        return "upload of " + requests.errors.object(upload.key());
     }
 }

@@ -40,11 +40,11 @@ record Precondition(WriteCondition condition, boolean isSent) {
      *
      * @param object the key's, for messages
      */
-    void check(Reads reads, String key, String object) throws ObjectStoreException, InterruptedException {
+    void check(BucketReader reader, String key, String object) throws ObjectStoreException, InterruptedException {
         if (isSent) {
             return;
         }
-        String there = reads.currentEtag(key);
+        String there = reader.currentEtag(key);
         boolean holds = switch (condition) {
             case WriteCondition.Always() -> true;
             case WriteCondition.Absent() -> there == null;
@@ -63,7 +63,7 @@ record Precondition(WriteCondition condition, boolean isSent) {
         return switch (failure) {
             case ObjectStoreException.PreconditionFailed e -> unmet(object, e);
             case ObjectStoreException.NotFound e
-            when condition instanceof WriteCondition.Unchanged && Failures.isNoSuchKey(e) -> unmet(object, e);
+            when condition instanceof WriteCondition.Unchanged && ErrorMapper.isNoSuchKey(e) -> unmet(object, e);
             default -> failure;
         };
     }

@@ -45,9 +45,9 @@ final class PropertyHeaders {
      * @param isAws every object on S3 itself is encrypted with AES-256 at least: named in a request, that is refused where
      *     the bucket demands better
      */
-    static SortedMap<String, String> of(Map<String, List<String>> answer, boolean isAws) {
+    static SortedMap<String, String> of(Map<String, List<String>> response, boolean isAws) {
         SortedMap<String, String> headers = new TreeMap<>();
-        answer.forEach((name, values) -> {
+        response.forEach((name, values) -> {
             String key = name.toLowerCase(Locale.ROOT);
             String value = kept(key, String.join(",", values));
             if (value != null) {

@@ -13,20 +13,20 @@ import java.time.Instant;
 final class RangeGet {
     private final ObjectVersion version;
     private final BodySink sink;
-    private final Failures failures;
-    private ByteRange rest;
+    private final ErrorMapper errors;
+    private ByteRange remaining;
     private boolean complete;
 
-    RangeGet(ObjectVersion version, ByteRange range, BodySink sink, Failures failures) {
+    RangeGet(ObjectVersion version, ByteRange range, BodySink sink, ErrorMapper errors) {
         this.version = version;
-        this.rest = range;
+        this.remaining = range;
         this.sink = sink;
-        this.failures = failures;
+        this.errors = errors;
     }
 
     /** What is still to be asked for. */
-    ByteRange rest() {
-        return rest;
+    ByteRange remaining() {
+        return remaining;
     }
 
     boolean isComplete() {
@@ -34,9 +34,9 @@ final class RangeGet {
     }
 
     /**
-     * Moves a body into the sink; it must begin where {@link #rest} does.
+     * Moves a body into the sink; it must begin where {@link #remaining} does.
      *
-     * @throws IOException if it breaks, after which {@link #rest} tells what is missing
+     * @throws IOException if it breaks, after which {@link #remaining} tells what is missing
      * @throws DamagedBodyException if its checksum does not hold
      */
     void receive(ObjectBody body) throws IOException, ObjectStoreException, InterruptedException {
@@ -47,9 +47,9 @@ final class RangeGet {
             boolean taken = false;
             try {
                 int received = receive(body, target);
-                complete = received == rest.length();
+                complete = received == remaining.length();
                 sink.filled(received);
-                rest = complete ? rest : rest.skip(received);
+                remaining = complete ? remaining : remaining.skip(received);
                 taken = true;
             } finally {
                 if (!taken) {
@@ -61,16 +61,16 @@ final class RangeGet {
 
     /** Of a body with a checksum all that the buffer takes, and the last bytes once that holds: none is to be wrong. */
     private int receive(ObjectBody body, ByteBuffer target) throws IOException, ObjectStoreException {
-        int wanted = (int) Math.min(target.remaining(), rest.length());
+        int wanted = (int) Math.min(target.remaining(), remaining.length());
         int received = 0;
         do {
             int more = body.read(target, wanted - received);
             if (more < 0) {
-                throw new IOException("the body ended " + (rest.length() - received) + " bytes early");
+                throw new IOException("the body ended " + (remaining.length() - received) + " bytes early");
             }
             received += more;
         } while (body.isChecked() && received < wanted);
-        if (received == rest.length()) {
+        if (received == remaining.length()) {
             finish(body);
         }
         return received;
@@ -92,8 +92,8 @@ final class RangeGet {
     private void check(ObjectBody body) throws ObjectStoreException {
         String etag = body.eTag();
         if (etag != null
-                && !Reads.etag(etag).equals(version.etag())
-                && !version.etag().equals(Reads.NO_ETAG)) {
+                && !ResponseValues.etag(etag).equals(version.etag())
+                && !version.etag().equals(ResponseValues.NO_ETAG)) {
             throw corrupt("the store ignored If-Match: it answered with version " + etag);
         }
         if (!version.hasContentEtag()) {
@@ -101,16 +101,16 @@ final class RangeGet {
             if (modified != null
                     && modified.getEpochSecond() != version.lastModified().getEpochSecond()) {
                 throw new ObjectStoreException.PreconditionFailed(
-                        failures.object(version.key()) + " was changed by somebody else meanwhile", null);
+                        errors.object(version.key()) + " was changed by somebody else meanwhile", null);
             }
         }
         Long length = body.contentLength();
-        if (length != null && length != rest.length()) {
-            throw corrupt("%d bytes were asked for, %d come".formatted(rest.length(), length));
+        if (length != null && length != remaining.length()) {
+            throw corrupt("%d bytes were asked for, %d come".formatted(remaining.length(), length));
         }
         String range = body.contentRange();
-        if (range != null && !isRange(range, rest, version.size())) {
-            throw corrupt(rest.toHttpRange() + " was asked for, '" + range + "' comes");
+        if (range != null && !isRange(range, remaining, version.size())) {
+            throw corrupt(remaining.toHttpRange() + " was asked for, '" + range + "' comes");
         }
     }
 
@@ -121,6 +121,6 @@ final class RangeGet {
     }
 
     private ObjectStoreException corrupt(String why) {
-        return new ObjectStoreException.Corrupt(failures.object(version.key()) + " came damaged: " + why, null);
+        return new ObjectStoreException.Corrupt(errors.object(version.key()) + " came damaged: " + why, null);
     }
 }

@@ -33,19 +33,19 @@ final class S3Connector {
     private static final String REGION_HEADER = "x-amz-bucket-region";
 
     private final S3Config config;
-    private final Failures failures;
+    private final ErrorMapper errors;
     private final AwsCredentialsProvider credentials;
 
     S3Connector(S3Config config) {
         this.config = config;
-        this.failures = new Failures(config);
+        this.errors = new ErrorMapper(config);
         this.credentials =
                 new ExplainedCredentials(credentials(config.requester().credentials()));
     }
 
     S3ObjectStore connect(String prefix) throws ObjectStoreException, InterruptedException {
         requireCredentials();
-        SdkHttpClient http = new BreakableHttpClient(
+        SdkHttpClient http = new DeadlineHttpClient(
                 HttpClients.create(config.limits(), config.server()),
                 config.limits().readTimeout());
         S3ObjectStore store = null;
@@ -87,7 +87,7 @@ final class S3Connector {
         if (found != null && !found.equals(configured) && config.server().endpoint() == null) {
             throw new ObjectStoreException.Unavailable(
                     "%s lies in the region %s, not %s; set the region %s or leave it out"
-                            .formatted(failures.bucket(), found, configured, found),
+                            .formatted(errors.bucket(), found, configured, found),
                     null);
         }
         return configured;
@@ -97,25 +97,25 @@ final class S3Connector {
     private @Nullable String askForRegion(S3Client client) throws ObjectStoreException {
         try (client) {
             return client.headBucket(request -> request.bucket(config.bucket())).bucketRegion();
-        } catch (S3Exception answer) {
-            String region = answer.awsErrorDetails() == null
+        } catch (S3Exception response) {
+            String region = response.awsErrorDetails() == null
                     ? null
-                    : answer.awsErrorDetails()
+                    : response.awsErrorDetails()
                             .sdkHttpResponse()
                             .firstMatchingHeader(REGION_HEADER)
                             .orElse(null);
             // Any other refusal the listing explains better, whose answer has a body.
-            boolean conclusive = answer.statusCode() == 404 || Failures.isPassing(answer);
+            boolean conclusive = response.statusCode() == 404 || ErrorMapper.isTransient(response);
             if (!conclusive) {
                 return region;
             }
-            throw failures.explain(failures.bucket(), answer);
+            throw errors.explain(errors.bucket(), response);
         } catch (SdkException failure) {
-            throw failures.explain(failures.bucket(), failure);
+            throw errors.explain(errors.bucket(), failure);
         }
     }
 
-    /** @param retries none for the store's requests: {@link Persistence} has to see how each attempt ends */
+    /** @param retries none for the store's requests: {@link RetryState} has to see how each attempt ends */
     private S3Client client(SdkHttpClient http, String region, RetryStrategy retries) {
         boolean supported = config.integrity().checksums() == Checksums.SUPPORTED;
         S3ClientBuilder builder = S3Client.builder()
@@ -134,7 +134,7 @@ final class S3Connector {
                                 ? ResponseChecksumValidation.WHEN_SUPPORTED
                                 : ResponseChecksumValidation.WHEN_REQUIRED)
                 .overrideConfiguration(override -> override.retryStrategy(retries)
-                        .addExecutionInterceptor(new Listings())
+                        .addExecutionInterceptor(new ListingInterceptor())
                         .putAdvancedOption(
                                 SdkAdvancedClientOption.USER_AGENT_PREFIX,
                                 config.requester().userAgent()))
@@ -190,7 +190,7 @@ final class S3Connector {
                                 + " ~/.aws/credentials and ~/.aws/config, the container's role and the instance's role"
                         : "the profile '" + profile + "' in ~/.aws/credentials and ~/.aws/config";
                 throw new ObjectStoreException.AccessDenied(
-                        "no credentials for " + failures.bucket() + ": looked in " + where
+                        "no credentials for " + errors.bucket() + ": looked in " + where
                                 + "; set them there, name another profile, or ask for anonymous access if the bucket"
                                 + " is public",
                         e);

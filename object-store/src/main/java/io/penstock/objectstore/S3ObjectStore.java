@@ -2,7 +2,7 @@ package io.penstock.objectstore;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
-import io.penstock.objectstore.Conditions.Kind;
+import io.penstock.objectstore.ConditionalWrites.Kind;
 import java.io.IOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -15,12 +15,12 @@ import software.amazon.awssdk.services.s3.S3Client;
  * the socket answers or its timeout passes. Safe for use by any number of threads.
  */
 public final class S3ObjectStore implements ObjectStore {
-    private final Requests requests;
-    private final Reads reads;
-    private final Conditions conditions;
-    private final Puts puts;
+    private final RequestExecutor requests;
+    private final BucketReader reader;
+    private final ConditionalWrites conditionalWrites;
+    private final ObjectWriter writer;
     private final MultipartUploads uploads;
-    private final Copies copies;
+    private final ObjectCopier copier;
 
     /**
      * Closes client, HTTP client and direct requests when it is closed.
@@ -30,12 +30,12 @@ public final class S3ObjectStore implements ObjectStore {
      */
     S3ObjectStore(
             S3Config config, S3Client client, SdkHttpClient http, @Nullable DirectRequests direct, String prefix) {
-        requests = new Requests(config, client, http, direct);
-        reads = new Reads(requests);
-        puts = new Puts(requests, reads);
-        uploads = new MultipartUploads(requests, reads);
-        copies = new Copies(requests, reads, uploads);
-        conditions = new Conditions(requests, puts, uploads, copies, prefix);
+        requests = new RequestExecutor(config, client, http, direct);
+        reader = new BucketReader(requests);
+        writer = new ObjectWriter(requests, reader);
+        uploads = new MultipartUploads(requests, reader);
+        copier = new ObjectCopier(requests, reader, uploads);
+        conditionalWrites = new ConditionalWrites(requests, writer, uploads, copier, prefix);
     }
 
     /** As {@link #connect(S3Config, String)}, for the whole bucket. */
@@ -79,36 +79,36 @@ public final class S3ObjectStore implements ObjectStore {
     public void get(ObjectVersion version, ByteRange range, BodySink sink)
             throws ObjectStoreException, InterruptedException {
         reading(() -> {
-            reads.get(version, range, sink);
+            reader.get(version, range, sink);
             return null;
         });
     }
 
     @Override
     public StoredObject head(String key) throws ObjectStoreException, InterruptedException {
-        return reading(() -> reads.head(key));
+        return reading(() -> reader.head(key));
     }
 
     @Override
     public ObjectProperties properties(String key) throws ObjectStoreException, InterruptedException {
-        return reading(() -> reads.properties(key));
+        return reading(() -> reader.properties(key));
     }
 
     @Override
     public ListPage list(ListRequest request) throws ObjectStoreException, InterruptedException {
-        return reading(() -> reads.list(request));
+        return reading(() -> reader.list(request));
     }
 
     /** A listing that is not tried again, to see whether there may be any. */
     void tryList(ListRequest request) throws ObjectStoreException, InterruptedException {
-        RetryPolicy.ONE_ATTEMPT.forReading().call(() -> reads.list(request));
+        RetryPolicy.ONE_ATTEMPT.forReading().call(() -> reader.list(request));
     }
 
     @Override
     public ObjectVersion put(String key, UploadBody body, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, IOException, InterruptedException {
-        return writing(() -> reads.asShown(conditions.<ObjectVersion, IOException>make(
-                Kind.PUT, condition, precondition -> puts.put(key, body, properties, precondition))));
+        return writing(() -> reader.asShown(conditionalWrites.<ObjectVersion, IOException>make(
+                Kind.PUT, condition, precondition -> writer.put(key, body, properties, precondition))));
     }
 
     @Override
@@ -132,7 +132,7 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, WriteCondition condition)
             throws ObjectStoreException, InterruptedException {
-        return writing(() -> reads.asShown(conditions.make(
+        return writing(() -> reader.asShown(conditionalWrites.make(
                 Kind.COMPLETE, condition, precondition -> uploads.complete(upload, parts, precondition))));
     }
 
@@ -157,17 +157,17 @@ public final class S3ObjectStore implements ObjectStore {
             WriteCondition condition,
             UploadListener listener)
             throws ObjectStoreException, InterruptedException {
-        return writing(() -> Copies.isAtOnce(source)
-                ? reads.asShown(conditions.make(
-                        Kind.COPY, condition, precondition -> copies.copyAtOnce(source, key, properties, precondition)))
-                : copies.copyInParts(
+        return writing(() -> ObjectCopier.isAtOnce(source)
+                ? reader.asShown(conditionalWrites.make(
+                        Kind.COPY, condition, precondition -> copier.copyAtOnce(source, key, properties, precondition)))
+                : copier.copyInParts(
                         source, key, properties, (upload, parts) -> complete(upload, parts, condition), listener));
     }
 
     @Override
     public void delete(String key) throws ObjectStoreException, InterruptedException {
         writing(() -> {
-            puts.delete(key, Precondition.NONE);
+            writer.delete(key, Precondition.NONE);
             return null;
         });
     }
@@ -175,9 +175,9 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public void delete(ObjectVersion version) throws ObjectStoreException, InterruptedException {
         writing(() -> {
-            reads.checkIsThere(version);
-            return conditions.make(Kind.DELETE, new WriteCondition.Unchanged(version.etag()), precondition -> {
-                puts.delete(version.key(), precondition);
+            reader.checkIsThere(version);
+            return conditionalWrites.make(Kind.DELETE, new WriteCondition.Unchanged(version.etag()), precondition -> {
+                writer.delete(version.key(), precondition);
                 return true;
             });
         });

@@ -5,15 +5,11 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.concurrent.CancellationException;
-import java.util.function.Consumer;
-import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.sync.RequestBody;
 
@@ -24,7 +20,6 @@ import software.amazon.awssdk.core.sync.RequestBody;
  */
 final class SentBody {
     private static final String CONTENT_TYPE = "application/octet-stream";
-    private static final int CHUNK = 128 << 10;
 
     private final UploadBody body;
     private final OptionalInt crc32c;
@@ -33,8 +28,9 @@ final class SentBody {
 
     SentBody(UploadBody body, UploadChecksums checksums) throws IOException, InterruptedException {
         this.body = body;
-        this.crc32c = checksums == UploadChecksums.CRC32C ? crc32c(body) : OptionalInt.empty();
-        this.md5 = checksums == UploadChecksums.MD5 ? Base64.getEncoder().encodeToString(md5(body)) : null;
+        this.crc32c = checksums == UploadChecksums.CRC32C ? BodyChecksums.crc32c(body) : OptionalInt.empty();
+        this.md5 =
+                checksums == UploadChecksums.MD5 ? Base64.getEncoder().encodeToString(BodyChecksums.md5(body)) : null;
     }
 
     /** Empty if another checksum is sent, or none. */
@@ -45,7 +41,7 @@ final class SentBody {
     /** The value of {@code x-amz-checksum-crc32c}. */
     @Nullable
     String crc32cHeader() {
-        return crc32c.isEmpty() ? null : encode(crc32c.getAsInt());
+        return crc32c.isEmpty() ? null : BodyChecksums.encode(crc32c.getAsInt());
     }
 
     /** The value of {@code Content-MD5}. */
@@ -59,12 +55,12 @@ final class SentBody {
      *
      * @throws IOException what reading the body threw, if it did
      */
-    <T> T send(Requests requests, Persistence persistence, String subject, Attempt<T> attempt)
+    <T> T send(RequestExecutor requests, RetryState retryState, String subject, Attempt<T> attempt)
             throws ObjectStoreException, IOException, InterruptedException {
         RequestBody request = RequestBody.fromContentProvider(Bytes::new, body.length(), CONTENT_TYPE);
         Deadline.acquire(requests.sendPermits);
         try {
-            return requests.change(subject, persistence, () -> attempt.send(request));
+            return requests.change(subject, retryState, () -> attempt.send(request));
         } catch (RuntimeException | ObjectStoreException e) {
             throwIfUnreadable();
             throw e;
@@ -84,7 +80,7 @@ final class SentBody {
     @Nullable
     ResponseHead sendDirectly(
             @Nullable DirectRequests direct,
-            Persistence persistence,
+            RetryState retryState,
             String key,
             Map<String, String> query,
             Map<String, String> headers)
@@ -96,13 +92,13 @@ final class SentBody {
         all.put("Content-Type", CONTENT_TYPE);
         all.putAll(headers);
         if (crc32c.isPresent()) {
-            all.put("x-amz-checksum-crc32c", encode(crc32c.getAsInt()));
+            all.put("x-amz-checksum-crc32c", BodyChecksums.encode(crc32c.getAsInt()));
         }
         if (md5 != null) {
             all.put("Content-MD5", md5);
         }
         try {
-            return direct.put(persistence, key, query, all, this::read, body.length());
+            return direct.put(retryState, key, query, all, this::read, body.length());
         } catch (RuntimeException e) {
             throwIfUnreadable();
             throw e;
@@ -134,54 +130,6 @@ final class SentBody {
         } catch (InterruptedException e) {
             failure = e;
             throw new CancellationException("interrupted while the body was read");
-        }
-    }
-
-    /** The body's bytes in S3's form. */
-    static String encode(int crc32c) {
-        return Base64.getEncoder()
-                .encodeToString(
-                        ByteBuffer.allocate(Integer.BYTES).putInt(crc32c).array());
-    }
-
-    /** What {@link #encode} makes; empty for null and for what is no checksum of a whole. */
-    static OptionalInt decode(@Nullable String crc32c) {
-        if (crc32c == null || crc32c.length() != 8) {
-            return OptionalInt.empty();
-        }
-        return OptionalInt.of(
-                ByteBuffer.wrap(Base64.getDecoder().decode(crc32c)).getInt());
-    }
-
-    private static OptionalInt crc32c(UploadBody body) throws IOException, InterruptedException {
-        if (body.crc32c().isPresent()) {
-            return body.crc32c();
-        }
-        CRC32C crc = new CRC32C();
-        readAll(body, crc::update);
-        return OptionalInt.of((int) crc.getValue());
-    }
-
-    static byte[] md5(UploadBody body) throws IOException, InterruptedException {
-        MessageDigest md5 = md5();
-        readAll(body, md5::update);
-        return md5.digest();
-    }
-
-    static MessageDigest md5() {
-        try {
-            return MessageDigest.getInstance("MD5");
-        } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every JDK has MD5", e);
-        }
-    }
-
-    private static void readAll(UploadBody body, Consumer<ByteBuffer> consumer)
-            throws IOException, InterruptedException {
-        ByteBuffer chunk = ByteBuffer.allocate(Math.clamp(body.length(), 1, CHUNK));
-        for (long read = 0; read < body.length(); read += CHUNK) {
-            body.read(read, chunk.clear().limit((int) Math.min(CHUNK, body.length() - read)));
-            consumer.accept(chunk.flip());
         }
     }
 

@@ -136,6 +136,6 @@ final class DamagedBodyTest {
     private static String checksum(String bytes) {
         CRC32C crc32c = new CRC32C();
         crc32c.update(bytes.getBytes(ISO_8859_1));
-        return SentBody.encode((int) crc32c.getValue());
+        return BodyChecksums.encode((int) crc32c.getValue());
     }
 }

@@ -91,7 +91,7 @@ final class DirectOverTlsTest {
     void put_partAfterPart_arriveWholeOnOneConnection() throws Exception {
         server.answers(STORED, STORED);
         for (int i = 0; i < 2; i++) {
-            ResponseHead answer = requests.put(new Persistence(), "key", Map.of(), Map.of(), this::readContent, LENGTH);
+            ResponseHead answer = requests.put(new RetryState(), "key", Map.of(), Map.of(), this::readContent, LENGTH);
             assertThat(answer).isNotNull();
             assertThat(answer.header("ETag")).isEqualTo("\"new\"");
         }

@@ -203,7 +203,7 @@ final class ListingReaderTest {
             objects.add(new StoredObject(
                     new ObjectVersion(
                             name(object.textOf("Key"), encoded),
-                            Reads.etag(object.textOf("ETag")),
+                            ResponseValues.etag(object.textOf("ETag")),
                             Long.parseLong(object.textOf("Size")),
                             DateUtils.parseIso8601Date(object.textOf("LastModified"))
                                     .truncatedTo(ChronoUnit.SECONDS)),

@@ -227,14 +227,14 @@ final class OutageTest {
         awaitEnd(deadline);
 
         deadline.stoodInLine();
-        deadline.storeWasHeard(began - 1);
+        deadline.storeResponded(began - 1);
         assertThat(deadline.isOver()).isTrue();
 
-        deadline.storeWasHeard(System.nanoTime() + LONG.toNanos());
+        deadline.storeResponded(System.nanoTime() + LONG.toNanos());
         assertThat(deadline.isOver()).as("it has not stood in line since").isTrue();
 
         deadline.stoodInLine();
-        deadline.storeWasHeard(System.nanoTime() + LONG.toNanos());
+        deadline.storeResponded(System.nanoTime() + LONG.toNanos());
         assertThat(deadline.isOver()).isFalse();
     }
 

@@ -122,7 +122,7 @@ final class ResponseFuzzTest {
         byte[] body = body(random).getBytes(ISO_8859_1);
         say(mutated, true, server);
         ResponseHead head = measured(() -> direct.put(
-                new Persistence(),
+                new RetryState(),
                 "key",
                 Map.of(),
                 Map.of(),

@@ -105,20 +105,21 @@ final class TlsOutageTest {
 
     @Test
     void isPassing_certificateRefused_no() {
-        assertThat(Failures.isPassing(failure(
+        assertThat(ErrorMapper.isTransient(failure(
                         new SSLHandshakeException("PKIX path building failed", new CertificateException("unknown")))))
                 .isFalse();
-        assertThat(Failures.isPassing(failure(new SSLPeerUnverifiedException("not its name"))))
+        assertThat(ErrorMapper.isTransient(failure(new SSLPeerUnverifiedException("not its name"))))
                 .isFalse();
     }
 
     @Test
     void isPassing_connectionBrokenUnderTls_yes() {
-        assertThat(Failures.isPassing(failure(new SSLHandshakeException("Remote host terminated the handshake"))))
+        assertThat(ErrorMapper.isTransient(failure(new SSLHandshakeException("Remote host terminated the handshake"))))
                 .isTrue();
-        assertThat(Failures.isPassing(failure(new SSLException("bad_record_mac"))))
+        assertThat(ErrorMapper.isTransient(failure(new SSLException("bad_record_mac"))))
                 .isTrue();
-        assertThat(Failures.isPassing(failure(new ConnectException("refused")))).isTrue();
+        assertThat(ErrorMapper.isTransient(failure(new ConnectException("refused"))))
+                .isTrue();
     }
 
     private static SdkClientException failure(IOException cause) {

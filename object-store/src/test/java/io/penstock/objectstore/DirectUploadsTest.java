@@ -29,13 +29,13 @@ import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 
 /** Which bodies are sent without the SDK, and which are left to it. */
 @Timeout(30)
-final class DirectPutsTest {
+final class DirectUploadsTest {
     private static final String GOOD = "HTTP/1.1 200 OK\r\nETag: \"tag\"\r\nContent-Length: 0\r\n\r\n";
 
     private ScriptedServer server;
     private DirectRequests direct;
 
-    private final Persistence attempts = new Persistence();
+    private final RetryState attempts = new RetryState();
 
     @BeforeEach
     void start() throws Exception {
@@ -132,7 +132,7 @@ final class DirectPutsTest {
 
     /** That is known when the next attempt is made. */
     private void assertIsInDoubt(boolean inDoubt) {
-        attempts.sending();
+        attempts.attemptStarts();
         assertThat(attempts.isInDoubt()).isEqualTo(inDoubt);
     }
 
@@ -173,7 +173,7 @@ final class DirectPutsTest {
     void put_signedPayloads_isLeftToTheSdk() throws Exception {
         try (DirectRequests signing = direct(true)) {
             SentBody sent = new SentBody(body("hello"), UploadChecksums.CRC32C);
-            assertThat(sent.sendDirectly(signing, new Persistence(), "a key", Map.of(), Map.of()))
+            assertThat(sent.sendDirectly(signing, new RetryState(), "a key", Map.of(), Map.of()))
                     .isNull();
         }
         assertThat(server.connections()).isZero();

@@ -20,7 +20,7 @@ import software.amazon.awssdk.services.s3.model.NoSuchBucketException;
 import software.amazon.awssdk.services.s3.model.NoSuchKeyException;
 
 /** Turns what the SDK throws into the store's own exceptions: the only place that does. */
-final class Failures {
+final class ErrorMapper {
     private static final int NOT_FOUND = 404;
     private static final int REQUEST_TIMEOUT = 408;
     private static final int TOO_MANY_REQUESTS = 429;
@@ -31,7 +31,7 @@ final class Failures {
 
     private final S3Config config;
 
-    Failures(S3Config config) {
+    ErrorMapper(S3Config config) {
         this.config = config;
     }
 
@@ -47,10 +47,10 @@ final class Failures {
 
     /** Why this call about {@code subject} (a bucket or an object, as above) failed. */
     ObjectStoreException explain(String subject, SdkException failure) {
-        if (failure instanceof AwsServiceException answer) {
-            return explainAnswer(subject, answer);
+        if (failure instanceof AwsServiceException response) {
+            return explainResponse(subject, response);
         }
-        return explainNoAnswer(subject, failure);
+        return explainNoResponse(subject, failure);
     }
 
     /** Why a body broke off, or came whole but wrong. */
@@ -63,7 +63,7 @@ final class Failures {
     }
 
     /** The same failure, which the deadline has made the last. */
-    static ObjectStoreException givenUp(ObjectStoreException failure, Deadline deadline) {
+    static ObjectStoreException deadlineExceeded(ObjectStoreException failure, Deadline deadline) {
         String message = failure.getMessage() + deadline.explanation();
         return switch (failure) {
             case ObjectStoreException.Throttled _ -> new ObjectStoreException.Throttled(message, failure.getCause());
@@ -74,27 +74,27 @@ final class Failures {
     }
 
     /** Whether the same call may succeed later. */
-    static boolean isPassing(SdkException failure) {
-        return failure instanceof AwsServiceException answer
-                ? isThrottling(answer) || isPassing(answer)
-                : !isDistrust(failure) && isPassingOfClient(failure);
+    static boolean isTransient(SdkException failure) {
+        return failure instanceof AwsServiceException response
+                ? isThrottling(response) || isTransient(response)
+                : !isCertificateError(failure) && isTransientClientError(failure);
     }
 
     /** Whether the server's certificate was refused. All other trouble of TLS passes, a cut handshake above all. */
-    private static boolean isDistrust(SdkException failure) {
+    private static boolean isCertificateError(SdkException failure) {
         return causeOf(failure, CertificateException.class) != null
                 || causeOf(failure, SSLPeerUnverifiedException.class) != null;
     }
 
     /** The SDK does not call every broken connection retryable. */
-    private static boolean isPassingOfClient(SdkException failure) {
+    private static boolean isTransientClientError(SdkException failure) {
         return failure.retryable() || causeOf(failure, IOException.class) != null;
     }
 
     /** Whether the store, or what is on the way to it, is in a trouble that passes: by S3's code if there is one. */
-    private static boolean isPassing(AwsServiceException answer) {
-        int status = answer.statusCode();
-        return switch (code(answer)) {
+    private static boolean isTransient(AwsServiceException response) {
+        int status = response.statusCode();
+        return switch (code(response)) {
             case "InternalError",
                     "ServiceUnavailable",
                     "OperationAborted",
@@ -102,7 +102,10 @@ final class Failures {
                     "RequestTimeout",
                     "IncompleteBody" -> // of a body that stalled or broke
                 true;
-            case "" -> (status == NOT_FOUND && !isOfHead(answer)) || status == REQUEST_TIMEOUT || isServerError(status);
+            case "" ->
+                (status == NOT_FOUND && !isHeadResponse(response))
+                        || status == REQUEST_TIMEOUT
+                        || isServerError(status);
             default -> isServerError(status);
         };
     }
@@ -116,19 +119,19 @@ final class Failures {
     }
 
     /** Whether the request was not carried out, and will not be: else it may have been. */
-    static boolean isUndone(SdkException failure) {
-        return failure instanceof AwsServiceException answer
-                ? !code(answer).equals("InternalError") && isUndone(answer.statusCode())
-                : isOfConnecting(failure);
+    static boolean isNotApplied(SdkException failure) {
+        return failure instanceof AwsServiceException response
+                ? !code(response).equals("InternalError") && isNotApplied(response.statusCode())
+                : isConnectFailure(failure);
     }
 
     /** The same of an answer's status. One of success says nothing, because an error may follow within. */
-    static boolean isUndone(int status) {
+    static boolean isNotApplied(int status) {
         return (status >= 300 && !isServerError(status)) || status == SERVICE_UNAVAILABLE;
     }
 
     /** Nothing has been sent. */
-    private static boolean isOfConnecting(SdkException failure) {
+    private static boolean isConnectFailure(SdkException failure) {
         SocketTimeoutException timeout = causeOf(failure, SocketTimeoutException.class);
         return causeOf(failure, ConnectException.class) != null
                 || causeOf(failure, NoRouteToHostException.class) != null
@@ -139,24 +142,25 @@ final class Failures {
     }
 
     /** Whether the store's clock is another than ours. */
-    static boolean isSkewed(SdkException failure) {
-        return failure instanceof AwsServiceException answer && answer.isClockSkewException();
+    static boolean isClockSkewed(SdkException failure) {
+        return failure instanceof AwsServiceException response && response.isClockSkewException();
     }
 
-    private ObjectStoreException explainAnswer(String subject, AwsServiceException answer) {
-        if (isThrottling(answer)) {
+    private ObjectStoreException explainResponse(String subject, AwsServiceException response) {
+        if (isThrottling(response)) {
             return new ObjectStoreException.Throttled(
-                    subject + ": the store asks for fewer requests" + said(answer)
+                    subject + ": the store asks for fewer requests" + serverMessage(response)
                             + "; lower the number of connections or of readers",
-                    answer);
+                    response);
         }
-        if (isPassing(answer)) {
+        if (isTransient(response)) {
             return new ObjectStoreException.Unavailable(
-                    subject + ": the store answered with status " + answer.statusCode() + said(answer), answer);
+                    subject + ": the store answered with status " + response.statusCode() + serverMessage(response),
+                    response);
         }
-        return switch (code(answer)) {
-            case "NoSuchKey", "NoSuchBucket", "NoSuchUpload" -> notFound(subject, answer);
-            case "PreconditionFailed", "InvalidRange" -> changed(subject, answer);
+        return switch (code(response)) {
+            case "NoSuchKey", "NoSuchBucket", "NoSuchUpload" -> notFound(subject, response);
+            case "PreconditionFailed", "InvalidRange" -> changed(subject, response);
             case "AccessDenied",
                     "SignatureDoesNotMatch",
                     "ExpiredToken",
@@ -164,67 +168,72 @@ final class Failures {
                     "InvalidToken",
                     "InvalidAccessKeyId",
                     "InvalidObjectState",
-                    "RequestTimeTooSkewed" -> explainRefusal(subject, answer);
+                    "RequestTimeTooSkewed" -> explainRefusal(subject, response);
             case "BadDigest", "XAmzContentChecksumMismatch", "XAmzContentSHA256Mismatch" ->
-                new ObjectStoreException.Corrupt(subject + " arrived damaged" + said(answer), answer);
-            case "QuotaExceeded", "XMinioAdminBucketQuotaExceeded" -> explainQuota(subject, answer);
-            default -> explainStatus(subject, answer);
+                new ObjectStoreException.Corrupt(subject + " arrived damaged" + serverMessage(response), response);
+            case "QuotaExceeded", "XMinioAdminBucketQuotaExceeded" -> explainQuota(subject, response);
+            default -> explainStatus(subject, response);
         };
     }
 
-    private static ObjectStoreException explainStatus(String subject, AwsServiceException answer) {
-        return switch (answer.statusCode()) {
-            case NOT_FOUND -> notFound(subject, answer);
-            case 412, 416 -> changed(subject, answer);
-            case 401, 403 -> explainRefusal(subject, answer);
+    private static ObjectStoreException explainStatus(String subject, AwsServiceException response) {
+        return switch (response.statusCode()) {
+            case NOT_FOUND -> notFound(subject, response);
+            case 412, 416 -> changed(subject, response);
+            case 401, 403 -> explainRefusal(subject, response);
             case 301, 307, 308 ->
                 new ObjectStoreException.Refused(
-                        subject + " lies elsewhere" + said(answer) + "; set the region or the endpoint", answer);
+                        subject + " lies elsewhere" + serverMessage(response) + "; set the region or the endpoint",
+                        response);
             case INSUFFICIENT_STORAGE ->
                 new ObjectStoreException.OutOfSpace(
-                        subject + ": the store is full" + said(answer) + "; give it room", answer);
+                        subject + ": the store is full" + serverMessage(response) + "; give it room", response);
             default ->
                 new ObjectStoreException.Refused(
-                        subject + ": the store refused the request with status " + answer.statusCode() + said(answer),
-                        answer);
+                        subject + ": the store refused the request with status " + response.statusCode()
+                                + serverMessage(response),
+                        response);
         };
     }
 
-    private static ObjectStoreException notFound(String subject, AwsServiceException answer) {
-        return new ObjectStoreException.NotFound("there is no " + subject + said(answer), answer);
+    private static ObjectStoreException notFound(String subject, AwsServiceException response) {
+        return new ObjectStoreException.NotFound("there is no " + subject + serverMessage(response), response);
     }
 
-    private static ObjectStoreException changed(String subject, AwsServiceException answer) {
+    private static ObjectStoreException changed(String subject, AwsServiceException response) {
         return new ObjectStoreException.PreconditionFailed(
-                subject + " has changed since it was opened" + said(answer) + "; open it again", answer);
+                subject + " has changed since it was opened" + serverMessage(response) + "; open it again", response);
     }
 
-    private static ObjectStoreException explainQuota(String subject, AwsServiceException answer) {
+    private static ObjectStoreException explainQuota(String subject, AwsServiceException response) {
         return new ObjectStoreException.QuotaExceeded(
-                subject + ": the quota is used up" + said(answer) + "; free something or have it raised", answer);
+                subject + ": the quota is used up" + serverMessage(response) + "; free something or have it raised",
+                response);
     }
 
-    private static ObjectStoreException explainRefusal(String subject, AwsServiceException answer) {
-        return switch (code(answer)) {
+    private static ObjectStoreException explainRefusal(String subject, AwsServiceException response) {
+        return switch (code(response)) {
             case "InvalidObjectState" ->
                 new ObjectStoreException.InvalidState(
-                        subject + " is archived" + said(answer) + "; restore it (aws s3api restore-object) first",
-                        answer);
+                        subject + " is archived" + serverMessage(response)
+                                + "; restore it (aws s3api restore-object) first",
+                        response);
             case "RequestTimeTooSkewed" ->
                 new ObjectStoreException.AccessDenied(
-                        subject + ": this machine's clock is wrong" + said(answer) + "; set it", answer);
+                        subject + ": this machine's clock is wrong" + serverMessage(response) + "; set it", response);
             case "ExpiredToken", "TokenRefreshRequired" ->
                 new ObjectStoreException.AccessDenied(
-                        subject + ": the credentials have expired" + said(answer) + "; renew them", answer);
+                        subject + ": the credentials have expired" + serverMessage(response) + "; renew them",
+                        response);
             default ->
                 new ObjectStoreException.AccessDenied(
-                        "access to " + subject + " is denied" + said(answer)
+                        "access to " + subject + " is denied" + serverMessage(response)
                                 + "; check the credentials and what they allow",
-                        answer);
+                        response);
         };
     }
 
-    private ObjectStoreException explainNoAnswer(String subject, SdkException failure) {
+    private ObjectStoreException explainNoResponse(String subject, SdkException failure) {
         NoCredentialsException none = causeOf(failure, NoCredentialsException.class);
         if (none != null) {
             return new ObjectStoreException.AccessDenied(subject + ": no credentials: " + none.getMessage(), failure);
@@ -249,7 +258,7 @@ final class Failures {
         }
         SSLException tls = causeOf(failure, SSLException.class);
         if (tls != null) {
-            String hint = isDistrust(failure) ? "; if its certificate is your own, name the CA file" : "";
+            String hint = isCertificateError(failure) ? "; if its certificate is your own, name the CA file" : "";
             return unavailable(subject, "no secure connection to " + server + ": " + tls.getMessage() + hint, failure);
         }
         return unavailable(subject, String.valueOf(failure.getMessage()), failure);
@@ -266,24 +275,25 @@ final class Failures {
         return new ObjectStoreException.Unavailable(subject + " cannot be reached: " + why, failure);
     }
 
-    private static boolean isThrottling(AwsServiceException answer) {
+    private static boolean isThrottling(AwsServiceException response) {
         // S3 also uses 503 for its own trouble, with other codes; a HEAD has no code and counts as asking for less.
-        return answer.statusCode() == TOO_MANY_REQUESTS
-                || code(answer).equals("SlowDown")
-                || (answer.statusCode() == SERVICE_UNAVAILABLE && code(answer).isEmpty())
-                || answer.isThrottlingException();
+        return response.statusCode() == TOO_MANY_REQUESTS
+                || code(response).equals("SlowDown")
+                || (response.statusCode() == SERVICE_UNAVAILABLE
+                        && code(response).isEmpty())
+                || response.isThrottlingException();
     }
 
     /** Whether what is missing is the object, and not the bucket or an upload. */
     static boolean isNoSuchKey(ObjectStoreException.NotFound failure) {
-        return failure.getCause() instanceof AwsServiceException answer
-                && code(answer).equals("NoSuchKey");
+        return failure.getCause() instanceof AwsServiceException response
+                && code(response).equals("NoSuchKey");
     }
 
     /** Whether the store does not know the request, or something in it. */
     static boolean isNotImplemented(ObjectStoreException.Refused failure) {
-        return failure.getCause() instanceof AwsServiceException answer
-                && (answer.statusCode() == NOT_IMPLEMENTED || code(answer).equals("NotImplemented"));
+        return failure.getCause() instanceof AwsServiceException response
+                && (response.statusCode() == NOT_IMPLEMENTED || code(response).equals("NotImplemented"));
     }
 
     /** What a copy's 404 means: the same as 412 where its source is gone, unless bucket or upload are what is gone. */
@@ -297,22 +307,22 @@ final class Failures {
     }
 
     /** S3's name of the error; empty where the answer has none: of a HEAD, and of what is no S3 server. */
-    static String code(AwsServiceException answer) {
-        AwsErrorDetails details = answer.awsErrorDetails();
+    static String code(AwsServiceException response) {
+        AwsErrorDetails details = response.awsErrorDetails();
         String code = details == null ? null : details.errorCode();
-        return code == null || code.equals(Integer.toString(answer.statusCode())) ? "" : code;
+        return code == null || code.equals(Integer.toString(response.statusCode())) ? "" : code;
     }
 
     /** A HEAD's answer has no body, and so no code; the SDK tells what is missing by what was asked. */
-    private static boolean isOfHead(AwsServiceException answer) {
-        return answer instanceof NoSuchKeyException || answer instanceof NoSuchBucketException;
+    private static boolean isHeadResponse(AwsServiceException response) {
+        return response instanceof NoSuchKeyException || response instanceof NoSuchBucketException;
     }
 
     /** The store's own words, where it has any: an answer to HEAD has none. */
-    private static String said(AwsServiceException answer) {
-        AwsErrorDetails details = answer.awsErrorDetails();
+    private static String serverMessage(AwsServiceException response) {
+        AwsErrorDetails details = response.awsErrorDetails();
         String message = details == null ? null : details.errorMessage();
-        String code = code(answer);
+        String code = code(response);
         if (code.isEmpty()) {
             return "";
         }

@@ -16,28 +16,28 @@ import software.amazon.awssdk.services.s3.model.MetadataDirective;
 import software.amazon.awssdk.services.s3.model.TaggingDirective;
 
 /** Objects copied within the bucket, by the store itself. Safe for use by any number of threads. */
-final class Copies {
+final class ObjectCopier {
     /**
      * The most bytes of one request. S3 takes 5 GiB, but answers when it has copied them: a server that copies 100 MB a
      * second and says nothing meanwhile would run into the read timeout.
      */
-    private static final long MOST_AT_ONCE = 256L << 20;
+    private static final long MAX_COPY_BYTES = 256L << 20;
 
-    private static final int PARTS_AT_ONCE = 8;
+    private static final int PARALLEL_PARTS = 8;
 
-    private final Requests requests;
-    private final Reads reads;
+    private final RequestExecutor requests;
+    private final BucketReader reader;
     private final MultipartUploads uploads;
 
-    Copies(Requests requests, Reads reads, MultipartUploads uploads) {
+    ObjectCopier(RequestExecutor requests, BucketReader reader, MultipartUploads uploads) {
         this.requests = requests;
-        this.reads = reads;
+        this.reader = reader;
         this.uploads = uploads;
     }
 
     /** Whether one request copies it. */
     static boolean isAtOnce(ObjectVersion source) {
-        return source.size() <= MOST_AT_ONCE;
+        return source.size() <= MAX_COPY_BYTES;
     }
 
     /** By one request. */
@@ -57,19 +57,22 @@ final class Copies {
                 .requestPayer(requests.payer)
                 .overrideConfiguration(headers -> PropertyHeaders.of(properties).forEach(headers::putHeader))
                 .build();
-        Persistence persistence = new Persistence();
+        RetryState retryState = new RetryState();
         try {
-            CopyObjectResponse response = requests.change(requests.failures.object(source.key()), persistence, () -> {
-                precondition.check(reads, key, requests.failures.object(key));
+            CopyObjectResponse response = requests.change(requests.errors.object(source.key()), retryState, () -> {
+                precondition.check(reader, key, requests.errors.object(key));
                 return requests.client.copyObject(request);
             });
             return new ObjectVersion(
-                    key, Reads.etag(response.copyObjectResult().eTag()), source.size(), Requests.timeOf(response));
+                    key,
+                    ResponseValues.etag(response.copyObjectResult().eTag()),
+                    source.size(),
+                    ResponseValues.timeOf(response));
         } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
             ObjectStoreException failure = e instanceof ObjectStoreException.NotFound missing
-                    ? requests.failures.explainCopy(source.key(), missing)
+                    ? requests.errors.explainCopy(source.key(), missing)
                     : e;
-            boolean perhapsDone = failure instanceof ObjectStoreException.PreconditionFailed && persistence.isInDoubt();
+            boolean perhapsDone = failure instanceof ObjectStoreException.PreconditionFailed && retryState.isInDoubt();
             ObjectVersion done = perhapsDone ? find(source, key, precondition.condition()) : null;
             if (done == null) {
                 throw failure;
@@ -89,7 +92,7 @@ final class Copies {
             case WriteCondition.Absent() -> true;
             case WriteCondition.Unchanged(String etag) -> !etag.equals(source.etag());
         };
-        return wasOther ? reads.find(key, Fingerprint.ofCopy(source)) : null;
+        return wasOther ? reader.find(key, Fingerprint.ofCopy(source)) : null;
     }
 
     /** Makes the object of all parts visible. */
@@ -123,8 +126,8 @@ final class Copies {
 
     private List<UploadedPart> copyParts(MultipartUpload upload, ObjectVersion source)
             throws ObjectStoreException, InterruptedException {
-        long partSize = Math.max(MOST_AT_ONCE, Math.ceilDiv(source.size(), UploadedPart.MAX_NUMBER));
-        Deadline deadline = Requests.deadline();
+        long partSize = Math.max(MAX_COPY_BYTES, Math.ceilDiv(source.size(), UploadedPart.MAX_NUMBER));
+        Deadline deadline = RequestExecutor.deadline();
         List<Callable<UploadedPart>> copies = new ArrayList<>();
         for (long offset = 0; offset < source.size(); offset += partSize) {
             int number = copies.size() + 1;
@@ -132,7 +135,7 @@ final class Copies {
             copies.add(() -> deadline.call(() -> uploads.copy(upload, number, source, range)));
         }
         try (ExecutorService threads =
-                Executors.newFixedThreadPool(PARTS_AT_ONCE, Thread.ofVirtual().factory())) {
+                Executors.newFixedThreadPool(PARALLEL_PARTS, Thread.ofVirtual().factory())) {
             List<Future<UploadedPart>> parts =
                     copies.stream().map(threads::submit).toList();
             try {

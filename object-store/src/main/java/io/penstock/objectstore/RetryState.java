@@ -10,13 +10,13 @@ package io.penstock.objectstore;
  *      └─▶ anything else: it may have been carried out; once the next is sent, the call is in doubt
  * </pre>
  */
-final class Persistence {
+final class RetryState {
     private int failures;
     private boolean damaged;
     private boolean skewed;
 
     /** The last attempt may have been carried out. */
-    private boolean unheard;
+    private boolean mayBeApplied;
 
     private boolean inDoubt;
 
@@ -26,28 +26,28 @@ final class Persistence {
     }
 
     /** Once: bytes that came wrong may have been damaged on their way; if they do so again, they are wrong there. */
-    boolean forgivesDamage() {
+    boolean mayRetryCorruption() {
         boolean first = !damaged;
         damaged = true;
         return first;
     }
 
     /** Once: the SDK has learnt from the refusal what time it is at the store. */
-    boolean forgivesSkew() {
+    boolean mayRetryClockSkew() {
         boolean first = !skewed;
         skewed = true;
         return first;
     }
 
     /** The next attempt is about to be sent. */
-    void sending() {
-        inDoubt |= unheard;
-        unheard = true;
+    void attemptStarts() {
+        inDoubt |= mayBeApplied;
+        mayBeApplied = true;
     }
 
     /** The attempt that was sent last has not been carried out, and will not be. */
-    void refused() {
-        unheard = false;
+    void attemptRefused() {
+        mayBeApplied = false;
     }
 
     /** Whether an attempt before the last may have been carried out although nobody has heard so. */
@@ -56,7 +56,7 @@ final class Persistence {
     }
 
     /** Whether to try again within the deadline; pauses before it says yes. */
-    boolean again(Deadline deadline, boolean throttled) throws InterruptedException {
+    boolean awaitNextAttempt(Deadline deadline, boolean throttled) throws InterruptedException {
         if (deadline.isOver()) {
             return false;
         }

@@ -20,12 +20,12 @@ import software.amazon.awssdk.http.SdkHttpClient;
  * more, after the time that an answer may be silent; and those whose call's {@link Deadline} is over. The client beneath has a timeout for reading only, and would
  * write into a connection that nobody empties for ever. Safe for use by any number of threads.
  */
-final class BreakableHttpClient implements SdkHttpClient {
+final class DeadlineHttpClient implements SdkHttpClient {
     /** So many looks a timeout: a body that stalls is found out a quarter of it late at most. */
-    private static final int LOOKS = 4;
+    private static final int CHECKS_PER_TIMEOUT = 4;
 
     /** How late the end of a deadline is seen at most. */
-    private static final Duration LOOK = Duration.ofSeconds(1);
+    private static final Duration CHECK_INTERVAL = Duration.ofSeconds(1);
 
     private final SdkHttpClient client;
     private final long timeoutNanos;
@@ -33,12 +33,12 @@ final class BreakableHttpClient implements SdkHttpClient {
     private final Thread watch;
 
     /** @param timeout between two reads of a body */
-    BreakableHttpClient(SdkHttpClient client, Duration timeout) {
+    DeadlineHttpClient(SdkHttpClient client, Duration timeout) {
         this.client = client;
         this.timeoutNanos = timeout.toNanos();
         this.watch = Thread.ofVirtual()
                 .name("stalled uploads")
-                .start(() -> watch(Collections.min(List.of(timeout.dividedBy(LOOKS), LOOK))));
+                .start(() -> watch(Collections.min(List.of(timeout.dividedBy(CHECKS_PER_TIMEOUT), CHECK_INTERVAL))));
     }
 
     @Override

@@ -18,12 +18,12 @@ import org.jspecify.annotations.Nullable;
  * Connections to one server that are kept for the next request. A thread of its own closes those whose users have waited
  * too long: a channel's read has no timeout. Safe for use by any number of threads.
  */
-final class Connections implements AutoCloseable {
+final class ConnectionPool implements AutoCloseable {
     /** Servers close idle connections after some time, S3 after 20 s or less; a request that meets that has to be repeated. */
     private static final Duration LONGEST_IDLE = Duration.ofSeconds(5);
 
     /** How late the end of a call's deadline, or of a connection's idleness, is seen at most. */
-    private static final Duration LOOK = Duration.ofSeconds(1);
+    private static final Duration CHECK_INTERVAL = Duration.ofSeconds(1);
 
     private final ServerAddresses addresses;
     private final int port;
@@ -31,16 +31,16 @@ final class Connections implements AutoCloseable {
     private final Duration connectTimeout;
     private final Duration readTimeout;
     private final Semaphore permits;
-    private final Set<Connection> used = ConcurrentHashMap.newKeySet();
+    private final Set<HttpConnection> used = ConcurrentHashMap.newKeySet();
 
     /** The last one used comes first. */
-    private final Deque<Connection> idle = new ConcurrentLinkedDeque<>();
+    private final Deque<HttpConnection> idle = new ConcurrentLinkedDeque<>();
 
     private final Thread watch;
     private volatile boolean closed;
 
     /** @param tls null for none */
-    Connections(ServerAddresses addresses, int port, @Nullable Tls tls, Limits limits) {
+    ConnectionPool(ServerAddresses addresses, int port, @Nullable Tls tls, Limits limits) {
         this.addresses = addresses;
         this.port = port;
         this.tls = tls;
@@ -51,9 +51,9 @@ final class Connections implements AutoCloseable {
     }
 
     /** A connection for one request; waits while as many as are allowed are in use. */
-    Connection take() throws IOException, InterruptedException {
+    HttpConnection take() throws IOException, InterruptedException {
         Deadline.acquire(permits);
-        Connection connection = null;
+        HttpConnection connection = null;
         try {
             connection = idle();
             if (connection == null) {
@@ -72,7 +72,7 @@ final class Connections implements AutoCloseable {
         return connection;
     }
 
-    private Connection connect() throws IOException {
+    private HttpConnection connect() throws IOException {
         IOException failure = new IOException("the connections were closed");
         Deadline call = Deadline.current();
         for (InetAddress address : addresses.next()) {
@@ -81,7 +81,8 @@ final class Connections implements AutoCloseable {
             }
             try {
                 Duration timeout = call == null ? connectTimeout : call.atMost(connectTimeout);
-                Connection connection = new Connection(new InetSocketAddress(address, port), tls, timeout, readTimeout);
+                HttpConnection connection =
+                        new HttpConnection(new InetSocketAddress(address, port), tls, timeout, readTimeout);
                 addresses.succeeded(address);
                 return connection;
             } catch (IOException e) {
@@ -99,9 +100,9 @@ final class Connections implements AutoCloseable {
     }
 
     /** Its response has been read to the end. */
-    void giveBack(Connection connection) {
+    void giveBack(HttpConnection connection) {
         if (used.remove(connection)) {
-            connection.rest();
+            connection.release();
             idle.push(connection);
             permits.release();
         }
@@ -111,7 +112,7 @@ final class Connections implements AutoCloseable {
     }
 
     /** Its response has not been read to the end, or no other request may follow. */
-    void end(Connection connection) {
+    void end(HttpConnection connection) {
         connection.close();
         if (used.remove(connection)) {
             permits.release();
@@ -127,8 +128,8 @@ final class Connections implements AutoCloseable {
         closeIdle();
     }
 
-    private @Nullable Connection idle() {
-        Connection connection;
+    private @Nullable HttpConnection idle() {
+        HttpConnection connection;
         while ((connection = idle.poll()) != null) {
             if (!isStale(connection, System.nanoTime()) && connection.isReusable()) {
                 return connection;
@@ -139,7 +140,7 @@ final class Connections implements AutoCloseable {
     }
 
     private void closeIdle() {
-        Connection connection;
+        HttpConnection connection;
         while ((connection = idle.poll()) != null) {
             connection.close();
         }
@@ -148,7 +149,7 @@ final class Connections implements AutoCloseable {
     /** Those whose users have waited too long; and the oldest idle ones, which nobody may ever ask for again. */
     void closeLate(long now) {
         used.forEach(connection -> connection.closeIfLate(now));
-        Connection oldest;
+        HttpConnection oldest;
         while ((oldest = idle.peekLast()) != null && isStale(oldest, now)) {
             if (idle.removeLastOccurrence(oldest)) { // else somebody was faster
                 oldest.close();
@@ -156,12 +157,12 @@ final class Connections implements AutoCloseable {
         }
     }
 
-    private static boolean isStale(Connection connection, long now) {
+    private static boolean isStale(HttpConnection connection, long now) {
         return connection.idle(now) >= LONGEST_IDLE.toNanos();
     }
 
     private void watch() {
-        Duration interval = Collections.min(List.of(readTimeout.dividedBy(4), LOOK));
+        Duration interval = Collections.min(List.of(readTimeout.dividedBy(4), CHECK_INTERVAL));
         try {
             while (!closed) {
                 Thread.sleep(interval);

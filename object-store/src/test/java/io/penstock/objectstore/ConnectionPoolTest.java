@@ -17,12 +17,12 @@ import org.junit.jupiter.api.Timeout;
 
 /** Which connections are kept for the next request, and where new ones go. */
 @Timeout(30)
-final class ConnectionsTest {
+final class ConnectionPoolTest {
     private static final byte[] REQUEST = "GET / HTTP/1.1\r\n\r\n".getBytes(ISO_8859_1);
     private static final String ANSWER = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
     private ScriptedServer server;
-    private Connections connections;
+    private ConnectionPool connections;
 
     @BeforeEach
     void start() throws IOException {
@@ -38,8 +38,8 @@ final class ConnectionsTest {
 
     @Test
     void take_afterGiveBack_isTheLastUsed() throws Exception {
-        Connection first = connections.take();
-        Connection second = connections.take();
+        HttpConnection first = connections.take();
+        HttpConnection second = connections.take();
         connections.giveBack(first);
         connections.giveBack(second);
         connections.closeLate(System.nanoTime());
@@ -50,7 +50,7 @@ final class ConnectionsTest {
 
     @Test
     void take_serverSentMoreThanWasAskedFor_isAnotherConnection() throws Exception {
-        Connection first = connections.take();
+        HttpConnection first = connections.take();
         server.answers(ANSWER + "HTTP/1.1 200 OK\r\n");
         assertThat(first.send(REQUEST).status()).isEqualTo(200);
         connections.giveBack(first);
@@ -60,7 +60,7 @@ final class ConnectionsTest {
 
     @Test
     void take_serverClosedTheKeptConnection_isAnotherConnection() throws Exception {
-        Connection first = connections.take();
+        HttpConnection first = connections.take();
         server.answersAndHangsUp(ANSWER);
         assertThat(first.send(REQUEST).status()).isEqualTo(200);
         server.awaitHangUps(1);
@@ -71,8 +71,8 @@ final class ConnectionsTest {
 
     @Test
     void closeLate_connectionsThatNobodyAsksFor_areClosed() throws Exception {
-        Connection first = connections.take();
-        Connection second = connections.take();
+        HttpConnection first = connections.take();
+        HttpConnection second = connections.take();
         connections.giveBack(first);
         connections.giveBack(second);
 
@@ -83,7 +83,7 @@ final class ConnectionsTest {
 
     @Test
     void take_firstAddressRefuses_connectsToTheNext() throws Exception {
-        try (Connections several = connectionsTo("127.0.0.2", "127.0.0.1")) {
+        try (ConnectionPool several = connectionsTo("127.0.0.2", "127.0.0.1")) {
             assertThat(several.take()).isNotNull();
             assertThat(several.take()).isNotNull();
         }
@@ -92,7 +92,7 @@ final class ConnectionsTest {
     @Test
     void take_severalAddresses_takeTurns() throws Exception {
         try (ScriptedServer other = new ScriptedServer("127.0.0.2", port());
-                Connections several = connectionsTo("127.0.0.1", "127.0.0.2")) {
+                ConnectionPool several = connectionsTo("127.0.0.1", "127.0.0.2")) {
             server.answers(ANSWER, ANSWER);
             other.answers(ANSWER, ANSWER);
             for (int i = 0; i < 4; i++) {
@@ -105,7 +105,7 @@ final class ConnectionsTest {
 
     @Test
     void take_allAddressesRefuse_failsAsOneThatRefuses() {
-        try (Connections several = connectionsTo("127.0.0.2", "127.0.0.3")) {
+        try (ConnectionPool several = connectionsTo("127.0.0.2", "127.0.0.3")) {
             assertThatThrownBy(several::take).isInstanceOf(ConnectException.class);
         }
     }
@@ -114,10 +114,10 @@ final class ConnectionsTest {
         return server.uri("").getPort();
     }
 
-    private Connections connectionsTo(String... addresses) {
+    private ConnectionPool connectionsTo(String... addresses) {
         InetAddress[] resolved =
                 Arrays.stream(addresses).map(InetAddress::ofLiteral).toArray(InetAddress[]::new);
-        return new Connections(
+        return new ConnectionPool(
                 new ServerAddresses("server", _ -> resolved, System::nanoTime),
                 port(),
                 null,

@@ -23,47 +23,41 @@ import software.amazon.awssdk.services.s3.model.ListObjectsV2Request;
 import software.amazon.awssdk.services.s3.model.Tag;
 
 /** What is asked of a bucket. Safe for use by any number of threads. */
-final class Reads {
-    private static final Logger LOG = LoggerFactory.getLogger(Reads.class);
+final class BucketReader {
+    private static final Logger LOG = LoggerFactory.getLogger(BucketReader.class);
 
-    /** What S3 means where it names no class. */
-    static final String DEFAULT_STORAGE_CLASS = "STANDARD";
-
-    /** Stands for the entity tag that some servers do not give, S3Proxy for directory markers: no request carries it. */
-    static final String NO_ETAG = "\"\"";
-
-    private final Requests requests;
+    private final RequestExecutor requests;
 
     /** It has been said that tags cannot be read. Racy on purpose: it may be said twice. */
-    private volatile boolean saidTagsAreDenied;
+    private volatile boolean warnedOfDeniedTags;
 
-    Reads(Requests requests) {
+    BucketReader(RequestExecutor requests) {
         this.requests = requests;
     }
 
     void get(ObjectVersion version, ByteRange range, BodySink sink) throws ObjectStoreException, InterruptedException {
-        Failures failures = requests.failures;
-        RangeGet get = new RangeGet(version, range, sink, failures);
-        Persistence persistence = new Persistence();
+        ErrorMapper errors = requests.errors;
+        RangeGet get = new RangeGet(version, range, sink, errors);
+        RetryState retryState = new RetryState();
         while (!get.isComplete()) {
-            long missing = get.rest().length();
+            long missing = get.remaining().length();
             ObjectBody body =
-                    requests.make(failures.object(version.key()), persistence, () -> open(version, get.rest()));
+                    requests.make(errors.object(version.key()), retryState, () -> open(version, get.remaining()));
             try {
                 requests.watch(body);
                 get.receive(body);
                 requests.progressed();
             } catch (IOException | SdkException e) {
-                Requests.checkInterrupt(e);
-                ObjectStoreException failure = failures.explainBrokenBody(version.key(), e);
-                if (get.rest().length() < missing) {
-                    persistence.progressed();
+                RequestExecutor.checkInterrupt(e);
+                ObjectStoreException failure = errors.explainBrokenBody(version.key(), e);
+                if (get.remaining().length() < missing) {
+                    retryState.progressed();
                     requests.progressed();
                     if (failure instanceof ObjectStoreException.Corrupt) {
                         throw failure; // what is wrong may be what the sink has already
                     }
                 }
-                requests.retryOrThrow(persistence, failure);
+                requests.retryOrThrow(retryState, failure);
             } catch (RuntimeException e) {
                 requests.checkOpen(); // what HTTP clients throw once they are closed
                 throw e;
@@ -84,7 +78,7 @@ final class Reads {
         GetObjectRequest request = GetObjectRequest.builder()
                 .bucket(requests.bucket())
                 .key(version.key())
-                .ifMatch(version.etag().equals(NO_ETAG) ? null : version.etag())
+                .ifMatch(version.etag().equals(ResponseValues.NO_ETAG) ? null : version.etag())
                 .range(range.toHttpRange())
                 .checksumMode(isChecked(version, range) ? ChecksumMode.ENABLED : null)
                 .requestPayer(requests.payer)
@@ -132,7 +126,7 @@ final class Reads {
         try {
             if (!head(version.key()).version().identity().equals(version.identity())) {
                 throw new ObjectStoreException.PreconditionFailed(
-                        requests.failures.object(version.key()) + " was changed by somebody else meanwhile", null);
+                        requests.errors.object(version.key()) + " was changed by somebody else meanwhile", null);
             }
         } catch (ObjectStoreException.NotFound _) {
             // Somebody else has removed it.
@@ -146,7 +140,7 @@ final class Reads {
                 .checksumMode(ChecksumMode.ENABLED)
                 .requestPayer(requests.payer)
                 .build();
-        return requests.ask(requests.failures.object(key), () -> requests.client.headObject(request));
+        return requests.ask(requests.errors.object(key), () -> requests.client.headObject(request));
     }
 
     ObjectProperties properties(String key) throws ObjectStoreException, InterruptedException {
@@ -167,17 +161,17 @@ final class Reads {
                 .build();
         try {
             return requests
-                    .ask(requests.failures.object(key), () -> requests.client.getObjectTagging(request))
+                    .ask(requests.errors.object(key), () -> requests.client.getObjectTagging(request))
                     .tagSet()
                     .stream()
                     .collect(Collectors.toMap(Tag::key, Tag::value));
         } catch (ObjectStoreException.AccessDenied e) {
-            if (!saidTagsAreDenied) {
-                saidTagsAreDenied = true;
+            if (!warnedOfDeniedTags) {
+                warnedOfDeniedTags = true;
                 LOG.warn(
                         "The tags of {} may not be read, so that what is written over it has none: allow"
                                 + " s3:GetObjectTagging to keep tags ({})",
-                        requests.failures.object(key),
+                        requests.errors.object(key),
                         e.getMessage());
             }
             return Map.of();
@@ -188,7 +182,7 @@ final class Reads {
     @Nullable
     String currentEtag(String key) throws ObjectStoreException, InterruptedException {
         try {
-            return etag(headers(key).eTag());
+            return ResponseValues.etag(headers(key).eTag());
         } catch (ObjectStoreException.NotFound _) {
             return null;
         }
@@ -200,7 +194,8 @@ final class Reads {
         try {
             HeadObjectResponse head = headers(key);
             return fingerprint.isOf(head)
-                    ? new ObjectVersion(key, etag(head.eTag()), head.contentLength(), head.lastModified())
+                    ? new ObjectVersion(
+                            key, ResponseValues.etag(head.eTag()), head.contentLength(), head.lastModified())
                     : null;
         } catch (ObjectStoreException.NotFound _) {
             return null;
@@ -208,13 +203,13 @@ final class Reads {
     }
 
     ListPage list(ListRequest request) throws ObjectStoreException, InterruptedException {
-        ListPage page = requests.ask(requests.failures.bucket(), () -> listOnce(request));
+        ListPage page = requests.ask(requests.errors.bucket(), () -> listOnce(request));
         requests.progressed();
         return page;
     }
 
     private ListPage listOnce(ListRequest request) {
-        Listings.Listing listing = new Listings.Listing(request.prefix());
+        ListingInterceptor.Listing listing = new ListingInterceptor.Listing(request.prefix());
         ListObjectsV2Request.Builder list = ListObjectsV2Request.builder()
                 .bucket(requests.bucket())
                 .prefix(emptyToNull(request.prefix()))
@@ -235,13 +230,10 @@ final class Reads {
             String key, @Nullable String etag, long size, Instant lastModified, @Nullable String storageClass) {
         Instant seconds = lastModified.truncatedTo(ChronoUnit.SECONDS);
         return new StoredObject(
-                new ObjectVersion(key, etag(etag), size, seconds),
+                new ObjectVersion(key, ResponseValues.etag(etag), size, seconds),
                 // There are few, and very many objects.
-                Objects.requireNonNullElse(storageClass, DEFAULT_STORAGE_CLASS).intern());
-    }
-
-    static String etag(@Nullable String told) {
-        return told == null || told.isEmpty() ? NO_ETAG : told;
+                Objects.requireNonNullElse(storageClass, ResponseValues.DEFAULT_STORAGE_CLASS)
+                        .intern());
     }
 
     private static @Nullable String emptyToNull(String text) {

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a store that honours conditions on some kinds of requests only is asked, and how conditions are kept there. */
 @Timeout(30)
-final class ConditionsTest {
+final class ConditionalWritesTest {
     private static final String MINE = "\"5d41402abc4b2a76b9719d911017c592\"";
     private static final String THEIRS = "\"7d793037a0760186574b0282f2f435e7\"";
 

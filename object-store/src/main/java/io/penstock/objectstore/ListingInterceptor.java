@@ -19,7 +19,7 @@ import software.amazon.awssdk.services.s3.model.ListObjectsV2Request;
  * Takes the pages of listings out of the SDK's hands: their XML is most of what a listing costs. Requests, signatures,
  * redirects and refusals stay the SDK's, which gets to read errors as they came and an empty listing instead of a page.
  */
-final class Listings implements ExecutionInterceptor {
+final class ListingInterceptor implements ExecutionInterceptor {
     /** A thousand keys of 1,024 bytes, each byte of which is encoded, with all that belongs to them, are half of it. */
     private static final int LARGEST_PAGE = 16 << 20;
 

@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.core.exception.SdkClientException;
 
 /** What a failure without a response means: its kind decides, not its words. */
-final class FailuresTest {
-    private final Failures failures = new Failures(config("bucket", at(URI.create("http://localhost"))));
+final class ErrorMapperTest {
+    private final ErrorMapper failures = new ErrorMapper(config("bucket", at(URI.create("http://localhost"))));
 
     @Test
     void explain_credentialsNamedInAMessageOnly_isUnavailable() {

@@ -18,11 +18,11 @@ import tlschannel.NeedsReadException;
  * One HTTP/1.1 connection for requests, one after another. Bytes of bodies go from the socket straight into the target.
  * An interrupt closes it at once. Used by one thread at a time; any may {@link #close} it.
  */
-final class Connection implements AutoCloseable {
+final class HttpConnection implements AutoCloseable {
     private static final int LONGEST_HEAD = 16 << 10;
 
     /** A proxy sends one or two. */
-    private static final int MOST_INTERIM = 8;
+    private static final int MAX_INTERIM = 8;
 
     /** The lowest status of a response that tells of no success (RFC 9110, section 15). */
     private static final int FIRST_REFUSAL = 300;
@@ -55,7 +55,7 @@ final class Connection implements AutoCloseable {
      * @param tls null for none; hands are shaken with the first request
      * @throws IOException if the server cannot be reached in time
      */
-    Connection(InetSocketAddress server, @Nullable Tls tls, Duration connectTimeout, Duration readTimeout)
+    HttpConnection(InetSocketAddress server, @Nullable Tls tls, Duration connectTimeout, Duration readTimeout)
             throws IOException {
         this.readTimeout = readTimeout;
         this.socket = SocketChannel.open();
@@ -92,7 +92,7 @@ final class Connection implements AutoCloseable {
                 body.read(sent, part);
                 broken = write(part.flip());
             }
-            return broken == null ? receiveHead() : receiveEarlyHead(broken);
+            return broken == null ? receiveHead() : receiveEarlyResponse(broken);
         } catch (AsynchronousCloseException e) {
             throw explain(e);
         }
@@ -121,7 +121,7 @@ final class Connection implements AutoCloseable {
     }
 
     /** A server that refuses a request may say so, and close, before it has all of the body. */
-    private ResponseHead receiveEarlyHead(IOException broken) throws IOException {
+    private ResponseHead receiveEarlyResponse(IOException broken) throws IOException {
         ResponseHead head;
         try {
             head = receiveHead();
@@ -138,21 +138,21 @@ final class Connection implements AutoCloseable {
     /** The head of the final response: interim ones (RFC 9110, section 15.2) come before it and are skipped. */
     private ResponseHead receiveHead() throws IOException {
         received.clear().limit(0);
-        for (int heads = 0; heads <= MOST_INTERIM; heads++) {
+        for (int heads = 0; heads <= MAX_INTERIM; heads++) {
             ResponseHead head = nextHead();
             if (!head.isInterim()) {
                 return head;
             }
         }
-        throw new IOException("more than " + MOST_INTERIM + " interim responses");
+        throw new IOException("more than " + MAX_INTERIM + " interim responses");
     }
 
     /** Leaves {@link #received} with the bytes that came after the head. */
     private ResponseHead nextHead() throws IOException {
         received.compact();
         int end;
-        for (int looked = 0; (end = endOfHead(looked)) < 0; ) {
-            looked = Math.max(0, received.position() - 3);
+        for (int scanned = 0; (end = endOfHead(scanned)) < 0; ) {
+            scanned = Math.max(0, received.position() - 3);
             receiveMore();
         }
         byte[] head = new byte[end];
@@ -224,7 +224,7 @@ final class Connection implements AutoCloseable {
     }
 
     /** It is nobody's until the next request. */
-    void rest() {
+    void release() {
         call = null;
     }
 

@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  * another: MinIO does on CopyObject, Ceph did on CompleteMultipartUpload. So each kind is probed before its first use,
  * with a key of its own and a condition that cannot hold. Safe for use by any number of threads.
  */
-final class Conditions {
+final class ConditionalWrites {
     /** Requests that S3 honours conditions on. */
     enum Kind {
         PUT("PutObject"),
@@ -42,7 +42,7 @@ final class Conditions {
         T make(Precondition precondition) throws ObjectStoreException, InterruptedException, X;
     }
 
-    private static final Logger LOG = LoggerFactory.getLogger(Conditions.class);
+    private static final Logger LOG = LoggerFactory.getLogger(ConditionalWrites.class);
 
     private static final String PROBE = ".penstock-probe-";
 
@@ -51,23 +51,28 @@ final class Conditions {
             new Precondition(new Unchanged("\"00000000000000000000000000000000\""), true);
 
     /** No request can carry it. */
-    private static final WriteCondition NO_ETAG = new Unchanged(Reads.NO_ETAG);
+    private static final WriteCondition NO_ETAG = new Unchanged(ResponseValues.NO_ETAG);
 
-    private final Requests requests;
-    private final Puts puts;
+    private final RequestExecutor requests;
+    private final ObjectWriter writer;
     private final MultipartUploads uploads;
-    private final Copies copies;
+    private final ObjectCopier copier;
     private final String prefix;
 
     /** Racy on purpose: two threads may both probe. */
     private final ConcurrentMap<Kind, Boolean> honoured = new ConcurrentHashMap<>();
 
     /** @param prefix what keys to probe with begin with: credentials may allow no others */
-    Conditions(Requests requests, Puts puts, MultipartUploads uploads, Copies copies, String prefix) {
+    ConditionalWrites(
+            RequestExecutor requests,
+            ObjectWriter writer,
+            MultipartUploads uploads,
+            ObjectCopier copier,
+            String prefix) {
         this.requests = requests;
-        this.puts = puts;
+        this.writer = writer;
         this.uploads = uploads;
-        this.copies = copies;
+        this.copier = copier;
         this.prefix = prefix;
     }
 
@@ -84,7 +89,7 @@ final class Conditions {
         try {
             return write.make(new Precondition(condition, true));
         } catch (ObjectStoreException.Refused e) {
-            if (!Failures.isNotImplemented(e)) {
+            if (!ErrorMapper.isNotImplemented(e)) {
                 throw e;
             }
             T done = write.make(looking); // else it is something else that the store does not implement
@@ -115,7 +120,7 @@ final class Conditions {
             LOG.warn(
                     "{} ignores conditions on {} (If-Match): what somebody else writes between our look and our request"
                             + " is lost",
-                    requests.failures.bucket(),
+                    requests.errors.bucket(),
                     kind.operation);
         }
     }
@@ -136,7 +141,7 @@ final class Conditions {
 
     /** @param key the same for all mounts, so that one finds what another has left there because it was killed */
     private boolean isCompletionRefused(String key) throws ObjectStoreException, IOException, InterruptedException {
-        abortLeft(key);
+        abortLeftovers(key);
         MultipartUpload upload = uploads.create(key, ObjectProperties.ofNew(key));
         boolean completed = false;
         try {
@@ -152,7 +157,7 @@ final class Conditions {
     }
 
     /** A service, for which nobody waits longer than for one attempt. */
-    private void abortLeft(String key) throws InterruptedException {
+    private void abortLeftovers(String key) throws InterruptedException {
         try {
             RetryPolicy.ONE_ATTEMPT.forReading().call(() -> {
                 uploads.abortOld(key);
@@ -168,7 +173,7 @@ final class Conditions {
         String target = key + "-copy";
         try {
             return isRefused(
-                    target, () -> copies.copyAtOnce(source, target, ObjectProperties.ofNew(target), NEVER_MET));
+                    target, () -> copier.copyAtOnce(source, target, ObjectProperties.ofNew(target), NEVER_MET));
         } finally {
             remove(key);
         }
@@ -181,7 +186,7 @@ final class Conditions {
             return true; // who may remove and not write has nothing to probe with: the condition is sent, and does no
             // harm
         }
-        boolean refused = isRefused(key, () -> puts.delete(key, NEVER_MET));
+        boolean refused = isRefused(key, () -> writer.delete(key, NEVER_MET));
         if (refused) {
             remove(key);
         }
@@ -190,7 +195,7 @@ final class Conditions {
 
     private ObjectVersion put(String key, Precondition precondition)
             throws ObjectStoreException, IOException, InterruptedException {
-        return puts.put(key, OneByte.INSTANCE, ObjectProperties.ofNew(key), precondition);
+        return writer.put(key, OneByte.INSTANCE, ObjectProperties.ofNew(key), precondition);
     }
 
     /** A request whose condition does not hold. */
@@ -206,7 +211,7 @@ final class Conditions {
         } catch (ObjectStoreException.PreconditionFailed _) {
             return true;
         } catch (ObjectStoreException.Refused e) {
-            if (!Failures.isNotImplemented(e)) {
+            if (!ErrorMapper.isNotImplemented(e)) {
                 throw e;
             }
             return false;
@@ -221,16 +226,16 @@ final class Conditions {
         } catch (ObjectStoreException e) {
             LOG.warn(
                     "The upload of {} was a probe and cannot be aborted: {}",
-                    requests.failures.object(upload.key()),
+                    requests.errors.object(upload.key()),
                     e.getMessage());
         }
     }
 
     private void remove(String key) throws InterruptedException {
         try {
-            puts.delete(key, Precondition.NONE);
+            writer.delete(key, Precondition.NONE);
         } catch (ObjectStoreException e) {
-            LOG.warn("{} was a probe and cannot be deleted: {}", requests.failures.object(key), e.getMessage());
+            LOG.warn("{} was a probe and cannot be deleted: {}", requests.errors.object(key), e.getMessage());
         }
     }
 

@@ -9,29 +9,32 @@ import software.amazon.awssdk.services.s3.model.PutObjectRequest;
 import software.amazon.awssdk.services.s3.model.PutObjectResponse;
 
 /** Whole objects, written and removed. Safe for use by any number of threads. */
-final class Puts {
-    private final Requests requests;
-    private final Reads reads;
+final class ObjectWriter {
+    private final RequestExecutor requests;
+    private final BucketReader reader;
 
-    Puts(Requests requests, Reads reads) {
+    ObjectWriter(RequestExecutor requests, BucketReader reader) {
         this.requests = requests;
-        this.reads = reads;
+        this.reader = reader;
     }
 
     ObjectVersion put(String key, UploadBody body, ObjectProperties properties, Precondition precondition)
             throws ObjectStoreException, IOException, InterruptedException {
-        String object = requests.failures.object(key);
+        String object = requests.errors.object(key);
         SentBody sent = new SentBody(body, requests.config.integrity().uploadChecksums());
-        Persistence persistence = new Persistence();
-        if (requests.direct != null && requests.direct.takesPuts()) {
-            precondition.check(reads, key, object);
+        RetryState retryState = new RetryState();
+        if (requests.direct != null && requests.direct.acceptsPuts()) {
+            precondition.check(reader, key, object);
         }
-        ResponseHead answer =
-                sent.sendDirectly(requests.direct, persistence, key, Map.of(), headers(properties, precondition));
-        if (answer != null) {
+        ResponseHead head =
+                sent.sendDirectly(requests.direct, retryState, key, Map.of(), headers(properties, precondition));
+        if (head != null) {
             requests.progressed();
             return new ObjectVersion(
-                    key, Reads.etag(answer.header("ETag")), body.length(), Requests.time(answer.header("Date")));
+                    key,
+                    ResponseValues.etag(head.header("ETag")),
+                    body.length(),
+                    ResponseValues.timeOf(head.header("Date")));
         }
         PutObjectRequest request = PutObjectRequest.builder()
                 .bucket(requests.bucket())
@@ -44,13 +47,14 @@ final class Puts {
                 .overrideConfiguration(headers -> PropertyHeaders.of(properties).forEach(headers::putHeader))
                 .build();
         try {
-            PutObjectResponse response = sent.send(requests, persistence, object, content -> {
-                precondition.check(reads, key, object);
+            PutObjectResponse response = sent.send(requests, retryState, object, content -> {
+                precondition.check(reader, key, object);
                 return requests.client.putObject(request, content);
             });
-            return new ObjectVersion(key, Reads.etag(response.eTag()), body.length(), Requests.timeOf(response));
+            return new ObjectVersion(
+                    key, ResponseValues.etag(response.eTag()), body.length(), ResponseValues.timeOf(response));
         } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
-            ObjectVersion done = persistence.isInDoubt() ? find(key, body, sent) : null;
+            ObjectVersion done = retryState.isInDoubt() ? find(key, body, sent) : null;
             if (done == null) {
                 throw precondition.explain(object, e);
             }
@@ -69,25 +73,25 @@ final class Puts {
      * may have been carried out unheard, what is there since is left alone.
      */
     void delete(String key, Precondition precondition) throws ObjectStoreException, InterruptedException {
-        String object = requests.failures.object(key);
+        String object = requests.errors.object(key);
         DeleteObjectRequest request = DeleteObjectRequest.builder()
                 .bucket(requests.bucket())
                 .key(key)
                 .ifMatch(precondition.ifMatch())
                 .requestPayer(requests.payer)
                 .build();
-        Persistence persistence = new Persistence();
+        RetryState retryState = new RetryState();
         try {
-            requests.change(object, persistence, () -> {
-                precondition.check(reads, key, object);
+            requests.change(object, retryState, () -> {
+                precondition.check(reader, key, object);
                 return requests.client.deleteObject(request);
             });
         } catch (ObjectStoreException.NotFound e) {
-            if (!Failures.isNoSuchKey(e)) {
+            if (!ErrorMapper.isNoSuchKey(e)) {
                 throw e;
             }
         } catch (ObjectStoreException.PreconditionFailed e) {
-            if (!persistence.isInDoubt() && reads.currentEtag(key) != null) {
+            if (!retryState.isInDoubt() && reader.currentEtag(key) != null) {
                 throw precondition.explain(object, e);
             }
         }
@@ -96,6 +100,6 @@ final class Puts {
     /** An earlier attempt whose answer was lost may make the next one's condition fail: the object there is ours then. */
     private @Nullable ObjectVersion find(String key, UploadBody body, SentBody sent)
             throws ObjectStoreException, IOException, InterruptedException {
-        return reads.find(key, Fingerprint.ofWhole(body.length(), SentBody.md5(body), sent.crc32c()));
+        return reader.find(key, Fingerprint.ofWhole(body.length(), BodyChecksums.md5(body), sent.crc32c()));
     }
 }

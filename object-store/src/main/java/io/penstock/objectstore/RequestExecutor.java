@@ -2,14 +2,10 @@ package io.penstock.objectstore;
 
 import static java.util.Objects.requireNonNull;
 
-import java.time.Instant;
-import java.time.format.DateTimeFormatter;
-import java.time.format.DateTimeParseException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
-import software.amazon.awssdk.core.SdkResponse;
 import software.amazon.awssdk.core.exception.AbortedException;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.http.SdkHttpClient;
@@ -20,10 +16,10 @@ import software.amazon.awssdk.services.s3.model.RequestPayer;
  * What all requests to one bucket share: the client, the loop that repeats them within the caller's {@link Deadline}, how
  * they are cancelled, and what their failures mean. Safe for use by any number of threads.
  */
-final class Requests implements AutoCloseable {
+final class RequestExecutor implements AutoCloseable {
     final S3Config config;
     final S3Client client;
-    final Failures failures;
+    final ErrorMapper errors;
     /** Null where the bucket's owner pays. */
     final @Nullable RequestPayer payer;
 
@@ -43,15 +39,15 @@ final class Requests implements AutoCloseable {
     private volatile boolean closed;
 
     /** {@link System#nanoTime} of the last answer of success to anybody. */
-    private volatile long heard = System.nanoTime();
+    private volatile long lastResponse = System.nanoTime();
 
     /** Closes all three: an SDK client leaves the HTTP client that it was given open. */
-    Requests(S3Config config, S3Client client, SdkHttpClient http, @Nullable DirectRequests direct) {
+    RequestExecutor(S3Config config, S3Client client, SdkHttpClient http, @Nullable DirectRequests direct) {
         this.direct = direct;
         this.config = config;
         this.client = client;
         this.http = http;
-        this.failures = new Failures(config);
+        this.errors = new ErrorMapper(config);
         this.sendPermits = new Semaphore(config.limits().connections() - 1);
         this.payer = config.requester().pays() ? RequestPayer.REQUESTER : null;
     }
@@ -62,30 +58,30 @@ final class Requests implements AutoCloseable {
 
     /** A question. */
     <T> T ask(String subject, Call<T> call) throws ObjectStoreException, InterruptedException {
-        return make(subject, new Persistence(), call);
+        return make(subject, new RetryState(), call);
     }
 
     /** A change. */
     <T> T change(String subject, Call<T> call) throws ObjectStoreException, InterruptedException {
-        return change(subject, new Persistence(), call);
+        return change(subject, new RetryState(), call);
     }
 
     /** The same, for who is to know afterwards what became of its attempts. */
-    <T> T change(String subject, Persistence persistence, Call<T> call)
+    <T> T change(String subject, RetryState retryState, Call<T> call)
             throws ObjectStoreException, InterruptedException {
-        T made = make(subject, persistence, call);
+        T made = make(subject, retryState, call);
         progressed();
         return made;
     }
 
     /** A call begins. */
     void begin() {
-        deadline().storeWasHeard(heard);
+        deadline().storeResponded(lastResponse);
     }
 
     /** The store got on with the call. */
     void progressed() {
-        heard = System.nanoTime();
+        lastResponse = System.nanoTime();
         deadline().restart();
     }
 
@@ -97,33 +93,32 @@ final class Requests implements AutoCloseable {
     /**
      * Makes the call until it succeeds or is not worth another attempt.
      *
-     * @param subject a bucket or an object, as {@link Failures} puts it
+     * @param subject a bucket or an object, as {@link ErrorMapper} puts it
      */
-    <T> T make(String subject, Persistence persistence, Call<T> call)
-            throws ObjectStoreException, InterruptedException {
+    <T> T make(String subject, RetryState retryState, Call<T> call) throws ObjectStoreException, InterruptedException {
         while (true) {
             if (Thread.interrupted()) {
                 throw new InterruptedException();
             }
             checkOpen();
-            persistence.sending();
+            retryState.attemptStarts();
             try {
-                T answer = call.make();
-                heard = System.nanoTime();
-                return answer;
+                T response = call.make();
+                lastResponse = System.nanoTime();
+                return response;
             } catch (SdkException e) {
                 checkInterrupt(e);
-                if (Failures.isUndone(e)) {
-                    persistence.refused();
+                if (ErrorMapper.isNotApplied(e)) {
+                    retryState.attemptRefused();
                 }
-                if (Failures.isSkewed(e) && persistence.forgivesSkew()) {
+                if (ErrorMapper.isClockSkewed(e) && retryState.mayRetryClockSkew()) {
                     continue;
                 }
-                ObjectStoreException failure = failures.explain(subject, e);
-                if (!Failures.isPassing(e)) {
+                ObjectStoreException failure = errors.explain(subject, e);
+                if (!ErrorMapper.isTransient(e)) {
                     throw failure;
                 }
-                retryOrThrow(persistence, failure);
+                retryOrThrow(retryState, failure);
             } catch (IllegalStateException e) {
                 checkOpen(); // what HTTP clients throw once they are closed
                 throw e;
@@ -132,15 +127,15 @@ final class Requests implements AutoCloseable {
     }
 
     /** Pauses, unless the failure is final. */
-    void retryOrThrow(Persistence persistence, ObjectStoreException failure)
+    void retryOrThrow(RetryState retryState, ObjectStoreException failure)
             throws ObjectStoreException, InterruptedException {
-        boolean hopeless = failure instanceof ObjectStoreException.Corrupt && !persistence.forgivesDamage();
+        boolean hopeless = failure instanceof ObjectStoreException.Corrupt && !retryState.mayRetryCorruption();
         if (hopeless || closed) {
             throw failure;
         }
         begin(); // it may have waited for a connection
-        if (!persistence.again(deadline(), failure instanceof ObjectStoreException.Throttled)) {
-            throw Failures.givenUp(failure, deadline());
+        if (!retryState.awaitNextAttempt(deadline(), failure instanceof ObjectStoreException.Throttled)) {
+            throw ErrorMapper.deadlineExceeded(failure, deadline());
         }
     }
 
@@ -155,27 +150,7 @@ final class Requests implements AutoCloseable {
 
     void checkOpen() throws ObjectStoreException {
         if (closed) {
-            throw new ObjectStoreException.Unavailable(failures.bucket() + " was closed", null);
-        }
-    }
-
-    /** The store's time of an answer; ours if it tells none. */
-    static Instant timeOf(SdkResponse response) {
-        return time(response.sdkHttpResponse().firstMatchingHeader("Date").orElse(null));
-    }
-
-    /** The time of an answer with this {@code Date}; ours if it tells none. */
-    static Instant time(@Nullable String date) {
-        Instant time = parseTime(date);
-        return time == null ? Instant.now() : time;
-    }
-
-    /** Null if it is none. */
-    static @Nullable Instant parseTime(@Nullable String date) {
-        try {
-            return date == null ? null : DateTimeFormatter.RFC_1123_DATE_TIME.parse(date, Instant::from);
-        } catch (DateTimeParseException _) {
-            return null;
+            throw new ObjectStoreException.Unavailable(errors.bucket() + " was closed", null);
         }
     }
 

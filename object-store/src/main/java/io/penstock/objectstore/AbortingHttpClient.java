@@ -14,10 +14,10 @@ import software.amazon.awssdk.http.SdkHttpClient;
  * rest first, which for a stalled body lasts until the read timeout, and the SDK closes bodies on its own when a
  * thread is interrupted.
  */
-final class PromptHttpClient implements SdkHttpClient {
+final class AbortingHttpClient implements SdkHttpClient {
     private final SdkHttpClient client;
 
-    PromptHttpClient(SdkHttpClient client) {
+    AbortingHttpClient(SdkHttpClient client) {
         this.client = client;
     }
 
