@@ -105,7 +105,7 @@ final class WriteRecoverIT {
         makeConflicts("d/one", "d/two");
 
         Program.Result list = recover("--list");
-        assertThat(list.orThrow()).contains("'d/one' (4B)", "'d/two' (4B)", "somebody else", "staging");
+        assertThat(list.orThrow()).contains("'d/one' (4B)", "'d/two' (4B)", "another client", "staging");
         assertThat(recover().orThrow()).isEqualTo(list.out());
 
         Path folder = scratch.resolve("rescued");

@@ -5,17 +5,17 @@ import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Until when one call may go on, over all requests that it comes to: so long after it began, or after the store last got
- * on with it. Bytes that come, a page of a listing and a change that is made are progress; other answers are not.
+ * The time limit of one call, over all requests that the call makes: a fixed time after the call began, or after its
+ * last progress. Received bytes, a page of a listing and a completed change are progress; other responses are not.
  *
- * <p>It is made by a {@link RetryPolicy} where the call begins and handed down by {@link #call}: all requests of that
- * thread have it, and who goes on by another thread hands it on there. A request without one gets its own. Safe for use
- * by any number of threads.
+ * <p>A {@link RetryPolicy} makes the deadline where the call begins, and {@link #call} hands it down to all requests of
+ * that thread. A call that goes on in another thread hands it on there. A request without a deadline gets its own. Safe
+ * for use by any number of threads.
  */
 public final class Deadline {
     private static final ScopedValue<Deadline> CURRENT = ScopedValue.newInstance();
 
-    /** What an attempt has in any case, also one that begins when the deadline is over. */
+    /** The minimum time of an attempt, also of one that begins when the deadline is over. */
     private static final Duration LEAST_PATIENCE = Duration.ofSeconds(1);
 
     private final Duration patience;
@@ -24,30 +24,30 @@ public final class Deadline {
     /** {@link System#nanoTime} of the beginning, or of the last progress. */
     private volatile long since = System.nanoTime();
 
-    /** The call has waited for its turn among other calls since its last request. */
+    /** The call has waited in a queue of this process since its last request. */
     private volatile boolean stoodInLine;
 
     /**
-     * @param patience zero for one attempt, whose time only the timeouts of the connection bound
-     * @param setting where a user sets it
+     * @param patience zero for one attempt, which only the timeouts of the connection bound
+     * @param setting the setting that configures it, for messages
      */
     Deadline(Duration patience, String setting) {
         this.patience = patience;
         this.setting = setting;
     }
 
-    /** What a call does. */
+    /** The work of one call. */
     @FunctionalInterface
     public interface Work<T extends @Nullable Object, E extends Exception> {
         T run() throws ObjectStoreException, InterruptedException, E;
     }
 
-    /** The one that this thread works within; null if there is none. */
+    /** The deadline that this thread works within; null if there is none. */
     public static @Nullable Deadline current() {
         return CURRENT.isBound() ? CURRENT.get() : null;
     }
 
-    /** Does the work within this. */
+    /** Runs the work within this deadline. */
     public <T extends @Nullable Object, E extends Exception> T call(Work<T, E> work)
             throws ObjectStoreException, InterruptedException, E {
         try {
@@ -61,13 +61,13 @@ public final class Deadline {
         }
     }
 
-    /** Does the work within this, unless this thread works within one already. */
+    /** Runs the work within this deadline, unless this thread already works within one. */
     public <T extends @Nullable Object, E extends Exception> T callUnlessWithin(Work<T, E> work)
             throws ObjectStoreException, InterruptedException, E {
         return CURRENT.isBound() ? work.run() : call(work);
     }
 
-    /** The store got on with the call, or somebody begins to wait for it now. */
+    /** Starts the time anew: the store has made progress with the call, or a caller begins to wait for it. */
     public void restart() {
         since = System.nanoTime();
     }
@@ -91,14 +91,14 @@ public final class Deadline {
     }
 
     /**
-     * The call has waited for its turn among our own. Until the store last answered anybody that is no silence of the
-     * store's, and does not count.
+     * Notes that the call has waited in a queue of this process. The store was not silent during that time, so the time
+     * before its last response to any call does not count.
      */
     public void stoodInLine() {
         stoodInLine = true;
     }
 
-    /** Waits for a permit of our own. */
+    /** Acquires a permit, and notes a wait for it in the current deadline. */
     static void acquire(Semaphore permits) throws InterruptedException {
         if (!permits.tryAcquire()) {
             permits.acquire();
@@ -109,7 +109,7 @@ public final class Deadline {
         }
     }
 
-    /** @param respondedAt {@link System#nanoTime} at which the store last answered anybody */
+    /** @param respondedAt {@link System#nanoTime} of the store's last response to any call */
     void storeResponded(long respondedAt) {
         if (stoodInLine) {
             stoodInLine = false;
@@ -117,12 +117,12 @@ public final class Deadline {
         }
     }
 
-    /** At most until it is over. */
+    /** Sleeps for the pause, but no longer than the deadline lasts. */
     void sleep(Duration pause) throws InterruptedException {
         Thread.sleep(Duration.ofNanos(Math.clamp(leftNanos(), 0, pause.toNanos())));
     }
 
-    /** How long the way to a connection may last now. */
+    /** The timeout for connecting: {@code longest}, or the time that is left. */
     Duration atMost(Duration longest) {
         if (patience.isZero()) {
             return longest;
@@ -131,12 +131,12 @@ public final class Deadline {
         return left.compareTo(longest) < 0 ? left : longest;
     }
 
-    /** Whether an attempt that is under way is to end; never that of a call that makes only one. */
+    /** Whether a running attempt must end now. False for a call that makes only one attempt. */
     boolean isCut() {
         return !patience.isZero() && isOver();
     }
 
-    /** {@link #isCut}, if no byte has moved for so long. */
+    /** Whether a running attempt must end because {@link #isCut} holds and no byte has moved for {@code nanos}. */
     boolean endsSilence(long nanos) {
         return isCut() && nanos > LEAST_PATIENCE.toNanos();
     }
@@ -145,7 +145,7 @@ public final class Deadline {
         return patience.toNanos() - (System.nanoTime() - since);
     }
 
-    /** What a user is to know when it is over; empty if there was one attempt. */
+    /** The end of an error message when the deadline is over; empty for a call that made one attempt. */
     String explanation() {
         if (patience.isZero()) {
             return "";

@@ -25,7 +25,7 @@ public final class KeyOrder {
         return at;
     }
 
-    /** UTF-16 has what lies above U+FFFF, in surrogates, below U+E000 to U+FFFF. */
+    /** UTF-16 encodes characters above U+FFFF as surrogates, which sort below U+E000 to U+FFFF. */
     private static int rank(char unit) {
         return Character.isSurrogate(unit) ? unit + 0x10000 : unit;
     }

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * One page of a listing. Both lists are in UTF-8 byte order on ordinary buckets, in no order on directory buckets.
  *
  * @param objects the objects on this page
- * @param commonPrefixes what the delimiter rolled up, each ending in the delimiter
+ * @param commonPrefixes the prefixes that the delimiter rolled up, each ending in the delimiter
  * @param nextToken continues the listing; null on the last page
  */
 public record ListPage(

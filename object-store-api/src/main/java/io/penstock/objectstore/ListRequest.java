@@ -3,7 +3,7 @@ package io.penstock.objectstore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one page of a listing is to hold.
+ * A request for one page of a listing.
  *
  * @param prefix only keys that begin with it; empty for all
  * @param delimiter rolls keys that contain it after the prefix up into common prefixes; empty for a flat listing
@@ -17,7 +17,7 @@ public record ListRequest(
         @Nullable String startAfter,
         @Nullable String continuationToken,
         int maxKeys) {
-    /** The most that S3 puts on a page. */
+    /** The maximum number of entries that S3 puts on a page. */
     public static final int MAX_KEYS = 1000;
 
     public ListRequest {

@@ -8,12 +8,12 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What an object is beside its bytes and its key, as far as a write has to say it again: a PUT that names none of it
- * makes an object without. Immutable.
+ * The properties of an object beside its key and bytes that a write must repeat: a PUT that leaves one out makes an
+ * object without it. Immutable.
  *
- * @param headers as S3 names them in a PUT and in the answer to a HEAD, in lower case: type, encoding, language,
- *     disposition, caching and user metadata ({@code x-amz-meta-…}), the storage class unless it is the store's default,
- *     and the encryption
+ * @param headers as S3 names them in a PUT and in the response to a HEAD, in lower case: type, encoding, language,
+ *     disposition, caching and user metadata ({@code x-amz-meta-…}), the storage class unless it is the store's
+ *     default, and the encryption
  * @param tags by their keys
  */
 public record ObjectProperties(SortedMap<String, String> headers, Map<String, String> tags) {
@@ -21,7 +21,7 @@ public record ObjectProperties(SortedMap<String, String> headers, Map<String, St
     private static final String ENCODING = "content-encoding";
     private static final String STORAGE_CLASS = "x-amz-storage-class";
 
-    /** What S3 means where it names no class. */
+    /** The storage class of an object whose response names none. */
     private static final String DEFAULT_STORAGE_CLASS = "STANDARD";
 
     private static final String DEFAULT_TYPE = "application/octet-stream";
@@ -31,7 +31,7 @@ public record ObjectProperties(SortedMap<String, String> headers, Map<String, St
         tags = Map.copyOf(tags);
     }
 
-    /** Of an object that there was not before: its content type follows from its name, by the JDK's table. */
+    /** The properties of a new object. Its content type follows from its name, by the JDK's table. */
     public static ObjectProperties ofNew(String key) {
         return new ObjectProperties(new TreeMap<>(Map.of(TYPE, typeOf(key))), Map.of());
     }
@@ -41,8 +41,8 @@ public record ObjectProperties(SortedMap<String, String> headers, Map<String, St
     }
 
     /**
-     * Those of the same object under another name. A type that nobody knew follows from the new name: many programs write
-     * a file under a name of their own first.
+     * The properties of the same object under another name. An unknown content type follows from the new name: many
+     * programs write a file under a temporary name first.
      */
     public ObjectProperties renamed(String key) {
         if (!headers.getOrDefault(TYPE, DEFAULT_TYPE).equals(DEFAULT_TYPE)) {
@@ -53,7 +53,7 @@ public record ObjectProperties(SortedMap<String, String> headers, Map<String, St
         return new ObjectProperties(others, tags);
     }
 
-    /** The same for content that has nothing of the old: its encoding was the old content's. */
+    /** The properties without a content encoding, for new content: the encoding described the old content. */
     public ObjectProperties withoutEncoding() {
         SortedMap<String, String> others = new TreeMap<>(headers);
         others.remove(ENCODING);

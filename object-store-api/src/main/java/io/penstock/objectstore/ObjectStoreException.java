@@ -3,8 +3,8 @@ package io.penstock.objectstore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Why a call to the store failed for good: what is worth retrying has been retried. The message names bucket and key
- * and says what to do. Callers switch over the kinds exhaustively.
+ * Why a call to the store failed finally, after all retries. The message names bucket and key and says what to do.
+ * Callers switch over the kinds exhaustively.
  */
 public abstract sealed class ObjectStoreException extends Exception {
     private static final long serialVersionUID = 1L;
@@ -13,7 +13,7 @@ public abstract sealed class ObjectStoreException extends Exception {
         super(message, cause);
     }
 
-    /** There is no such object, upload or bucket (404, by a code of S3's or of a HEAD). */
+    /** The object, upload or bucket does not exist (404, with one of S3's codes or in response to a HEAD). */
     public static final class NotFound extends ObjectStoreException {
         private static final long serialVersionUID = 1L;
 
@@ -22,7 +22,7 @@ public abstract sealed class ObjectStoreException extends Exception {
         }
     }
 
-    /** The object is no longer, or is not, what the request asks for (412). */
+    /** The object does not meet the condition of the request (412). */
     public static final class PreconditionFailed extends ObjectStoreException {
         private static final long serialVersionUID = 1L;
 
@@ -49,7 +49,7 @@ public abstract sealed class ObjectStoreException extends Exception {
         }
     }
 
-    /** The store still asked for fewer requests (429, 503 SlowDown) when the retries were used up. */
+    /** The store still asked for fewer requests (429, 503 SlowDown) after the last retry. */
     public static final class Throttled extends ObjectStoreException {
         private static final long serialVersionUID = 1L;
 
@@ -59,7 +59,7 @@ public abstract sealed class ObjectStoreException extends Exception {
     }
 
     /**
-     * The store could not be reached, or it or something on the way to it was in trouble, until the retries were used up.
+     * The store could not be reached, or the store or a proxy on the way to it was in trouble, until the last retry.
      */
     public static final class Unavailable extends ObjectStoreException {
         private static final long serialVersionUID = 1L;
@@ -70,8 +70,8 @@ public abstract sealed class ObjectStoreException extends Exception {
     }
 
     /**
-     * The request itself is refused, and will be however often it is made: a 4xx that no other kind is of, or 501. The
-     * code in the message says why.
+     * The store refuses the request itself, and would refuse every repetition: a 4xx of no other kind, or 501. The code
+     * in the message says why.
      */
     public static final class Refused extends ObjectStoreException {
         private static final long serialVersionUID = 1L;
@@ -81,7 +81,7 @@ public abstract sealed class ObjectStoreException extends Exception {
         }
     }
 
-    /** The answer contradicts itself: a checksum that does not hold, a body of the wrong length, broken XML. */
+    /** The response contradicts itself: a checksum that does not hold, a body of the wrong length, broken XML. */
     public static final class Corrupt extends ObjectStoreException {
         private static final long serialVersionUID = 1L;
 
@@ -90,7 +90,7 @@ public abstract sealed class ObjectStoreException extends Exception {
         }
     }
 
-    /** The bucket or its owner may not hold more (a quota of the store's). */
+    /** The bucket or its owner has reached a quota of the store. */
     public static final class QuotaExceeded extends ObjectStoreException {
         private static final long serialVersionUID = 1L;
 

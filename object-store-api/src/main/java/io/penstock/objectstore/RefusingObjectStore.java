@@ -4,12 +4,12 @@ import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import java.util.List;
 
-/** A bucket that cannot be used: all that is asked of it fails in the same way, but for what a subclass answers. */
+/** A bucket that cannot be used: every call fails with the same exception, except those that a subclass overrides. */
 public class RefusingObjectStore implements ObjectStore {
     private final String bucket;
     private final ObjectStoreException why;
 
-    /** @param why what every call throws */
+    /** @param why the exception that every call throws */
     public RefusingObjectStore(String bucket, ObjectStoreException why) {
         this.bucket = bucket;
         this.why = why;

@@ -4,47 +4,47 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * How long calls go on while the store is out of reach or in trouble, and at what pace their requests are repeated: the
- * only place that says so. docs/adr/0012-retries.md tells why. Immutable.
+ * How long calls go on while the store is unreachable or in trouble, and how fast their requests are repeated. Nothing
+ * else defines this. docs/adr/0012-retries.md has the reasons. Immutable.
  *
- * @param reading without progress, after which a call that reads, looks up or lists fails; zero for one attempt
- * @param writing the same of a call that changes something
+ * @param reading time without progress after which a call that reads, looks up or lists fails; zero for one attempt
+ * @param writing the same for a call that changes something
  */
 public record RetryPolicy(Duration reading, Duration writing) {
     /** 2 and 15 minutes. */
     public static final RetryPolicy DEFAULT = new RetryPolicy(Duration.ofMinutes(2), Duration.ofMinutes(15));
 
-    /** Nothing is repeated. */
+    /** Never retries. */
     static final RetryPolicy ONE_ATTEMPT = new RetryPolicy(Duration.ZERO, Duration.ZERO);
 
     private static final long FIRST_PAUSE_MILLIS = 50;
 
-    /** A store that asks for fewer requests means it. */
+    /** A store that asks for fewer requests gets a longer pause. */
     private static final long FIRST_THROTTLED_PAUSE_MILLIS = 200;
 
     private static final long LONGEST_PAUSE_MILLIS = 10_000;
 
-    /** @throws IllegalArgumentException if one is negative */
+    /** @throws IllegalArgumentException if a time is negative */
     public RetryPolicy {
         if (reading.isNegative() || writing.isNegative()) {
             throw new IllegalArgumentException("retry deadlines " + reading + ", " + writing + ": must be 0 or more");
         }
     }
 
-    /** Of a call that begins now and reads, looks up or lists. */
+    /** The deadline of a call that begins now and reads, looks up or lists. */
     public Deadline forReading() {
         return new Deadline(reading, "s3.retry-deadline");
     }
 
-    /** Of a call that begins now and changes something. */
+    /** The deadline of a call that begins now and changes something. */
     public Deadline forWriting() {
         return new Deadline(writing, "write.retry-deadline");
     }
 
     /**
-     * How long to wait before the next attempt: the first pause is short, each may be up to twice the last.
+     * The pause before the next attempt. The first is short, and each may be up to twice as long as the one before.
      *
-     * @param failures before the last one, since there was progress
+     * @param failures since the last progress, without the last failure
      * @param throttled whether the store asked for fewer requests
      */
     static Duration pause(int failures, boolean throttled) {

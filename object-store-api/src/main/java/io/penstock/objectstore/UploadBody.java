@@ -4,19 +4,19 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.OptionalInt;
 
-/** Bytes to send, as often as it takes: every attempt must find the same ones. Read by one thread at a time. */
+/** Bytes to send. Every attempt must read the same bytes. One thread at a time reads them. */
 public interface UploadBody {
     /** Bytes; 0 or more. */
     long length();
 
-    /** The CRC32C of all bytes, where it is known before they are sent: the store is asked to check it. */
+    /** The CRC32C of all bytes, if it is known before they are sent. The store is asked to check it. */
     OptionalInt crc32c();
 
     /**
      * Fills all that remains of {@code target}.
      *
-     * @param offset of the first byte to read; so many bytes must follow it
-     * @throws IOException if they cannot be read; nothing is sent then
+     * @param offset of the first byte to read; enough bytes must follow it
+     * @throws IOException if the bytes cannot be read; nothing is sent then
      */
     void read(long offset, ByteBuffer target) throws IOException, InterruptedException;
 }

@@ -1,13 +1,13 @@
 package io.penstock.objectstore;
 
 /**
- * Told of a multipart upload that a call of the store makes by itself, so that it can be aborted if this process ends
- * before the call does. Called by the thread that makes the call.
+ * Notified of a multipart upload that a call of the store makes internally, so that it can be aborted if this process
+ * ends before the call. The thread of the call calls it.
  */
 public interface UploadListener {
-    /** There is an upload, of which nothing has been sent or copied. */
+    /** The upload exists; nothing has been sent or copied yet. */
     void began(MultipartUpload upload);
 
-    /** Nothing is left of it at the store: it was completed or aborted. Not called if that could not be done. */
+    /** The upload is completed or aborted, and nothing of it remains at the store. Not called if the abort failed. */
     void ended(MultipartUpload upload);
 }

@@ -8,20 +8,22 @@ import java.util.OptionalInt;
  * @param number 1 to 10,000; parts are joined in this order, and numbers may be left out
  * @param etag with its quotes
  * @param size bytes
- * @param crc32c as the store keeps it; empty where it keeps none or it is not known. What is missing is asked for when
- *     the upload is completed
+ * @param crc32c as the store keeps it; empty if the store keeps none or it is unknown. A missing checksum is asked for
+ *     when the upload is completed
  */
 public record UploadedPart(int number, String etag, long size, OptionalInt crc32c) {
-    /** The highest number that S3 takes. */
+    /** The highest part number that S3 accepts. */
     public static final int MAX_NUMBER = 10_000;
 
-    /** The least bytes of any part but the last: a smaller one is refused when the upload is completed. */
+    /**
+     * The minimum size in bytes of every part except the last. S3 refuses a smaller one when the upload is completed.
+     */
     public static final long MIN_SIZE = 5L << 20;
 
-    /** The most bytes of one part. */
+    /** The maximum size in bytes of one part. */
     public static final long MAX_SIZE = 5L << 30;
 
-    /** A part whose checksum is not known. */
+    /** A part whose checksum is unknown. */
     public UploadedPart(int number, String etag, long size) {
         this(number, etag, size, OptionalInt.empty());
     }

@@ -1,11 +1,11 @@
 package io.penstock.objectstore;
 
-/** What must hold of a key for a write to it to be made: RFC 9110, section 13.1. */
+/** The condition under which the store carries out a write: RFC 9110, section 13.1. */
 public sealed interface WriteCondition {
-    /** Nothing: the last writer wins. */
+    /** No condition: the last writer wins. */
     record Always() implements WriteCondition {}
 
-    /** There is no object with this key (If-None-Match: *). */
+    /** No object has this key (If-None-Match: *). */
     record Absent() implements WriteCondition {}
 
     /**

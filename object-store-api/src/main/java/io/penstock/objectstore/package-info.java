@@ -1,4 +1,4 @@
-/** Access to one bucket of an object store: what the rest of Penstock knows of S3. */
+/** Access to one bucket of an object store: the part of S3 that the rest of Penstock sees. */
 @NullMarked
 package io.penstock.objectstore;
 

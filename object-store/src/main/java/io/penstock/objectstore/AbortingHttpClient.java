@@ -10,9 +10,9 @@ import software.amazon.awssdk.http.HttpExecuteResponse;
 import software.amazon.awssdk.http.SdkHttpClient;
 
 /**
- * An HTTP client whose unfinished bodies end at once: closing one breaks its connection. The client beneath reads the
- * rest first, which for a stalled body lasts until the read timeout, and the SDK closes bodies on its own when a
- * thread is interrupted.
+ * An HTTP client that closes an unfinished body at once by breaking its connection. The client below it would read the
+ * rest first, which takes until the read timeout when the body stalls. The SDK closes a body when its thread is
+ * interrupted.
  */
 final class AbortingHttpClient implements SdkHttpClient {
     private final SdkHttpClient client;
@@ -53,7 +53,7 @@ final class AbortingHttpClient implements SdkHttpClient {
         client.close();
     }
 
-    /** Confined to the thread that reads, but for aborts. */
+    /** Confined to the reading thread; any thread may abort. */
     private static final class Body extends FilterInputStream {
         private final AbortableInputStream body;
         private boolean ended;

@@ -2,7 +2,7 @@ package io.penstock.objectstore;
 
 import java.nio.ByteBuffer;
 
-/** Gives a body's bytes to whoever sends them. */
+/** Gives the sender the bytes of a body. */
 @FunctionalInterface
 interface BodyReader {
     /** No bytes. */
@@ -12,7 +12,8 @@ interface BodyReader {
      * Fills all that remains of {@code target}.
      *
      * @param offset of the first byte to read
-     * @throws RuntimeException if they cannot be read: not an {@link java.io.IOException}, which tells of the network
+     * @throws RuntimeException if the bytes cannot be read; an {@link java.io.IOException} would stand for a network
+     *     failure
      */
     void read(long offset, ByteBuffer target);
 }

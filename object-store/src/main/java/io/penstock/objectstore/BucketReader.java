@@ -22,13 +22,13 @@ import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
 import software.amazon.awssdk.services.s3.model.ListObjectsV2Request;
 import software.amazon.awssdk.services.s3.model.Tag;
 
-/** What is asked of a bucket. Safe for use by any number of threads. */
+/** Reads objects, their metadata and listings of a bucket. Safe for use by any number of threads. */
 final class BucketReader {
     private static final Logger LOG = LoggerFactory.getLogger(BucketReader.class);
 
     private final RequestExecutor requests;
 
-    /** It has been said that tags cannot be read. Racy on purpose: it may be said twice. */
+    /** The log has a warning that tags cannot be read. Racy on purpose: two threads may both write it. */
     private volatile boolean warnedOfDeniedTags;
 
     BucketReader(RequestExecutor requests) {
@@ -54,12 +54,12 @@ final class BucketReader {
                     retryState.progressed();
                     requests.progressed();
                     if (failure instanceof ObjectStoreException.Corrupt) {
-                        throw failure; // what is wrong may be what the sink has already
+                        throw failure; // the sink may already have the wrong bytes
                     }
                 }
                 requests.retryOrThrow(retryState, failure);
             } catch (RuntimeException e) {
-                requests.checkOpen(); // what HTTP clients throw once they are closed
+                requests.checkOpen(); // a closed HTTP client throws this
                 throw e;
             } finally {
                 requests.unwatch(body);
@@ -87,8 +87,9 @@ final class BucketReader {
     }
 
     /**
-     * The SDK compares a checksum where one comes, but asks for none by itself. What comes is of whole objects. That of an
-     * object in parts is made of their checksums, which S3 does not always say (aws-sdk-java-v2 issue 5421): its ETag does.
+     * Whether the SDK asks for a checksum and compares it. It compares only if asked. A checksum covers the whole
+     * object. S3 computes that of a multipart object from the parts' checksums and does not always say so
+     * (aws-sdk-java-v2 issue 5421), but the ETag shows it.
      */
     private boolean isChecked(ObjectVersion version, ByteRange range) {
         return requests.config.integrity().checksums() == Checksums.SUPPORTED
@@ -101,7 +102,7 @@ final class BucketReader {
         return stored(key, head.eTag(), head.contentLength(), head.lastModified(), head.storageClassAsString());
     }
 
-    /** With the time that the store will show of it, where its ETag alone does not tell it from others. */
+    /** The version with the time that the store will show, if the ETag alone does not identify it. */
     ObjectVersion asShown(ObjectVersion written) {
         if (written.hasContentEtag()) {
             return written;
@@ -110,15 +111,18 @@ final class BucketReader {
             ObjectVersion there = head(written.key()).version();
             return there.etag().equals(written.etag()) && there.size() == written.size() ? there : written;
         } catch (ObjectStoreException e) {
-            LOG.debug("What was written will be taken for another's: {}", e.getMessage());
+            LOG.debug("The written object will look like another client's: {}", e.getMessage());
             return written;
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // it is written for all that
+            Thread.currentThread().interrupt(); // the write has succeeded all the same
             return written;
         }
     }
 
-    /** Looks, where the ETag alone does not tell, that the key has no other version; it may have none. */
+    /**
+     * Checks by HEAD that the key has no other version, if the ETag alone does not identify it. A missing object is
+     * fine.
+     */
     void checkIsThere(ObjectVersion version) throws ObjectStoreException, InterruptedException {
         if (version.hasContentEtag()) {
             return;
@@ -126,10 +130,10 @@ final class BucketReader {
         try {
             if (!head(version.key()).version().identity().equals(version.identity())) {
                 throw new ObjectStoreException.PreconditionFailed(
-                        requests.errors.object(version.key()) + " was changed by somebody else meanwhile", null);
+                        requests.errors.object(version.key()) + " was changed by another client", null);
             }
         } catch (ObjectStoreException.NotFound _) {
-            // Somebody else has removed it.
+            // Another client has deleted it.
         }
     }
 
@@ -169,7 +173,7 @@ final class BucketReader {
             if (!warnedOfDeniedTags) {
                 warnedOfDeniedTags = true;
                 LOG.warn(
-                        "The tags of {} may not be read, so that what is written over it has none: allow"
+                        "The tags of {} cannot be read, so an object written over it has none: allow"
                                 + " s3:GetObjectTagging to keep tags ({})",
                         requests.errors.object(key),
                         e.getMessage());
@@ -178,7 +182,7 @@ final class BucketReader {
         }
     }
 
-    /** The object's ETag; null if there is none. */
+    /** The object's ETag; null if there is no object. */
     @Nullable
     String currentEtag(String key) throws ObjectStoreException, InterruptedException {
         try {
@@ -188,7 +192,7 @@ final class BucketReader {
         }
     }
 
-    /** The object, if it is what the fingerprint is of. */
+    /** The object, if the fingerprint matches it. */
     @Nullable
     ObjectVersion find(String key, Fingerprint fingerprint) throws ObjectStoreException, InterruptedException {
         try {
@@ -225,13 +229,16 @@ final class BucketReader {
         return listing.page();
     }
 
-    /** In whole seconds: HEAD tells no more (RFC 9110, section 5.6.7), and a file is to show one time however it was asked. */
+    /**
+     * The object with its time in whole seconds. HEAD has no finer time (RFC 9110, section 5.6.7), and a file must show
+     * the same time from HEAD and from a listing.
+     */
     private static StoredObject stored(
             String key, @Nullable String etag, long size, Instant lastModified, @Nullable String storageClass) {
         Instant seconds = lastModified.truncatedTo(ChronoUnit.SECONDS);
         return new StoredObject(
                 new ObjectVersion(key, ResponseValues.etag(etag), size, seconds),
-                // There are few, and very many objects.
+                // There are few storage classes and very many objects.
                 Objects.requireNonNullElse(storageClass, ResponseValues.DEFAULT_STORAGE_CLASS)
                         .intern());
     }

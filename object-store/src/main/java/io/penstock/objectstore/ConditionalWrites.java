@@ -13,12 +13,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which of the conditional requests the store honours. A store that honours conditions on one kind may ignore them on
- * another: MinIO does on CopyObject, Ceph did on CompleteMultipartUpload. So each kind is probed before its first use,
- * with a key of its own and a condition that cannot hold. Safe for use by any number of threads.
+ * Makes conditional writes in the way that the store supports. A store that honours conditions on one kind of request
+ * may ignore them on another: MinIO does on CopyObject, Ceph did on CompleteMultipartUpload. So each kind is probed
+ * before its first use, with a key of its own and a condition that never holds. Safe for use by any number of threads.
  */
 final class ConditionalWrites {
-    /** Requests that S3 honours conditions on. */
+    /** The kinds of requests on which S3 honours conditions. */
     enum Kind {
         PUT("PutObject"),
         COMPLETE("CompleteMultipartUpload"),
@@ -35,7 +35,7 @@ final class ConditionalWrites {
     /**
      * A write of one kind, with all its attempts.
      *
-     * @param <X> {@link IOException} where it sends a body
+     * @param <X> {@link IOException} if the write sends a body
      */
     @FunctionalInterface
     interface Write<T, X extends Exception> {
@@ -46,11 +46,11 @@ final class ConditionalWrites {
 
     private static final String PROBE = ".penstock-probe-";
 
-    /** No object's: it is the MD5 of nothing that anybody knows. */
+    /** No object has this ETag: nobody knows content with this MD5. */
     private static final Precondition NEVER_MET =
             new Precondition(new Unchanged("\"00000000000000000000000000000000\""), true);
 
-    /** No request can carry it. */
+    /** No request can carry this ETag. */
     private static final WriteCondition NO_ETAG = new Unchanged(ResponseValues.NO_ETAG);
 
     private final RequestExecutor requests;
@@ -62,7 +62,7 @@ final class ConditionalWrites {
     /** Racy on purpose: two threads may both probe. */
     private final ConcurrentMap<Kind, Boolean> honoured = new ConcurrentHashMap<>();
 
-    /** @param prefix what keys to probe with begin with: credentials may allow no others */
+    /** @param prefix the beginning of probe keys: the credentials may allow no others */
     ConditionalWrites(
             RequestExecutor requests,
             ObjectWriter writer,
@@ -76,7 +76,7 @@ final class ConditionalWrites {
         this.prefix = prefix;
     }
 
-    /** Makes the write as the store keeps its condition. */
+    /** Makes the write, with its condition sent to the store or checked here. */
     <T, X extends Exception> T make(Kind kind, WriteCondition condition, Write<T, X> write)
             throws ObjectStoreException, InterruptedException, X {
         if (condition instanceof WriteCondition.Always) {
@@ -92,7 +92,7 @@ final class ConditionalWrites {
             if (!ErrorMapper.isNotImplemented(e)) {
                 throw e;
             }
-            T done = write.make(looking); // else it is something else that the store does not implement
+            T done = write.make(looking); // otherwise the store does not implement something else in the request
             notHonoured(kind);
             return done;
         }
@@ -110,7 +110,7 @@ final class ConditionalWrites {
                 notHonoured(kind);
             }
         } catch (ObjectStoreException.QuotaExceeded | ObjectStoreException.OutOfSpace _) {
-            return false; // until there is room to probe with: a deletion makes it
+            return false; // until there is room for a probe: a delete makes room
         }
         return Boolean.TRUE.equals(honoured.get(kind));
     }
@@ -118,8 +118,8 @@ final class ConditionalWrites {
     private void notHonoured(Kind kind) {
         if (!Boolean.FALSE.equals(honoured.put(kind, false))) {
             LOG.warn(
-                    "{} ignores conditions on {} (If-Match): what somebody else writes between our look and our request"
-                            + " is lost",
+                    "{} ignores conditions on {} (If-Match): a write by another client between our check and our"
+                            + " request is lost",
                     requests.errors.bucket(),
                     kind.operation);
         }
@@ -139,7 +139,7 @@ final class ConditionalWrites {
         }
     }
 
-    /** @param key the same for all mounts, so that one finds what another has left there because it was killed */
+    /** @param key the same for all mounts, so that a mount finds the upload of a killed one */
     private boolean isCompletionRefused(String key) throws ObjectStoreException, IOException, InterruptedException {
         abortLeftovers(key);
         MultipartUpload upload = uploads.create(key, ObjectProperties.ofNew(key));
@@ -156,7 +156,7 @@ final class ConditionalWrites {
         }
     }
 
-    /** A service, for which nobody waits longer than for one attempt. */
+    /** Aborts leftover uploads. This is a courtesy, which delays nobody for more than one attempt. */
     private void abortLeftovers(String key) throws InterruptedException {
         try {
             RetryPolicy.ONE_ATTEMPT.forReading().call(() -> {
@@ -183,8 +183,8 @@ final class ConditionalWrites {
         try {
             put(key, Precondition.NONE);
         } catch (ObjectStoreException.AccessDenied _) {
-            return true; // who may remove and not write has nothing to probe with: the condition is sent, and does no
-            // harm
+            // Credentials that may delete but not write cannot probe: the condition is sent and does no harm.
+            return true;
         }
         boolean refused = isRefused(key, () -> writer.delete(key, NEVER_MET));
         if (refused) {
@@ -198,13 +198,13 @@ final class ConditionalWrites {
         return writer.put(key, OneByte.INSTANCE, ObjectProperties.ofNew(key), precondition);
     }
 
-    /** A request whose condition does not hold. */
+    /** A request whose condition never holds. */
     @FunctionalInterface
     private interface Probe {
         void make() throws ObjectStoreException, IOException, InterruptedException;
     }
 
-    /** Makes it; what a store has made in spite of its condition goes again. */
+    /** Makes the request. An object that the store wrote in spite of the condition is deleted. */
     private boolean isRefused(String key, Probe probe) throws ObjectStoreException, IOException, InterruptedException {
         try {
             probe.make();
@@ -239,7 +239,7 @@ final class ConditionalWrites {
         }
     }
 
-    /** The least that all stores take for a part. */
+    /** The smallest part that all stores accept. */
     private enum OneByte implements UploadBody {
         INSTANCE;
 

@@ -15,14 +15,17 @@ import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connections to one server that are kept for the next request. A thread of its own closes those whose users have waited
- * too long: a channel's read has no timeout. Safe for use by any number of threads.
+ * Keeps connections to one server for the next request. A thread closes those that have waited too long for bytes,
+ * because a channel's read has no timeout. Safe for use by any number of threads.
  */
 final class ConnectionPool implements AutoCloseable {
-    /** Servers close idle connections after some time, S3 after 20 s or less; a request that meets that has to be repeated. */
+    /**
+     * Servers close idle connections after some time, S3 after 20 s or less. A request on such a connection must be
+     * repeated.
+     */
     private static final Duration LONGEST_IDLE = Duration.ofSeconds(5);
 
-    /** How late the end of a call's deadline, or of a connection's idleness, is seen at most. */
+    /** The maximum delay with which the pool notices the end of a call's deadline or of a connection's idle time. */
     private static final Duration CHECK_INTERVAL = Duration.ofSeconds(1);
 
     private final ServerAddresses addresses;
@@ -33,7 +36,7 @@ final class ConnectionPool implements AutoCloseable {
     private final Semaphore permits;
     private final Set<HttpConnection> used = ConcurrentHashMap.newKeySet();
 
-    /** The last one used comes first. */
+    /** The connection used last comes first. */
     private final Deque<HttpConnection> idle = new ConcurrentLinkedDeque<>();
 
     private final Thread watch;
@@ -50,7 +53,7 @@ final class ConnectionPool implements AutoCloseable {
         this.watch = Thread.ofVirtual().name("connections").start(this::watch);
     }
 
-    /** A connection for one request; waits while as many as are allowed are in use. */
+    /** A connection for one request. Waits while the maximum number of connections is in use. */
     HttpConnection take() throws IOException, InterruptedException {
         Deadline.acquire(permits);
         HttpConnection connection = null;
@@ -88,7 +91,7 @@ final class ConnectionPool implements AutoCloseable {
             } catch (IOException e) {
                 failure = e;
                 if (Thread.currentThread().isInterrupted()) {
-                    break; // which closed it, and says nothing of the address
+                    break; // the interrupt closed it and says nothing about the address
                 }
                 addresses.failed(address);
                 if (call != null && call.isCut()) {
@@ -99,7 +102,7 @@ final class ConnectionPool implements AutoCloseable {
         throw failure;
     }
 
-    /** Its response has been read to the end. */
+    /** Takes a connection back whose response has been read to the end. */
     void giveBack(HttpConnection connection) {
         if (used.remove(connection)) {
             connection.release();
@@ -111,7 +114,7 @@ final class ConnectionPool implements AutoCloseable {
         }
     }
 
-    /** Its response has not been read to the end, or no other request may follow. */
+    /** Closes a connection whose response was not read to the end, or which is not reusable. */
     void end(HttpConnection connection) {
         connection.close();
         if (used.remove(connection)) {
@@ -119,7 +122,7 @@ final class ConnectionPool implements AutoCloseable {
         }
     }
 
-    /** Breaks what is being read. */
+    /** Closes all connections, also those that are being read. */
     @Override
     public void close() {
         closed = true;
@@ -146,12 +149,14 @@ final class ConnectionPool implements AutoCloseable {
         }
     }
 
-    /** Those whose users have waited too long; and the oldest idle ones, which nobody may ever ask for again. */
+    /**
+     * Closes connections that have waited too long for bytes, and the oldest idle ones, which may never be used again.
+     */
     void closeLate(long now) {
         used.forEach(connection -> connection.closeIfLate(now));
         HttpConnection oldest;
         while ((oldest = idle.peekLast()) != null && isStale(oldest, now)) {
-            if (idle.removeLastOccurrence(oldest)) { // else somebody was faster
+            if (idle.removeLastOccurrence(oldest)) { // otherwise another thread was faster
                 oldest.close();
             }
         }

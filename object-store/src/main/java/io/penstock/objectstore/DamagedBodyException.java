@@ -2,7 +2,7 @@ package io.penstock.objectstore;
 
 import java.io.IOException;
 
-/** A body came whole, but its checksum says that its bytes are wrong. */
+/** A body arrived whole, but its checksum does not match its bytes. */
 final class DamagedBodyException extends IOException {
     private static final long serialVersionUID = 1;
 

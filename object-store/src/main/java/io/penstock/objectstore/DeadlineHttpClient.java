@@ -16,15 +16,16 @@ import software.amazon.awssdk.http.HttpExecuteResponse;
 import software.amazon.awssdk.http.SdkHttpClient;
 
 /**
- * An HTTP client whose requests end: when it is closed, all that wait for an answer; those whose body is not taken any
- * more, after the time that an answer may be silent; and those whose call's {@link Deadline} is over. The client beneath has a timeout for reading only, and would
- * write into a connection that nobody empties for ever. Safe for use by any number of threads.
+ * An HTTP client whose requests always end. It aborts all requests when it is closed, requests whose body the server
+ * stops accepting for longer than the read timeout, and requests whose call's {@link Deadline} is over. The client
+ * below it has a timeout for reading only and would write for ever into a connection that the server does not read.
+ * Safe for use by any number of threads.
  */
 final class DeadlineHttpClient implements SdkHttpClient {
-    /** So many looks a timeout: a body that stalls is found out a quarter of it late at most. */
+    /** Checks per timeout: a stalled body is noticed at most a quarter of the timeout late. */
     private static final int CHECKS_PER_TIMEOUT = 4;
 
-    /** How late the end of a deadline is seen at most. */
+    /** The maximum delay with which the end of a deadline is noticed. */
     private static final Duration CHECK_INTERVAL = Duration.ofSeconds(1);
 
     private final SdkHttpClient client;
@@ -93,17 +94,17 @@ final class DeadlineHttpClient implements SdkHttpClient {
                         .forEach(sent -> sent.request().abort());
             }
         } catch (InterruptedException _) {
-            // It is closed.
+            // The client is closed.
         }
     }
 
-    /** A request, and how its body goes. */
+    /** A request in flight and the progress of its body. */
     private final class Sent {
         private @Nullable ExecutableHttpRequest request;
 
         private @Nullable Deadline deadline;
 
-        /** When the body's stream was last read, or the request began. */
+        /** {@link System#nanoTime} of the last read of the body's stream, or of the request's beginning. */
         private volatile long lastRead;
 
         private volatile boolean sending;
@@ -139,7 +140,7 @@ final class DeadlineHttpClient implements SdkHttpClient {
             };
         }
 
-        /** The time between this and the next read is what the connection takes to swallow what was read. */
+        /** Notes a read. The time until the next read is the time that the connection takes to accept these bytes. */
         private int noted(int read) {
             lastRead = System.nanoTime();
             sending = read >= 0;

@@ -5,17 +5,17 @@ import java.nio.ByteBuffer;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** A body on a connection of our own. */
+/** A body on a connection of our own client. */
 final class DirectBody implements ObjectBody {
     private final ConnectionPool connections;
     private final HttpConnection connection;
     private final ResponseHead head;
     private final long length;
 
-    /** Of the reading thread. */
+    /** Confined to the reading thread. */
     private long left;
 
-    /** @param length in bytes, as the head has it */
+    /** @param length in bytes, from the response's head */
     DirectBody(ConnectionPool connections, HttpConnection connection, ResponseHead head, long length) {
         this.connections = connections;
         this.connection = connection;

@@ -26,29 +26,29 @@ import software.amazon.awssdk.http.auth.aws.signer.AwsV4HttpSigner;
 import software.amazon.awssdk.utils.http.SdkHttpUtils;
 
 /**
- * GETs of parts of objects and PUTs of objects and parts, made without the SDK's pipeline: most of the requests of a
- * mount, and most of their bytes. The SDK's share of such a request was a third of its CPU time and more. What is not
- * answered as usual is nothing for this class: the same request is then made through the SDK, which knows every error,
- * redirect and refusal. Safe for use by any number of threads.
+ * Makes GETs of ranges and PUTs of objects and parts without the SDK's pipeline: most requests of a mount, and most of
+ * their bytes. The SDK took a third or more of the CPU time of such a request. This class handles only successful
+ * responses. For any other response the SDK makes the same request again, because it knows every error, redirect and
+ * refusal. Safe for use by any number of threads.
  */
 final class DirectRequests implements AutoCloseable {
     private static final int OK = 200;
     private static final int PARTIAL_CONTENT = 206;
 
-    /** Answers of a healthy store about this one object. */
+    /** Responses of a healthy store about this one object. */
     private static final int NOT_FOUND = 404;
 
     private static final int CONFLICT = 409;
     private static final int PRECONDITION_FAILED = 412;
     private static final int RANGE_NOT_SATISFIABLE = 416;
 
-    /** About this one object (it is archived, or below a prefix that is denied), or about the request's signature. */
+    /** A response about this one object (archived, or below a denied prefix), or about the request's signature. */
     private static final int FORBIDDEN = 403;
 
-    /** So many failures, and no success between them, are not about single objects or single connections. */
+    /** The number of failures without a success between them that are not about single objects or connections. */
     private static final int FAILURE_LIMIT = 8;
 
-    /** How long to leave all requests to the SDK after a trouble, which slows down when asked to. */
+    /** How long the SDK makes all requests after trouble. It slows down when the store asks for it. */
     private static final Duration BACK_OFF = Duration.ofSeconds(10);
 
     private final S3Config config;
@@ -63,15 +63,15 @@ final class DirectRequests implements AutoCloseable {
     private final AwsV4HttpSigner signer = AwsV4HttpSigner.create();
     private final LongSupplier nanoTime;
 
-    /** The {@link #nanoTime} until which the SDK has the requests. */
+    /** The {@link #nanoTime} until which the SDK makes the requests. */
     private volatile long backOffUntil;
 
-    /** Refusals of 403 and broken connections since the last success. */
+    /** Responses with status 403 and broken connections since the last success. */
     private final AtomicInteger failures = new AtomicInteger();
 
     /**
-     * @param base what a key is appended to
-     * @param nanoTime as {@link System#nanoTime}; tells when a pause is over
+     * @param base the address to which a key is appended
+     * @param nanoTime as {@link System#nanoTime}; ends the back-off
      * @throws ObjectStoreException if the trusted certificates cannot be read
      */
     DirectRequests(S3Config config, URI base, String region, AwsCredentialsProvider credentials, LongSupplier nanoTime)
@@ -90,10 +90,10 @@ final class DirectRequests implements AutoCloseable {
         this.connections = new ConnectionPool(addresses, port, tls, config.limits());
     }
 
-    /** The body of exactly this range of this version; null if the SDK is to make the request. */
+    /** The body of exactly this range of this version; null if the SDK must make the request. */
     @Nullable
     ObjectBody get(ObjectVersion version, ByteRange range) throws InterruptedException {
-        // Of a whole object S3 may send a checksum, which the SDK compares.
+        // S3 may send a checksum of a whole object, which the SDK compares.
         if (range.length() == version.size() || version.etag().equals(ResponseValues.NO_ETAG) || isBackingOff()) {
             return null;
         }
@@ -129,8 +129,8 @@ final class DirectRequests implements AutoCloseable {
     }
 
     /**
-     * Whether the response has what was asked for, and says so in full. The entity tag and the positions tie it to the
-     * request: a response that was meant for another one does not pass.
+     * Whether the response has exactly the requested range. The entity tag and the positions tie it to the request: a
+     * response to another request does not pass.
      */
     private static boolean isPart(ResponseHead head, ObjectVersion version, ByteRange range) throws IOException {
         String contentRange = head.header("Content-Range");
@@ -141,7 +141,7 @@ final class DirectRequests implements AutoCloseable {
                 && RangeGet.isRange(contentRange, range, version.size());
     }
 
-    /** Whether a PUT would be made now. */
+    /** Whether {@link #put} would send a request now. */
     boolean acceptsPuts() {
         return !config.integrity().signedPayloads() && !isBackingOff();
     }
@@ -149,13 +149,13 @@ final class DirectRequests implements AutoCloseable {
     /**
      * Sends an object, or a part of one, with {@code UNSIGNED-PAYLOAD} as {@link UnsignedPayloads} does.
      *
-     * @param retryState is told of the attempt, if there is one
-     * @param query what follows the key in the address, by name
+     * @param retryState notified of the attempt, if there is one
+     * @param query the address's query parameters by name, encoded
      * @param headers beside those that every request has
-     * @param body read from its start, once at most
+     * @param body read from its start, at most once
      * @param length of the body in bytes
-     * @return the head of a response that tells of success; null if the SDK is to make the request
-     * @throws RuntimeException what reading the body threw
+     * @return the head of a successful response; null if the SDK must make the request
+     * @throws RuntimeException thrown by reading the body
      */
     @Nullable
     ResponseHead put(
@@ -218,16 +218,16 @@ final class DirectRequests implements AutoCloseable {
     }
 
     private void onSuccess() {
-        if (failures.get() != 0) { // else all threads would write what they all read
+        if (failures.get() != 0) { // otherwise all threads would write the field that they all read
             failures.set(0);
         }
     }
 
     /**
-     * What is about one object says nothing of the others. All else is either trouble of the store's (429, 5xx), which the
-     * SDK slows down for, or shows that it wants something of requests that these lack: another address (3xx),
-     * credentials (401), a header or an encoding (400, 411, 501), or that it sends whole objects for parts (200), or does
-     * not say what it sends (206).
+     * Handles a response without success. A status about one object says nothing about other objects. Every other
+     * status means trouble at the store (429, 5xx), for which the SDK slows down, or that the store needs more than
+     * these requests have: another address (3xx), credentials (401), a header or an encoding (400, 411, 501); or that
+     * it sends whole objects for ranges (200) or leaves out what it sends (206).
      */
     private void onRefusal(int status) {
         switch (status) {
@@ -238,10 +238,10 @@ final class DirectRequests implements AutoCloseable {
     }
 
     /**
-     * A kept connection may have ended meanwhile. A server that cannot be connected to, or with which no handshake
-     * succeeds, would make the next requests wait here and then once more in the SDK.
+     * Handles a failure without a response. A kept connection may have been closed by the server. If connecting or the
+     * TLS handshake fails, later requests would wait here and then again in the SDK.
      *
-     * @param connection null if none was had
+     * @param connection null if connecting failed
      */
     private void onFailure(Exception e, @Nullable HttpConnection connection) {
         if (connection == null || e instanceof SSLHandshakeException) {
@@ -281,8 +281,8 @@ final class DirectRequests implements AutoCloseable {
     }
 
     /**
-     * The request's head; null if a header cannot stand in it. An entity tag may hold line breaks, as it comes out of XML,
-     * and would end its line here.
+     * The request's head; null if a header has characters that would break it. An entity tag comes from XML and may
+     * hold line breaks.
      */
     private byte @Nullable [] signedText(SdkHttpRequest.Builder request) {
         SdkHttpRequest signed = sign(request.build());
@@ -310,7 +310,7 @@ final class DirectRequests implements AutoCloseable {
                         .putProperty(AwsV4HttpSigner.SERVICE_SIGNING_NAME, "s3")
                         .putProperty(AwsV4HttpSigner.REGION_NAME, region)
                         .putProperty(AwsV4HttpSigner.SIGNING_CLOCK, storesClock())
-                        // S3's own rules: keys are signed as they are.
+                        // S3's own rule: keys are signed as they are.
                         .putProperty(AwsV4HttpSigner.DOUBLE_URL_ENCODE, false)
                         .putProperty(AwsV4HttpSigner.NORMALIZE_PATH, false)
                         .putProperty(AwsV4HttpSigner.PAYLOAD_SIGNING_ENABLED, request.method() == SdkHttpMethod.GET)
@@ -318,7 +318,7 @@ final class DirectRequests implements AutoCloseable {
                 .request();
     }
 
-    /** By this machine's clock and by how much the SDK has found it to be wrong, from refusals of its own requests. */
+    /** This machine's clock, corrected by the offset that the SDK has learnt from refusals of its own requests. */
     private static Clock storesClock() {
         return Clock.offset(Clock.systemUTC(), Duration.ofSeconds(-SdkGlobalTime.getGlobalTimeOffset()));
     }

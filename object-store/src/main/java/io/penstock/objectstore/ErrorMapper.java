@@ -19,7 +19,7 @@ import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.services.s3.model.NoSuchBucketException;
 import software.amazon.awssdk.services.s3.model.NoSuchKeyException;
 
-/** Turns what the SDK throws into the store's own exceptions: the only place that does. */
+/** Turns exceptions of the SDK into those of the store. No other class does. */
 final class ErrorMapper {
     private static final int NOT_FOUND = 404;
     private static final int REQUEST_TIMEOUT = 408;
@@ -35,17 +35,17 @@ final class ErrorMapper {
         this.config = config;
     }
 
-    /** The bucket, for messages. */
+    /** The bucket, in messages. */
     String bucket() {
         return "bucket '" + config.bucket() + "'";
     }
 
-    /** The object, for messages. */
+    /** The object, in messages. */
     String object(String key) {
         return "object '" + Printable.text(key) + "' in " + bucket();
     }
 
-    /** Why this call about {@code subject} (a bucket or an object, as above) failed. */
+    /** Why a call about {@code subject} (a bucket or an object, in the form above) failed. */
     ObjectStoreException explain(String subject, SdkException failure) {
         if (failure instanceof AwsServiceException response) {
             return explainResponse(subject, response);
@@ -53,16 +53,18 @@ final class ErrorMapper {
         return explainNoResponse(subject, failure);
     }
 
-    /** Why a body broke off, or came whole but wrong. */
+    /** Why a body broke off, or arrived whole but damaged. */
     ObjectStoreException explainBrokenBody(String key, Exception failure) {
         String message = String.valueOf(failure.getMessage());
         return failure instanceof DamagedBodyException
-                ? new ObjectStoreException.Corrupt(object(key) + " came damaged: " + message, failure)
+                ? new ObjectStoreException.Corrupt(object(key) + " arrived damaged: " + message, failure)
                 : new ObjectStoreException.Unavailable(
-                        object(key) + ": its bytes stopped coming: " + message + "; check the network", failure);
+                        object(key) + ": the connection broke before all bytes arrived: " + message
+                                + "; check the network",
+                        failure);
     }
 
-    /** The same failure, which the deadline has made the last. */
+    /** The same failure as the last one within its deadline. */
     static ObjectStoreException deadlineExceeded(ObjectStoreException failure, Deadline deadline) {
         String message = failure.getMessage() + deadline.explanation();
         return switch (failure) {
@@ -80,7 +82,10 @@ final class ErrorMapper {
                 : !isCertificateError(failure) && isTransientClientError(failure);
     }
 
-    /** Whether the server's certificate was refused. All other trouble of TLS passes, a cut handshake above all. */
+    /**
+     * Whether the server's certificate was refused. All other TLS failures are transient, above all an interrupted
+     * handshake.
+     */
     private static boolean isCertificateError(SdkException failure) {
         return causeOf(failure, CertificateException.class) != null
                 || causeOf(failure, SSLPeerUnverifiedException.class) != null;
@@ -91,7 +96,10 @@ final class ErrorMapper {
         return failure.retryable() || causeOf(failure, IOException.class) != null;
     }
 
-    /** Whether the store, or what is on the way to it, is in a trouble that passes: by S3's code if there is one. */
+    /**
+     * Whether the store, or a proxy on the way to it, is in transient trouble: by S3's error code if the response has
+     * one.
+     */
     private static boolean isTransient(AwsServiceException response) {
         int status = response.statusCode();
         return switch (code(response)) {
@@ -100,7 +108,7 @@ final class ErrorMapper {
                     "OperationAborted",
                     "ConditionalRequestConflict",
                     "RequestTimeout",
-                    "IncompleteBody" -> // of a body that stalled or broke
+                    "IncompleteBody" -> // for a body that stalled or broke
                 true;
             case "" ->
                 (status == NOT_FOUND && !isHeadResponse(response))
@@ -110,7 +118,7 @@ final class ErrorMapper {
         };
     }
 
-    /** Not those that say what the server never does, or that it is full. */
+    /** Excludes statuses that mean that the server never implements the request, or that it is full. */
     private static boolean isServerError(int status) {
         return status >= 500
                 && status != NOT_IMPLEMENTED
@@ -118,30 +126,33 @@ final class ErrorMapper {
                 && status != INSUFFICIENT_STORAGE;
     }
 
-    /** Whether the request was not carried out, and will not be: else it may have been. */
+    /** Whether the request was not carried out and will not be. Otherwise it may have been carried out. */
     static boolean isNotApplied(SdkException failure) {
         return failure instanceof AwsServiceException response
                 ? !code(response).equals("InternalError") && isNotApplied(response.statusCode())
                 : isConnectFailure(failure);
     }
 
-    /** The same of an answer's status. One of success says nothing, because an error may follow within. */
+    /**
+     * The same by the status of a response. A successful status proves nothing, because an error may follow in the
+     * body.
+     */
     static boolean isNotApplied(int status) {
         return (status >= 300 && !isServerError(status)) || status == SERVICE_UNAVAILABLE;
     }
 
-    /** Nothing has been sent. */
+    /** Whether connecting failed, so that nothing was sent. */
     private static boolean isConnectFailure(SdkException failure) {
         SocketTimeoutException timeout = causeOf(failure, SocketTimeoutException.class);
         return causeOf(failure, ConnectException.class) != null
                 || causeOf(failure, NoRouteToHostException.class) != null
                 || causeOf(failure, UnknownHostException.class) != null
                 || causeOf(failure, SSLHandshakeException.class) != null
-                // Apache's client has a class of its own for connections that are not taken in time.
+                // Apache's client has its own class for connections that are not accepted in time.
                 || (timeout != null && !timeout.getClass().equals(SocketTimeoutException.class));
     }
 
-    /** Whether the store's clock is another than ours. */
+    /** Whether the store's clock differs from this machine's. */
     static boolean isClockSkewed(SdkException failure) {
         return failure instanceof AwsServiceException response && response.isClockSkewException();
     }
@@ -149,13 +160,13 @@ final class ErrorMapper {
     private ObjectStoreException explainResponse(String subject, AwsServiceException response) {
         if (isThrottling(response)) {
             return new ObjectStoreException.Throttled(
-                    subject + ": the store asks for fewer requests" + serverMessage(response)
+                    subject + ": the store throttles requests" + serverMessage(response)
                             + "; lower the number of connections or of readers",
                     response);
         }
         if (isTransient(response)) {
             return new ObjectStoreException.Unavailable(
-                    subject + ": the store answered with status " + response.statusCode() + serverMessage(response),
+                    subject + ": the store responded with status " + response.statusCode() + serverMessage(response),
                     response);
         }
         return switch (code(response)) {
@@ -183,11 +194,12 @@ final class ErrorMapper {
             case 401, 403 -> explainRefusal(subject, response);
             case 301, 307, 308 ->
                 new ObjectStoreException.Refused(
-                        subject + " lies elsewhere" + serverMessage(response) + "; set the region or the endpoint",
+                        subject + " is in another region or at another endpoint" + serverMessage(response)
+                                + "; set the region or the endpoint",
                         response);
             case INSUFFICIENT_STORAGE ->
                 new ObjectStoreException.OutOfSpace(
-                        subject + ": the store is full" + serverMessage(response) + "; give it room", response);
+                        subject + ": the store is full" + serverMessage(response) + "; free space in it", response);
             default ->
                 new ObjectStoreException.Refused(
                         subject + ": the store refused the request with status " + response.statusCode()
@@ -207,7 +219,8 @@ final class ErrorMapper {
 
     private static ObjectStoreException explainQuota(String subject, AwsServiceException response) {
         return new ObjectStoreException.QuotaExceeded(
-                subject + ": the quota is used up" + serverMessage(response) + "; free something or have it raised",
+                subject + ": the quota is used up" + serverMessage(response)
+                        + "; delete objects or have the quota raised",
                 response);
     }
 
@@ -228,7 +241,7 @@ final class ErrorMapper {
             default ->
                 new ObjectStoreException.AccessDenied(
                         "access to " + subject + " is denied" + serverMessage(response)
-                                + "; check the credentials and what they allow",
+                                + "; check the credentials and their permissions",
                         response);
         };
     }
@@ -240,7 +253,7 @@ final class ErrorMapper {
         }
         if (causeOf(failure, UnreadableListingException.class) != null) {
             return new ObjectStoreException.Unavailable(
-                    subject + ": " + failure.getMessage() + "; check what lies between here and the store", failure);
+                    subject + ": " + failure.getMessage() + "; check the proxies on the way to the store", failure);
         }
         String server = Objects.toString(config.server().endpoint(), "S3");
         UnknownHostException unknownHost = causeOf(failure, UnknownHostException.class);
@@ -254,7 +267,8 @@ final class ErrorMapper {
             return unavailable(subject, server + " does not accept connections; check the endpoint", failure);
         }
         if (causeOf(failure, SocketTimeoutException.class) != null) {
-            return unavailable(subject, server + " does not answer in time; check the endpoint and the proxy", failure);
+            return unavailable(
+                    subject, server + " does not respond in time; check the endpoint and the proxy", failure);
         }
         SSLException tls = causeOf(failure, SSLException.class);
         if (tls != null) {
@@ -276,7 +290,8 @@ final class ErrorMapper {
     }
 
     private static boolean isThrottling(AwsServiceException response) {
-        // S3 also uses 503 for its own trouble, with other codes; a HEAD has no code and counts as asking for less.
+        // S3 also uses 503 for its own trouble, with other codes. A response to HEAD has no code and counts as
+        // throttling.
         return response.statusCode() == TOO_MANY_REQUESTS
                 || code(response).equals("SlowDown")
                 || (response.statusCode() == SERVICE_UNAVAILABLE
@@ -284,41 +299,43 @@ final class ErrorMapper {
                 || response.isThrottlingException();
     }
 
-    /** Whether what is missing is the object, and not the bucket or an upload. */
+    /** Whether the object is missing, not the bucket or an upload. */
     static boolean isNoSuchKey(ObjectStoreException.NotFound failure) {
         return failure.getCause() instanceof AwsServiceException response
                 && code(response).equals("NoSuchKey");
     }
 
-    /** Whether the store does not know the request, or something in it. */
+    /** Whether the store does not implement the request, or something in it. */
     static boolean isNotImplemented(ObjectStoreException.Refused failure) {
         return failure.getCause() instanceof AwsServiceException response
                 && (response.statusCode() == NOT_IMPLEMENTED || code(response).equals("NotImplemented"));
     }
 
-    /** What a copy's 404 means: the same as 412 where its source is gone, unless bucket or upload are what is gone. */
+    /**
+     * Explains a copy's 404. It means the same as 412 if the source is gone, but not if the bucket or the upload is.
+     */
     ObjectStoreException explainCopy(String source, ObjectStoreException.NotFound failure) {
         return isNoSuchKey(failure) ? sourceGone(source, failure) : failure;
     }
 
     ObjectStoreException sourceGone(String source, ObjectStoreException.NotFound failure) {
         return new ObjectStoreException.PreconditionFailed(
-                object(source) + " is to be copied and was deleted by somebody else meanwhile", failure);
+                object(source) + " cannot be copied: another client has deleted it", failure);
     }
 
-    /** S3's name of the error; empty where the answer has none: of a HEAD, and of what is no S3 server. */
+    /** S3's error code; empty for a response to HEAD and for one that no S3 server made. */
     static String code(AwsServiceException response) {
         AwsErrorDetails details = response.awsErrorDetails();
         String code = details == null ? null : details.errorCode();
         return code == null || code.equals(Integer.toString(response.statusCode())) ? "" : code;
     }
 
-    /** A HEAD's answer has no body, and so no code; the SDK tells what is missing by what was asked. */
+    /** A response to HEAD has no body and so no code; the SDK infers from the request what is missing. */
     private static boolean isHeadResponse(AwsServiceException response) {
         return response instanceof NoSuchKeyException || response instanceof NoSuchBucketException;
     }
 
-    /** The store's own words, where it has any: an answer to HEAD has none. */
+    /** The store's own message, if the response has one: a response to HEAD has none. */
     private static String serverMessage(AwsServiceException response) {
         AwsErrorDetails details = response.awsErrorDetails();
         String message = details == null ? null : details.errorMessage();

@@ -6,7 +6,7 @@ import software.amazon.awssdk.core.exception.AbortedException;
 import software.amazon.awssdk.core.exception.SdkClientException;
 import software.amazon.awssdk.core.exception.SdkException;
 
-/** Credentials of a provider, whose failures can be told from those of a request. As thread-safe as the provider. */
+/** Credentials of a provider whose failures can be told from those of a request. As thread-safe as the provider. */
 record ExplainedCredentials(AwsCredentialsProvider provider) implements AwsCredentialsProvider {
 
     @Override
@@ -14,13 +14,13 @@ record ExplainedCredentials(AwsCredentialsProvider provider) implements AwsCrede
         try {
             return provider.resolveCredentials();
         } catch (AbortedException e) {
-            throw e; // an interrupt says nothing of the credentials
+            throw e; // an interrupt says nothing about the credentials
         } catch (SdkException | IllegalStateException e) {
             throw new NoCredentialsException(e);
         }
     }
 
-    /** The provider has none at present. */
+    /** The provider has no credentials now. */
     static final class NoCredentialsException extends SdkClientException {
         private static final long serialVersionUID = 1;
 

@@ -12,18 +12,18 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
 
 /**
- * By what a written object is known again when the answer to its writing was lost. Either tag proves it; a store that
- * has neither (another way of making ETags, and no checksums) leaves the question open, and the write counts as failed.
+ * Identifies a written object when the response to its write was lost. A matching ETag or checksum proves the write. A
+ * store with neither (other ETags, no checksums) leaves it in doubt, and the write counts as failed.
  *
  * @param size bytes
- * @param etag if the store makes ETags of MD5s; null if that is known not to be so
- * @param crc32c as S3 writes it; null if it is not known
+ * @param etag the ETag, if the store makes ETags from MD5s; null if it is known not to
+ * @param crc32c in S3's form; null if it is unknown
  */
 record Fingerprint(
         long size, @Nullable String etag, @Nullable String crc32c) {
     private static final Pattern MD5 = Pattern.compile("\"[0-9a-f]{32}\"");
 
-    /** Of an object stored as a whole. */
+    /** The fingerprint of an object stored as a whole. */
     static Fingerprint ofWhole(long size, byte[] md5, OptionalInt crc32c) {
         return new Fingerprint(
                 size,
@@ -31,7 +31,9 @@ record Fingerprint(
                 crc32c.isEmpty() ? null : BodyChecksums.encode(crc32c.getAsInt()));
     }
 
-    /** Of an object made of parts: S3 takes the MD5 of their MD5s, and the checksum of their checksums. */
+    /**
+     * The fingerprint of a multipart object. S3 takes the MD5 of the parts' MD5s, and the checksum of their checksums.
+     */
     static Fingerprint ofParts(List<UploadedPart> parts) {
         long size = parts.stream().mapToLong(UploadedPart::size).sum();
         String suffix = "-" + parts.size();
@@ -51,7 +53,10 @@ record Fingerprint(
         return new Fingerprint(size, etag, crc32c);
     }
 
-    /** Of a whole copy: it has its source's ETag where that is an MD5; of a source in parts nothing tells. */
+    /**
+     * The fingerprint of a whole copy. It has its source's ETag if that is an MD5; a multipart source cannot be
+     * recognised.
+     */
     static Fingerprint ofCopy(ObjectVersion source) {
         return new Fingerprint(source.size(), MD5.matcher(source.etag()).matches() ? source.etag() : null, null);
     }

@@ -9,9 +9,9 @@ import software.amazon.awssdk.http.SdkHttpClient;
 import software.amazon.awssdk.http.apache5.Apache5HttpClient;
 import software.amazon.awssdk.http.apache5.ProxyConfiguration;
 
-/** The HTTP client under the SDK: the one place that knows more of it than {@link SdkHttpClient}. */
+/** The HTTP client below the SDK. No other class knows more of it than {@link SdkHttpClient}. */
 final class HttpClients {
-    /** Waiting for one of our own connections is no failure of the store's; whoever waits can be interrupted. */
+    /** Waiting for one of our own connections is no failure of the store. The waiting thread can be interrupted. */
     private static final Duration CONNECTION_WAIT = Duration.ofHours(1);
 
     private HttpClients() {}

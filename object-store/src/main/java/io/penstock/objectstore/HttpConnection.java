@@ -16,43 +16,46 @@ import tlschannel.NeedsReadException;
 
 /**
  * One HTTP/1.1 connection for requests, one after another. Bytes of bodies go from the socket straight into the target.
- * An interrupt closes it at once. Used by one thread at a time; any may {@link #close} it.
+ * An interrupt closes it at once. One thread at a time uses it; any thread may {@link #close} it.
  */
 final class HttpConnection implements AutoCloseable {
     private static final int LONGEST_HEAD = 16 << 10;
 
-    /** A proxy sends one or two. */
+    /** A proxy sends one or two interim responses. */
     private static final int MAX_INTERIM = 8;
 
-    /** The lowest status of a response that tells of no success (RFC 9110, section 15). */
+    /** The lowest status of an unsuccessful response (RFC 9110, section 15). */
     private static final int FIRST_REFUSAL = 300;
 
-    /** Bytes of a body that are read and then sent at once: what the processor's cache holds in between. */
+    /** Bytes of a body that are read and then sent in one piece: they stay in the processor's cache in between. */
     private static final int CHUNK = 128 << 10;
 
     private final SocketChannel socket;
 
-    /** The socket, or what encrypts to it. */
+    /** The socket, or the TLS channel over it. */
     private final ByteChannel channel;
 
     private final Duration readTimeout;
 
-    /** What has been received of a response's head, and the bytes that came with it. */
+    /** The received part of a response's head, and the bytes that came with it. */
     private final ByteBuffer received = ByteBuffer.allocateDirect(LONGEST_HEAD).limit(0);
 
-    /** Of a body that is sent. Outside the heap: what is sent from the heap is copied once more. */
+    /** Buffer for a body that is sent. It is outside the heap: the JDK would copy bytes on the heap once more. */
     private @Nullable ByteBuffer chunk;
 
-    /** {@link System#nanoTime} after which who waits for bytes has waited too long. Written by the user, read by any. */
+    /**
+     * {@link System#nanoTime} after which a wait for bytes has lasted too long. Written by the user, read by any
+     * thread.
+     */
     private volatile long deadline;
 
-    /** Of the call whose request it carries; null if there is none. */
+    /** The deadline of the call whose request the connection carries; null if it carries none. */
     private volatile @Nullable Deadline call;
 
     private volatile boolean timedOut;
 
     /**
-     * @param tls null for none; hands are shaken with the first request
+     * @param tls null for none; the first request makes the handshake
      * @throws IOException if the server cannot be reached in time
      */
     HttpConnection(InetSocketAddress server, @Nullable Tls tls, Duration connectTimeout, Duration readTimeout)
@@ -77,7 +80,7 @@ final class HttpConnection implements AutoCloseable {
     }
 
     /**
-     * The same with a body.
+     * Sends a request with a body and returns the head of its response.
      *
      * @param body all of it is sent, unless the server responds and closes the connection before
      * @param length of the body in bytes
@@ -105,7 +108,7 @@ final class HttpConnection implements AutoCloseable {
         return chunk;
     }
 
-    /** @return what broke the connection; null if all was sent */
+    /** @return the exception that broke the connection; null if all was sent */
     private @Nullable IOException write(ByteBuffer bytes) throws AsynchronousCloseException {
         try {
             while (bytes.hasRemaining()) {
@@ -114,13 +117,13 @@ final class HttpConnection implements AutoCloseable {
             }
             return null;
         } catch (AsynchronousCloseException e) {
-            throw e; // by an interrupt, the read timeout or the end of the mount: nothing is left to receive
+            throw e; // closed by an interrupt, the read timeout or the end of the mount: no response will come
         } catch (IOException e) {
             return e;
         }
     }
 
-    /** A server that refuses a request may say so, and close, before it has all of the body. */
+    /** A server that refuses a request may respond and close the connection before it has received the whole body. */
     private ResponseHead receiveEarlyResponse(IOException broken) throws IOException {
         ResponseHead head;
         try {
@@ -130,12 +133,12 @@ final class HttpConnection implements AutoCloseable {
             throw broken;
         }
         if (head.status() < FIRST_REFUSAL) {
-            throw broken; // no success can follow a part of a request
+            throw broken; // a success cannot follow a part of a request
         }
         return head;
     }
 
-    /** The head of the final response: interim ones (RFC 9110, section 15.2) come before it and are skipped. */
+    /** The head of the final response. Interim responses (RFC 9110, section 15.2) come before it and are skipped. */
     private ResponseHead receiveHead() throws IOException {
         received.clear().limit(0);
         for (int heads = 0; heads <= MAX_INTERIM; heads++) {
@@ -147,7 +150,7 @@ final class HttpConnection implements AutoCloseable {
         throw new IOException("more than " + MAX_INTERIM + " interim responses");
     }
 
-    /** Leaves {@link #received} with the bytes that came after the head. */
+    /** Leaves in {@link #received} the bytes that came after the head. */
     private ResponseHead nextHead() throws IOException {
         received.compact();
         int end;
@@ -170,7 +173,7 @@ final class HttpConnection implements AutoCloseable {
         touch();
     }
 
-    /** Where the empty line begins that ends the head, if that has been received. */
+    /** Where the empty line that ends the head begins; -1 if it has not been received. */
     private int endOfHead(int from) {
         for (int i = from; i + 4 <= received.position(); i++) {
             if (received.getInt(i) == 0x0d0a0d0a) {
@@ -201,8 +204,8 @@ final class HttpConnection implements AutoCloseable {
     }
 
     /**
-     * Whether another request may follow: the connection is open, and nothing lies in it that was not asked for and would
-     * pass for the next response. Never waits.
+     * Whether another request may follow: the connection is open and has no unrequested bytes, which would pass for the
+     * next response. Never waits.
      */
     boolean isReusable() {
         if (received.hasRemaining()) {
@@ -213,7 +216,7 @@ final class HttpConnection implements AutoCloseable {
             try {
                 return channel.read(received.clear()) == 0;
             } catch (NeedsReadException _) {
-                return true; // the same, said by TLS
+                return true; // the TLS channel's way to say that there are no bytes
             } finally {
                 received.limit(0);
                 socket.configureBlocking(true);
@@ -223,12 +226,12 @@ final class HttpConnection implements AutoCloseable {
         }
     }
 
-    /** It is nobody's until the next request. */
+    /** Ends the use of the connection until the next request. */
     void release() {
         call = null;
     }
 
-    /** Closes it if its user has waited too long. */
+    /** Closes the connection if its user has waited too long. */
     void closeIfLate(long now) {
         Deadline ofCall = call;
         if (now - deadline > 0 || (ofCall != null && ofCall.endsSilence(idle(now)))) {
@@ -237,7 +240,7 @@ final class HttpConnection implements AutoCloseable {
         }
     }
 
-    /** How long it has not been used, in nanoseconds. */
+    /** How long the connection has not been used, in nanoseconds. */
     long idle(long now) {
         return now - deadline + readTimeout.toNanos();
     }
@@ -245,9 +248,9 @@ final class HttpConnection implements AutoCloseable {
     @Override
     public void close() {
         try {
-            socket.close(); // a farewell by TLS would wait for whoever writes or reads
+            socket.close(); // a TLS closure alert would wait for the thread that writes or reads
         } catch (IOException _) {
-            // Nothing more is sent or read by it, whatever the reason.
+            // Nothing more is sent or read on it, whatever the reason.
         }
     }
 
@@ -257,7 +260,7 @@ final class HttpConnection implements AutoCloseable {
 
     private IOException explain(AsynchronousCloseException e) {
         return timedOut && !(e instanceof ClosedByInterruptException)
-                ? new SocketTimeoutException("no byte came in time")
+                ? new SocketTimeoutException("no byte arrived in time")
                 : e;
     }
 }

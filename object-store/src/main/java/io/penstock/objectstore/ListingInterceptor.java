@@ -16,22 +16,23 @@ import software.amazon.awssdk.http.SdkHttpResponse;
 import software.amazon.awssdk.services.s3.model.ListObjectsV2Request;
 
 /**
- * Takes the pages of listings out of the SDK's hands: their XML is most of what a listing costs. Requests, signatures,
- * redirects and refusals stay the SDK's, which gets to read errors as they came and an empty listing instead of a page.
+ * Reads the pages of listings in the SDK's place, because parsing their XML is most of a listing's cost. The SDK still
+ * makes requests and signatures and handles redirects and errors. It gets errors unchanged, and an empty listing in
+ * place of a page.
  */
 final class ListingInterceptor implements ExecutionInterceptor {
-    /** A thousand keys of 1,024 bytes, each byte of which is encoded, with all that belongs to them, are half of it. */
+    /** A page of 1,000 keys of 1,024 bytes, each byte encoded, with all their attributes, takes half of it. */
     private static final int LARGEST_PAGE = 16 << 20;
 
     private static final int SMALLEST_BUFFER = 16 << 10;
 
-    /** Most pages fit in; a length that is told is not believed beyond. */
+    /** Most pages fit into it. A larger Content-Length is not trusted. */
     private static final int LARGEST_FIRST_BUFFER = 1 << 20;
 
     private static final byte[] NO_PAGE = {'<', 'L', '/', '>'};
     private static final ExecutionAttribute<Listing> LISTING = new ExecutionAttribute<>("penstock.Listing");
 
-    /** Where the page of a request is put. Confined to the thread that makes the request. */
+    /** Receives the page of a request. Confined to the thread that makes the request. */
     static final class Listing {
         private final String prefix;
         private @Nullable ListPage page;
@@ -45,7 +46,7 @@ final class ListingInterceptor implements ExecutionInterceptor {
             request.overrideConfiguration(override -> override.putExecutionAttribute(LISTING, this));
         }
 
-        /** @throws SdkClientException if no page has come */
+        /** @throws SdkClientException if no page has arrived */
         ListPage page() {
             if (page == null) {
                 throw failure(new UnreadableListingException("it is something else"));
@@ -72,7 +73,8 @@ final class ListingInterceptor implements ExecutionInterceptor {
             byte[] document = new byte[bufferFor(context.httpResponse())];
             int length = 0;
             int read;
-            while ((read = body.read(document, length, document.length - 1 - length)) >= 0) { // a zero stays behind
+            // one zero byte stays at the end
+            while ((read = body.read(document, length, document.length - 1 - length)) >= 0) {
                 length += read;
                 if (length >= LARGEST_PAGE) {
                     throw new UnreadableListingException("it has more than " + (LARGEST_PAGE >> 20) + " MiB");
@@ -91,7 +93,7 @@ final class ListingInterceptor implements ExecutionInterceptor {
         }
     }
 
-    /** The body's length if that is told, with room for the zero and for finding the end. */
+    /** The body's Content-Length, if there is one, with room for the zero and for noticing the end. */
     private static int bufferFor(SdkHttpResponse response) {
         long told = response.firstMatchingHeader("Content-Length")
                 .filter(length -> length.matches("[0-9]{1,9}"))

@@ -10,9 +10,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the answer to ListObjectsV2. The SDK makes a tree of the document, objects of the tree and others of those: at more
- * than ten times the CPU time (ADR 18). What is unknown is passed over, and what cannot be understood is refused as a whole.
- * Confined to one thread.
+ * Reads the response to ListObjectsV2. The SDK would build a tree of the document and two further layers of objects,
+ * for more than ten times the CPU time (ADR 18). It skips unknown elements and refuses a page that it cannot
+ * understand. Confined to one thread.
  */
 final class ListingReader {
     private static final byte[] ROOT = ascii("ListBucketResult");
@@ -37,7 +37,7 @@ final class ListingReader {
     private @Nullable Boolean truncated;
     private @Nullable String nextToken;
 
-    /** A name would be another one if it were decoded, or cannot be. */
+    /** A name has characters that decoding would change or reject. */
     private boolean encoded;
 
     private boolean wronglyEncoded;
@@ -52,14 +52,14 @@ final class ListingReader {
 
     /**
      * @param document as {@link XmlScanner} takes it
-     * @return null if it is another document, of an error for instance
+     * @return null if it is another document, for instance an error
      */
     static @Nullable ListPage read(byte[] document, int length) throws UnreadableListingException {
         ListingReader reader = new ListingReader(new XmlScanner(document, length), true);
         if (!reader.readDocument()) {
             return null;
         }
-        // That names are encoded, as they were asked for, some servers say after the names, and some do not do.
+        // Some servers say only after the names that they are encoded, as was requested, and some do not encode them.
         if (reader.encoded && !"url".equals(reader.encodingType)) {
             reader = new ListingReader(new XmlScanner(document, length), false);
             reader.readDocument();
@@ -69,11 +69,11 @@ final class ListingReader {
 
     private ListPage page() throws UnreadableListingException {
         if (decodes && wronglyEncoded) {
-            throw new UnreadableListingException("a name that is not encoded as it should be");
+            throw new UnreadableListingException("a name is not encoded correctly");
         }
         boolean goesOn = Boolean.TRUE.equals(truncated);
         if (goesOn && nextToken == null) {
-            throw new UnreadableListingException("it is not all, and does not say how to go on");
+            throw new UnreadableListingException("it is truncated and has no continuation token");
         }
         return new ListPage(objects, prefixes, goesOn ? nextToken : null);
     }
@@ -134,7 +134,7 @@ final class ListingReader {
             }
         }
         if (key == null || key.isEmpty() || size == null || lastModified == null) {
-            throw xml.failure("an object without key, size or time, before the one");
+            throw xml.failure("the end of an object without key, size or time");
         }
         objects.add(new StoredObject(
                 new ObjectVersion(key, ResponseValues.etag(etag), size, lastModified),
@@ -143,7 +143,7 @@ final class ListingReader {
 
     private <T> T once(@Nullable T before, T now) throws UnreadableListingException {
         if (before != null) {
-            throw xml.failure("what must not come twice");
+            throw xml.failure("an element that must not occur twice");
         }
         return now;
     }
@@ -181,7 +181,7 @@ final class ListingReader {
         if (text.equalsIgnoreCase("false")) {
             return false;
         }
-        throw xml.failure("neither true nor false before the one");
+        throw xml.failure("the end of a value that is neither true nor false");
     }
 
     private long number() throws UnreadableListingException {
@@ -192,12 +192,12 @@ final class ListingReader {
         for (int i = 0; i < length; i++) {
             int digit = text[i] - '0';
             if (digit < 0 || digit > 9) {
-                throw xml.failure("no number before the one");
+                throw xml.failure("the end of a value that is no number");
             }
             number = number * 10 + digit;
         }
         if (length == 0 || length > MAX_DIGITS) {
-            throw xml.failure("no number of bytes before the one");
+            throw xml.failure("the end of a value that is no number of bytes");
         }
         return number;
     }
@@ -206,12 +206,12 @@ final class ListingReader {
         xml.closeText();
         Instant time = ListingTime.parse(xml.text(), xml.textLength());
         if (time == null) {
-            throw xml.failure("no time before the one");
+            throw xml.failure("the end of a value that is no time");
         }
         return time;
     }
 
-    /** There are few, and very many objects: most have that of the one before. */
+    /** There are few storage classes and very many objects: most have the same class as the object before. */
     private String storageClass() throws UnreadableListingException {
         xml.closeText();
         byte[] text = xml.text();

@@ -9,9 +9,11 @@ import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.utils.DateUtils;
 
-/** Times in listings, in whole seconds: HEAD tells no more (RFC 9110, section 5.6.7), and a file is to show one time. */
+/**
+ * Times in listings, in whole seconds. HEAD has no finer time (RFC 9110, section 5.6.7), and a file must show one time.
+ */
 final class ListingTime {
-    /** That of all servers known, with or without a fraction. A letter stands for any digit. */
+    /** The form that all known servers use, with or without a fraction. A letter stands for any digit. */
     private static final String FORM = "yyyy-MM-ddTHH:mm:ss";
 
     private static final int SECONDS_OF_DAY = 86_400;
@@ -47,7 +49,7 @@ final class ListingTime {
                 return false;
             }
         }
-        return length != fraction + 2 && length <= fraction + 11; // a point has digits behind it, nine at most
+        return length != fraction + 2 && length <= fraction + 11; // digits follow a decimal point, nine at most
     }
 
     private static Instant usual(byte[] text) {

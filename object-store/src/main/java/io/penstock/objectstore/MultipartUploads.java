@@ -29,10 +29,9 @@ import software.amazon.awssdk.services.s3.model.UploadPartRequest;
 import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 
 /**
- * Objects written in parts. S3 takes checksums of parts only where the upload has declared them, and then wants those
- * of all parts, copied ones too, when it is completed. Compatible servers check them without being told, and some
- * (MinIO) take no copied part into an upload that has declared any: there nothing is declared. Safe for use by any
- * number of threads.
+ * Objects written in parts. S3 accepts checksums of parts only if the upload has declared them, and then requires those
+ * of all parts at completion, copied parts included. Compatible servers check undeclared ones. Some (MinIO) accept no
+ * copied part in an upload that has declared any, so there nothing is declared. Safe for use by any number of threads.
  */
 final class MultipartUploads {
     private final RequestExecutor requests;
@@ -147,7 +146,7 @@ final class MultipartUploads {
                     fingerprint.size(),
                     ResponseValues.timeOf(response));
         } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
-            // An upload that is gone was completed, by an attempt or a call whose answer was lost, or aborted.
+            // An upload that is gone was aborted, or completed by an attempt or call whose response was lost.
             boolean isGone = e instanceof ObjectStoreException.NotFound || isGone(upload);
             ObjectVersion done = isGone ? reader.find(upload.key(), fingerprint) : null;
             if (done == null) {
@@ -157,7 +156,7 @@ final class MultipartUploads {
         }
     }
 
-    /** Some servers list no parts of an upload that they do not know, instead of saying so. */
+    /** Some servers list no parts for an unknown upload instead of reporting an error. */
     private boolean isGone(MultipartUpload upload) throws ObjectStoreException, InterruptedException {
         try {
             return parts(upload).isEmpty();
@@ -176,22 +175,22 @@ final class MultipartUploads {
         try {
             requests.change(subject(upload), () -> requests.client.abortMultipartUpload(request));
         } catch (ObjectStoreException.NotFound _) {
-            // Somebody else has, or it is completed.
+            // Another client has aborted it, or it is completed.
         }
     }
 
-    /** Aborts what was begun under the key more than a day ago, by the store's clock. */
+    /** Aborts uploads of the key that began more than a day ago, by the store's clock. */
     void abortOld(String key) throws ObjectStoreException, InterruptedException {
         ListMultipartUploadsRequest request = ListMultipartUploadsRequest.builder()
                 .bucket(requests.bucket())
-                .prefix(key) // MinIO finds nothing by less than the whole key
+                .prefix(key) // MinIO finds uploads only by the whole key
                 .requestPayer(requests.payer)
                 .build();
         ListMultipartUploadsResponse response =
                 requests.ask(requests.errors.object(key), () -> requests.client.listMultipartUploads(request));
         Instant dayAgo = ResponseValues.timeOf(response).minus(1, ChronoUnit.DAYS);
         for (var upload : response.uploads()) {
-            Instant begun = upload.initiated(); // null if the server does not tell
+            Instant begun = upload.initiated(); // null if the server does not send it
             if (key.equals(upload.key()) && begun != null && begun.isBefore(dayAgo)) {
                 abort(new MultipartUpload(key, upload.uploadId()));
             }
@@ -227,7 +226,7 @@ final class MultipartUploads {
         try {
             known = parts(upload).stream().collect(Collectors.toMap(UploadedPart::number, UploadedPart::crc32c));
         } catch (ObjectStoreException.NotFound _) {
-            return parts; // Completed already, perhaps.
+            return parts; // It may be completed already.
         }
         return parts.stream()
                 .map(part -> part.crc32c().isPresent()

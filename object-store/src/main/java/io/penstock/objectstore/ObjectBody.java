@@ -5,46 +5,46 @@ import java.nio.ByteBuffer;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** An answer to a GET of a range, whose bytes are still to be read. Read by one thread, aborted by any. */
+/** A response to a GET of a range, whose bytes are still to be read. One thread reads it; any may abort it. */
 interface ObjectBody {
-    /** As the answer names it; null if it does not. */
+    /** The response's ETag; null if it has none. */
     @Nullable
     String eTag();
 
-    /** When the object was written; null if the answer does not tell. */
+    /** When the object was written; null if the response does not say. */
     @Nullable
     Instant lastModified();
 
-    /** In bytes; null if the answer does not tell. */
+    /** In bytes; null if the response does not say. */
     @Nullable
     Long contentLength();
 
-    /** {@code bytes 0-9/100}; null if the answer does not tell. */
+    /** {@code bytes 0-9/100}; null if the response does not say. */
     @Nullable
     String contentRange();
 
-    /** Whether {@link #finish} compares the bytes with a checksum that came with the answer. */
+    /** Whether {@link #finish} compares the bytes with a checksum in the response. */
     boolean isChecked();
 
     /**
      * Puts bytes at the buffer's position.
      *
-     * @param wanted most bytes, of which the buffer has room; 1 or more
+     * @param wanted maximum number of bytes, for which the buffer has room; 1 or more
      * @return 1 or more; -1 at the end
-     * @throws DamagedBodyException if the checksum does not hold
+     * @throws DamagedBodyException if the checksum does not match
      */
     int read(ByteBuffer target, int wanted) throws IOException;
 
     /**
-     * Called when all bytes that were asked for have been read: compares checksums, if there are any, and gives the
-     * connection to whoever wants it next.
+     * Called when all requested bytes have been read. Compares checksums, if there are any, and releases the
+     * connection.
      *
      * @return whether this was the body's end
      * @throws IOException if the connection broke after the last byte
-     * @throws DamagedBodyException if the checksum does not hold
+     * @throws DamagedBodyException if the checksum does not match
      */
     boolean finish() throws IOException;
 
-    /** Breaks the connection, unless all has been read. */
+    /** Breaks the connection, unless the body has been read to its end. */
     void abort();
 }

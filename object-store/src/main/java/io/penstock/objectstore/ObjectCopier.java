@@ -15,11 +15,11 @@ import software.amazon.awssdk.services.s3.model.CopyObjectResponse;
 import software.amazon.awssdk.services.s3.model.MetadataDirective;
 import software.amazon.awssdk.services.s3.model.TaggingDirective;
 
-/** Objects copied within the bucket, by the store itself. Safe for use by any number of threads. */
+/** Copies objects within the bucket, inside the store. Safe for use by any number of threads. */
 final class ObjectCopier {
     /**
-     * The most bytes of one request. S3 takes 5 GiB, but answers when it has copied them: a server that copies 100 MB a
-     * second and says nothing meanwhile would run into the read timeout.
+     * The maximum size in bytes of a copy by one request. S3 accepts 5 GiB but responds only after the copy: a server
+     * that copies 100 MB a second in silence would run into the read timeout.
      */
     private static final long MAX_COPY_BYTES = 256L << 20;
 
@@ -40,7 +40,7 @@ final class ObjectCopier {
         return source.size() <= MAX_COPY_BYTES;
     }
 
-    /** By one request. */
+    /** Copies with one request. */
     ObjectVersion copyAtOnce(ObjectVersion source, String key, ObjectProperties properties, Precondition precondition)
             throws ObjectStoreException, InterruptedException {
         CopyObjectRequest request = CopyObjectRequest.builder()
@@ -52,7 +52,7 @@ final class ObjectCopier {
                 .ifMatch(precondition.ifMatch())
                 .ifNoneMatch(precondition.ifNoneMatch())
                 .metadataDirective(MetadataDirective.REPLACE)
-                // Of a source without tags the copy has none either way, and not every server knows the directive.
+                // Without tags at the source, the copy has none either way, and not every server knows the directive.
                 .taggingDirective(properties.tags().isEmpty() ? null : TaggingDirective.REPLACE)
                 .requestPayer(requests.payer)
                 .overrideConfiguration(headers -> PropertyHeaders.of(properties).forEach(headers::putHeader))
@@ -82,13 +82,13 @@ final class ObjectCopier {
     }
 
     /**
-     * An earlier attempt whose answer was lost may make the next one's condition fail: the object there is ours then, if it
-     * has the source's content and had not before.
+     * The copy, if an attempt in doubt has made it. An earlier attempt whose response was lost may make the next one's
+     * condition fail. The object is that copy if it has the source's content and did not have it before.
      */
     private @Nullable ObjectVersion find(ObjectVersion source, String key, WriteCondition condition)
             throws ObjectStoreException, InterruptedException {
         boolean wasOther = switch (condition) {
-            case WriteCondition.Always() -> false; // nobody knows
+            case WriteCondition.Always() -> false; // the content before is unknown
             case WriteCondition.Absent() -> true;
             case WriteCondition.Unchanged(String etag) -> !etag.equals(source.etag());
         };
@@ -155,14 +155,14 @@ final class ObjectCopier {
         }
     }
 
-    /** As well as it can be done: what went wrong before is what the caller is told. */
+    /** Aborts as well as possible: the caller gets the earlier failure. */
     private void abort(MultipartUpload upload, UploadListener listener) {
         boolean interrupted = Thread.interrupted();
         try {
             uploads.abort(upload);
             listener.ended(upload);
         } catch (ObjectStoreException _) {
-            // The listener knows of it: a later run aborts it.
+            // The listener knows the upload: a later run aborts it.
         } catch (InterruptedException _) {
             interrupted = true;
         }

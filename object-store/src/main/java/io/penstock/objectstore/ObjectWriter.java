@@ -8,7 +8,7 @@ import software.amazon.awssdk.services.s3.model.DeleteObjectRequest;
 import software.amazon.awssdk.services.s3.model.PutObjectRequest;
 import software.amazon.awssdk.services.s3.model.PutObjectResponse;
 
-/** Whole objects, written and removed. Safe for use by any number of threads. */
+/** Writes and deletes whole objects. Safe for use by any number of threads. */
 final class ObjectWriter {
     private final RequestExecutor requests;
     private final BucketReader reader;
@@ -69,8 +69,8 @@ final class ObjectWriter {
     }
 
     /**
-     * Removes the object. With a condition, once this returns the object is no longer what that asks for: if an attempt
-     * may have been carried out unheard, what is there since is left alone.
+     * Deletes the object. With a condition, the object no longer meets it when this returns. If a lost attempt may have
+     * been carried out, an object written since then stays.
      */
     void delete(String key, Precondition precondition) throws ObjectStoreException, InterruptedException {
         String object = requests.errors.object(key);
@@ -97,7 +97,7 @@ final class ObjectWriter {
         }
     }
 
-    /** An earlier attempt whose answer was lost may make the next one's condition fail: the object there is ours then. */
+    /** The object, if an attempt in doubt has written it: a lost success makes the next attempt's condition fail. */
     private @Nullable ObjectVersion find(String key, UploadBody body, SentBody sent)
             throws ObjectStoreException, IOException, InterruptedException {
         return reader.find(key, Fingerprint.ofWhole(body.length(), BodyChecksums.md5(body), sent.crc32c()));

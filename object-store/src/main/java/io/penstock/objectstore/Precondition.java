@@ -4,13 +4,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The condition of one write, and how it is kept: by the store, which is sent it in a header, or by a look before each
- * attempt, which leaves the gap between the look and the attempt.
+ * The condition of one write. The store checks it if it is sent in a header; otherwise a HEAD before each attempt
+ * checks it, which leaves a gap between the HEAD and the attempt.
  *
- * @param isSent whether the store keeps it
+ * @param isSent whether the store checks it
  */
 record Precondition(WriteCondition condition, boolean isSent) {
-    /** Nothing has to hold. */
+    /** No condition. */
     static final Precondition NONE = new Precondition(WriteCondition.ALWAYS, true);
 
     /** The header's value; null for none. */
@@ -25,7 +25,7 @@ record Precondition(WriteCondition condition, boolean isSent) {
         return isSent && condition instanceof WriteCondition.Absent ? "*" : null;
     }
 
-    /** Both, by the headers' names. */
+    /** Both headers, by name. */
     Map<String, String> headers() {
         String match = ifMatch();
         String noneMatch = ifNoneMatch();
@@ -35,10 +35,10 @@ record Precondition(WriteCondition condition, boolean isSent) {
     }
 
     /**
-     * Looks whether it holds, where the store would not. To be called before each attempt: who repeats a write after a
-     * while may find that somebody else has come in between.
+     * Checks the condition by HEAD if the store does not check it. Must be called before each attempt: another client
+     * may have written between two attempts.
      *
-     * @param object the key's, for messages
+     * @param object the name of the key's object in messages
      */
     void check(BucketReader reader, String key, String object) throws ObjectStoreException, InterruptedException {
         if (isSent) {
@@ -56,8 +56,8 @@ record Precondition(WriteCondition condition, boolean isSent) {
     }
 
     /**
-     * What a write's 404 means: the same as 412 where an object should have been there, unless bucket or upload are what
-     * is gone.
+     * Explains a write's 404. It means the same as 412 if the condition requires an object, but not if the bucket or
+     * the upload is gone.
      */
     ObjectStoreException explain(String object, ObjectStoreException failure) {
         return switch (failure) {
@@ -71,9 +71,9 @@ record Precondition(WriteCondition condition, boolean isSent) {
     private ObjectStoreException unmet(String object, @Nullable Throwable cause) {
         return new ObjectStoreException.PreconditionFailed(
                 switch (condition) {
-                    case WriteCondition.Absent() -> object + " was created by somebody else meanwhile";
+                    case WriteCondition.Absent() -> object + " was created by another client";
                     case WriteCondition.Always(), WriteCondition.Unchanged _ ->
-                        object + " was changed or deleted by somebody else meanwhile";
+                        object + " was changed or deleted by another client";
                 },
                 cause);
     }

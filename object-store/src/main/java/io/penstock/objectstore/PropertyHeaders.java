@@ -14,14 +14,14 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.s3.model.StorageClass;
 
-/** The properties of objects as headers of requests and answers. */
+/** The properties of objects as headers of requests and responses. */
 final class PropertyHeaders {
     private static final String ENCODING = "content-encoding";
     private static final String STORAGE_CLASS = "x-amz-storage-class";
     private static final String ENCRYPTION = "x-amz-server-side-encryption";
     private static final String USER_METADATA = "x-amz-meta-";
 
-    /** Says how a body travels, and is no property of what arrives; some servers keep it all the same. */
+    /** Describes the transfer of a body, not the stored object; some servers store it all the same. */
     private static final String TRAVELS_IN_CHUNKS = "aws-chunked";
 
     private static final Set<String> KEPT = Set.of(
@@ -40,10 +40,10 @@ final class PropertyHeaders {
     private PropertyHeaders() {}
 
     /**
-     * Those headers of an answer to a HEAD that are the object's.
+     * The headers in the response to a HEAD that are properties of the object.
      *
-     * @param isAws every object on S3 itself is encrypted with AES-256 at least: named in a request, that is refused where
-     *     the bucket demands better
+     * @param isAws S3 itself encrypts every object with AES-256 at least; a request that names it is refused where the
+     *     bucket requires better
      */
     static SortedMap<String, String> of(Map<String, List<String>> response, boolean isAws) {
         SortedMap<String, String> headers = new TreeMap<>();
@@ -72,7 +72,8 @@ final class PropertyHeaders {
                         .collect(joining(","));
                 yield encodings.isEmpty() ? null : encodings;
             }
-            // A server that moves objects to other stores (MinIO) shows their names here, and refuses them in a PUT.
+            // A server that moves objects to other stores (MinIO) shows those stores' names here, and refuses them in a
+            // PUT.
             case STORAGE_CLASS -> StorageClass.fromValue(value) == StorageClass.UNKNOWN_TO_SDK_VERSION ? null : value;
             default -> KEPT.contains(header) ? value : null;
         };
@@ -88,7 +89,7 @@ final class PropertyHeaders {
         return all;
     }
 
-    /** As an address has a query (RFC 3986), which is how S3 wants tags in a header. */
+    /** Encodes tags like the query of an address (RFC 3986), as S3 requires. */
     private static String encoded(Map<String, String> tags) {
         return new TreeMap<>(tags)
                 .entrySet().stream()

@@ -7,8 +7,8 @@ import java.nio.ByteBuffer;
 import java.time.Instant;
 
 /**
- * One range on its way into a sink, over as many requests as it takes: a body that breaks or stalls is resumed after
- * its last byte. Confined to one thread.
+ * Reads one range into a sink, with as many requests as it takes: a body that breaks or stalls is resumed after its
+ * last byte. Confined to one thread.
  */
 final class RangeGet {
     private final ObjectVersion version;
@@ -24,7 +24,7 @@ final class RangeGet {
         this.errors = errors;
     }
 
-    /** What is still to be asked for. */
+    /** The range that is still to be requested. */
     ByteRange remaining() {
         return remaining;
     }
@@ -34,10 +34,10 @@ final class RangeGet {
     }
 
     /**
-     * Moves a body into the sink; it must begin where {@link #remaining} does.
+     * Moves a body into the sink. The body must begin where {@link #remaining} does.
      *
-     * @throws IOException if it breaks, after which {@link #remaining} tells what is missing
-     * @throws DamagedBodyException if its checksum does not hold
+     * @throws IOException if the body breaks; {@link #remaining} is then the missing range
+     * @throws DamagedBodyException if its checksum does not match
      */
     void receive(ObjectBody body) throws IOException, ObjectStoreException, InterruptedException {
         check(body);
@@ -53,13 +53,16 @@ final class RangeGet {
                 taken = true;
             } finally {
                 if (!taken) {
-                    target.position(start); // as it was: the sink may hand it out again
+                    target.position(start); // unchanged: the sink may hand it out again
                 }
             }
         }
     }
 
-    /** Of a body with a checksum all that the buffer takes, and the last bytes once that holds: none is to be wrong. */
+    /**
+     * Reads a body with a checksum until the buffer is full, and its last bytes only after the checksum matches: no
+     * wrong byte may reach the sink.
+     */
     private int receive(ObjectBody body, ByteBuffer target) throws IOException, ObjectStoreException {
         int wanted = (int) Math.min(target.remaining(), remaining.length());
         int received = 0;
@@ -94,33 +97,33 @@ final class RangeGet {
         if (etag != null
                 && !ResponseValues.etag(etag).equals(version.etag())
                 && !version.etag().equals(ResponseValues.NO_ETAG)) {
-            throw corrupt("the store ignored If-Match: it answered with version " + etag);
+            throw corrupt("the store ignored If-Match and sent version " + etag);
         }
         if (!version.hasContentEtag()) {
             Instant modified = body.lastModified();
             if (modified != null
                     && modified.getEpochSecond() != version.lastModified().getEpochSecond()) {
                 throw new ObjectStoreException.PreconditionFailed(
-                        errors.object(version.key()) + " was changed by somebody else meanwhile", null);
+                        errors.object(version.key()) + " was changed by another client", null);
             }
         }
         Long length = body.contentLength();
         if (length != null && length != remaining.length()) {
-            throw corrupt("%d bytes were asked for, %d come".formatted(remaining.length(), length));
+            throw corrupt("%d bytes were requested, %d were sent".formatted(remaining.length(), length));
         }
         String range = body.contentRange();
         if (range != null && !isRange(range, remaining, version.size())) {
-            throw corrupt(remaining.toHttpRange() + " was asked for, '" + range + "' comes");
+            throw corrupt(remaining.toHttpRange() + " was requested, '" + range + "' was sent");
         }
     }
 
-    /** Whether a {@code Content-Range} (RFC 9110, section 14.4) is of this range of an object of {@code size} bytes. */
+    /** Whether a {@code Content-Range} (RFC 9110, section 14.4) is this range of an object of {@code size} bytes. */
     static boolean isRange(String contentRange, ByteRange range, long size) {
         String wanted = "bytes " + range.offset() + "-" + (range.end() - 1) + "/";
         return contentRange.equalsIgnoreCase(wanted + size) || contentRange.equalsIgnoreCase(wanted + "*");
     }
 
     private ObjectStoreException corrupt(String why) {
-        return new ObjectStoreException.Corrupt(errors.object(version.key()) + " came damaged: " + why, null);
+        return new ObjectStoreException.Corrupt(errors.object(version.key()) + " arrived damaged: " + why, null);
     }
 }

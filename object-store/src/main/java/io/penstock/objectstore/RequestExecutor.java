@@ -13,35 +13,37 @@ import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.model.RequestPayer;
 
 /**
- * What all requests to one bucket share: the client, the loop that repeats them within the caller's {@link Deadline}, how
- * they are cancelled, and what their failures mean. Safe for use by any number of threads.
+ * Makes all requests to one bucket: holds the client, retries within the caller's {@link Deadline}, cancels, and maps
+ * errors. Safe for use by any number of threads.
  */
 final class RequestExecutor implements AutoCloseable {
     final S3Config config;
     final S3Client client;
     final ErrorMapper errors;
-    /** Null where the bucket's owner pays. */
+    /** Null if the bucket's owner pays. */
     final @Nullable RequestPayer payer;
 
-    /** Null if all requests are made by the SDK's client. */
+    /** Null if the SDK's client makes all requests. */
     final @Nullable DirectRequests direct;
 
     /**
-     * One for each body that may be on its way at once: one connection fewer than there are. What a body reads may have to
-     * be fetched first, over a connection that no body holds.
+     * One permit for each body that may be sent at once: one fewer than there are connections. A body may first need
+     * data from the store, over a connection that no body holds.
      */
     final Semaphore sendPermits;
 
     private final SdkHttpClient http;
-    /** Bodies that are being read, for {@link #close} to break. */
+    /** Bodies that are being read; {@link #close} aborts them. */
     private final Set<ObjectBody> bodies = ConcurrentHashMap.newKeySet();
 
     private volatile boolean closed;
 
-    /** {@link System#nanoTime} of the last answer of success to anybody. */
+    /** {@link System#nanoTime} of the last successful response to any call. */
     private volatile long lastResponse = System.nanoTime();
 
-    /** Closes all three: an SDK client leaves the HTTP client that it was given open. */
+    /**
+     * Closes client, HTTP client and direct requests: an SDK client does not close the HTTP client that it was given.
+     */
     RequestExecutor(S3Config config, S3Client client, SdkHttpClient http, @Nullable DirectRequests direct) {
         this.direct = direct;
         this.config = config;
@@ -56,17 +58,17 @@ final class RequestExecutor implements AutoCloseable {
         return config.bucket();
     }
 
-    /** A question. */
+    /** Makes a request that changes nothing. */
     <T> T ask(String subject, Call<T> call) throws ObjectStoreException, InterruptedException {
         return make(subject, new RetryState(), call);
     }
 
-    /** A change. */
+    /** Makes a request that changes something. */
     <T> T change(String subject, Call<T> call) throws ObjectStoreException, InterruptedException {
         return change(subject, new RetryState(), call);
     }
 
-    /** The same, for who is to know afterwards what became of its attempts. */
+    /** Makes a request that changes something, for a caller that needs the state of its attempts afterwards. */
     <T> T change(String subject, RetryState retryState, Call<T> call)
             throws ObjectStoreException, InterruptedException {
         T made = make(subject, retryState, call);
@@ -74,26 +76,26 @@ final class RequestExecutor implements AutoCloseable {
         return made;
     }
 
-    /** A call begins. */
+    /** Notes that a call begins. */
     void begin() {
         deadline().storeResponded(lastResponse);
     }
 
-    /** The store got on with the call. */
+    /** Notes that the store has made progress with the call. */
     void progressed() {
         lastResponse = System.nanoTime();
         deadline().restart();
     }
 
-    /** That of the call which the thread is in. */
+    /** The deadline of the call that this thread makes. */
     static Deadline deadline() {
         return requireNonNull(Deadline.current(), "no deadline");
     }
 
     /**
-     * Makes the call until it succeeds or is not worth another attempt.
+     * Makes the call until it succeeds or fails finally.
      *
-     * @param subject a bucket or an object, as {@link ErrorMapper} puts it
+     * @param subject a bucket or an object, in the form of {@link ErrorMapper}
      */
     <T> T make(String subject, RetryState retryState, Call<T> call) throws ObjectStoreException, InterruptedException {
         while (true) {
@@ -120,13 +122,13 @@ final class RequestExecutor implements AutoCloseable {
                 }
                 retryOrThrow(retryState, failure);
             } catch (IllegalStateException e) {
-                checkOpen(); // what HTTP clients throw once they are closed
+                checkOpen(); // a closed HTTP client throws this
                 throw e;
             }
         }
     }
 
-    /** Pauses, unless the failure is final. */
+    /** Pauses, or throws a final failure. */
     void retryOrThrow(RetryState retryState, ObjectStoreException failure)
             throws ObjectStoreException, InterruptedException {
         boolean hopeless = failure instanceof ObjectStoreException.Corrupt && !retryState.mayRetryCorruption();
@@ -139,7 +141,7 @@ final class RequestExecutor implements AutoCloseable {
         }
     }
 
-    /** A failure of an interrupted thread is the interrupt's doing: the SDK has its own exceptions for it. */
+    /** Throws if the thread was interrupted: the SDK has its own exceptions for an interrupt. */
     static void checkInterrupt(Exception failure) throws InterruptedException {
         if (Thread.interrupted() || failure instanceof AbortedException) {
             InterruptedException interrupted = new InterruptedException();
@@ -154,7 +156,7 @@ final class RequestExecutor implements AutoCloseable {
         }
     }
 
-    /** The body is broken when this is closed, until {@link #unwatch}. */
+    /** {@link #close} breaks the body until {@link #unwatch}. */
     void watch(ObjectBody body) throws ObjectStoreException {
         bodies.add(body);
         checkOpen();
@@ -164,7 +166,7 @@ final class RequestExecutor implements AutoCloseable {
         bodies.remove(body);
     }
 
-    /** Ends what is in flight. */
+    /** Aborts the requests in flight. */
     @Override
     public void close() {
         closed = true;
@@ -176,7 +178,7 @@ final class RequestExecutor implements AutoCloseable {
         http.close();
     }
 
-    /** One attempt: neither the SDK nor the HTTP client within makes another. */
+    /** One attempt: neither the SDK nor the HTTP client below it retries. */
     @FunctionalInterface
     interface Call<T> {
         T make() throws ObjectStoreException, InterruptedException;

@@ -12,8 +12,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The head of an HTTP response (RFC 9112): its status line and its headers. What another parser may read in another way
- * is refused, not guessed at.
+ * The head of an HTTP response (RFC 9112): its status line and its headers. Parsing refuses any text that another
+ * parser may read differently.
  *
  * @param version {@code HTTP/1.1}
  * @param headers by their names, which are compared without regard to case
@@ -24,14 +24,14 @@ record ResponseHead(String version, int status, Map<String, String> headers) {
     /** RFC 9110, section 5.6.2. */
     private static final Pattern NAME = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+");
 
-    /** They say where the body ends and what it is of: two of one name may contradict each other. */
+    /** Headers that say where the body ends and which bytes it has: two of the same name may contradict each other. */
     private static final Set<String> ONLY_ONCE = Set.of("content-length", "transfer-encoding", "content-range", "etag");
 
     private static final int SWITCHING_PROTOCOLS = 101;
 
     /**
-     * @param bytes up to and without the empty line
-     * @throws IOException if they are no head that this understands in full
+     * @param bytes up to the empty line, without it
+     * @throws IOException if they are no head that this parser understands in full
      */
     static ResponseHead parse(byte[] bytes) throws IOException {
         String text = new String(bytes, ISO_8859_1);
@@ -63,7 +63,7 @@ record ResponseHead(String version, int status, Map<String, String> headers) {
         }
     }
 
-    /** A lone CR or LF among them, at which other parsers end a line; a tab is none. */
+    /** Includes a lone CR or LF, at which other parsers end a line, but not a tab. */
     private static boolean hasControls(String line) {
         return line.chars().anyMatch(c -> (c < ' ' && c != '\t') || c == 0x7f);
     }
@@ -82,7 +82,7 @@ record ResponseHead(String version, int status, Map<String, String> headers) {
         return status < 200 && status != SWITCHING_PROTOCOLS;
     }
 
-    /** Bytes of the body; -1 if it is framed in another way. */
+    /** Bytes of the body; -1 if its length is given in another way. */
     long contentLength() throws IOException {
         String length = header("Content-Length");
         if (length == null || header("Transfer-Encoding") != null) {

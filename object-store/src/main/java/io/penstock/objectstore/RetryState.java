@@ -1,13 +1,13 @@
 package io.penstock.objectstore;
 
 /**
- * What is known of the attempts of one request, and when the next is due. Nothing below tries again: so each attempt's
- * end is seen here. Confined to one thread.
+ * The attempts of one request so far. No layer below retries, so this class sees the end of each attempt. Confined to
+ * one thread.
  *
  * <pre>
- *   sending ──▶ refused: it was not carried out, and will not be
+ *   started ──▶ refused: it was not carried out, and will not be
  *      │
- *      └─▶ anything else: it may have been carried out; once the next is sent, the call is in doubt
+ *      └─▶ anything else: it may have been carried out; once the next attempt starts, the call is in doubt
  * </pre>
  */
 final class RetryState {
@@ -20,42 +20,45 @@ final class RetryState {
 
     private boolean inDoubt;
 
-    /** The request got somewhere: the pace begins anew. */
+    /** Notes progress: the pauses start short again. */
     void progressed() {
         failures = 0;
     }
 
-    /** Once: bytes that came wrong may have been damaged on their way; if they do so again, they are wrong there. */
+    /**
+     * True once. Damaged bytes may have been damaged on the way; if they are damaged again, they are damaged in the
+     * store.
+     */
     boolean mayRetryCorruption() {
         boolean first = !damaged;
         damaged = true;
         return first;
     }
 
-    /** Once: the SDK has learnt from the refusal what time it is at the store. */
+    /** True once. The SDK has learnt the store's time from the refusal. */
     boolean mayRetryClockSkew() {
         boolean first = !skewed;
         skewed = true;
         return first;
     }
 
-    /** The next attempt is about to be sent. */
+    /** Notes that the next attempt starts. */
     void attemptStarts() {
         inDoubt |= mayBeApplied;
         mayBeApplied = true;
     }
 
-    /** The attempt that was sent last has not been carried out, and will not be. */
+    /** Notes that the last attempt was not carried out, and will not be. */
     void attemptRefused() {
         mayBeApplied = false;
     }
 
-    /** Whether an attempt before the last may have been carried out although nobody has heard so. */
+    /** Whether an attempt before the last may have been carried out although its response was lost. */
     boolean isInDoubt() {
         return inDoubt;
     }
 
-    /** Whether to try again within the deadline; pauses before it says yes. */
+    /** Pauses before the next attempt, and returns true; returns false if the deadline is over. */
     boolean awaitNextAttempt(Deadline deadline, boolean throttled) throws InterruptedException {
         if (deadline.isOver()) {
             return false;

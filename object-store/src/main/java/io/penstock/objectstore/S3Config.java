@@ -8,12 +8,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How to reach one bucket. What is impossible is refused with an {@link IllegalArgumentException}, whose message names the
- * setting, what it is and what is allowed.
+ * How to reach one bucket. Impossible values are refused with an {@link IllegalArgumentException}, whose message names
+ * the setting, its value and the allowed values.
  *
  * @param bucket the bucket's name
- * @param httpClient which HTTP client carries the requests
- * @param retries how long calls that make no progress are repeated before they fail
+ * @param httpClient the HTTP client that carries the requests
+ * @param retries how long calls without progress are repeated before they fail
  */
 public record S3Config(
         String bucket,
@@ -30,12 +30,12 @@ public record S3Config(
     }
 
     /**
-     * Where the bucket is, and the way there.
+     * The server that has the bucket, and the way to it.
      *
      * @param endpoint the server of an S3-compatible store, {@code http://host:port}; null for AWS
      * @param region the bucket's region; null to ask the bucket
      * @param pathStyle {@code http://host/bucket/key} instead of {@code http://bucket.host/key}
-     * @param proxy HTTP proxy to go through, {@code http://host:port}; null for the one that the environment names, if any
+     * @param proxy HTTP proxy to go through, {@code http://host:port}; null for the proxy of the environment, if any
      * @param caFile PEM certificates to trust beside the JDK's own; null for none
      */
     public record Server(
@@ -59,7 +59,7 @@ public record S3Config(
                     "http://host:port or https://host:port");
         }
 
-        /** Whether it is S3 itself, perhaps by an endpoint of its own. */
+        /** Whether it is S3 itself, perhaps by an explicit endpoint. */
         boolean isAws() {
             return endpoint == null || endpoint.getHost().matches(".*\\.amazonaws\\.com(\\.cn)?");
         }
@@ -72,15 +72,15 @@ public record S3Config(
     }
 
     /**
-     * Who asks.
+     * The sender of the requests.
      *
-     * @param credentials whom to be
-     * @param pays agree to pay for requests to another's bucket
-     * @param userAgent what the requests say of their sender
+     * @param credentials the identity to use
+     * @param pays agree to pay for requests to another owner's bucket
+     * @param userAgent the requests' User-Agent header
      */
     public record Requester(Credentials credentials, boolean pays, String userAgent) {}
 
-    /** Whom to be. */
+    /** The identity to use. */
     public sealed interface Credentials {
         /** The SDK's chain: environment, profile files, SSO, container and instance roles; or this one profile. */
         record Chain(@Nullable String profile) implements Credentials {}
@@ -98,20 +98,23 @@ public record S3Config(
         }
     }
 
-    /** What carries the requests; docs/adr/0002-http-client.md tells what each costs. */
+    /** The HTTP client that carries the requests; docs/adr/0002-http-client.md has their costs. */
     public enum HttpClient {
-        /** Connections of our own for parts of objects and for writes, unless there is a proxy; else the SDK's client. */
+        /**
+         * Connections of our own for ranges of objects and for writes, unless there is a proxy; the SDK's client for
+         * the rest.
+         */
         DIRECT,
         /** The SDK's client alone, on Apache's HttpClient 5. */
         SDK
     }
 
     /**
-     * Bounds of what the HTTP client does.
+     * Limits of the HTTP client.
      *
-     * @param connections most connections at once; 2 or more, because bodies that are sent never hold the last one
+     * @param connections maximum number of connections; 2 or more, because a body being sent never holds the last one
      * @param connectTimeout for a connection to one address of the server
-     * @param readTimeout without a byte arriving, after which a connection counts as broken and the request is retried
+     * @param readTimeout time without a byte, after which a connection counts as broken and the request is retried
      */
     public record Limits(int connections, Duration connectTimeout, Duration readTimeout) {
         public static final Limits DEFAULT = new Limits(128, Duration.ofSeconds(5), Duration.ofSeconds(15));
@@ -126,21 +129,22 @@ public record S3Config(
     /**
      * How damage on the way is noticed.
      *
-     * @param checksums when answers are checked against additional checksums
-     * @param uploadChecksums what is sent with bodies, for the store to check them
-     * @param signedPayloads sign bodies that go over plain HTTP, which costs a SHA-256 of every byte; over HTTPS none is
+     * @param checksums when responses are checked against additional checksums
+     * @param uploadChecksums the checksum sent with bodies, for the store to check
+     * @param signedPayloads sign bodies sent over plain HTTP, which costs a SHA-256 of every byte; over HTTPS none is
+     *     signed
      */
     public record Integrity(Checksums checksums, UploadChecksums uploadChecksums, boolean signedPayloads) {
         public static final Integrity DEFAULT = new Integrity(Checksums.SUPPORTED, UploadChecksums.CRC32C, false);
     }
 
-    /** When additional checksums travel: older compatible servers refuse the trailers they come in. */
+    /** When additional checksums travel: older compatible servers refuse the trailers that carry them. */
     public enum Checksums {
         SUPPORTED,
         REQUIRED
     }
 
-    /** What is sent with a body: CRC32C is nearly free, MD5 is what servers knew from the first. */
+    /** The checksum sent with a body: CRC32C is nearly free, MD5 is known to all servers. */
     public enum UploadChecksums {
         CRC32C,
         MD5,

@@ -25,9 +25,11 @@ import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.S3ClientBuilder;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
-/** Opens a bucket: finds its region and makes sure, with messages for a user, that it can be used. */
+/** Opens a bucket: finds its region and checks, with messages for a user, that it can be used. */
 final class S3Connector {
-    /** Signs for any bucket's HEAD; its answer names the region. Compatible servers mostly take it for their own. */
+    /**
+     * The region that signs a HEAD of any bucket; its response names the region. Compatible servers mostly accept it.
+     */
     private static final String ANY_REGION = "us-east-1";
 
     private static final String REGION_HEADER = "x-amz-bucket-region";
@@ -54,7 +56,7 @@ final class S3Connector {
             String region = region(http);
             S3Client client = client(http, region, AwsRetryStrategy.doNotRetry());
             store = new S3ObjectStore(config, client, http, direct(client, region), prefix);
-            // What a HEAD cannot say, having no body, a listing says: which credentials are wrong and why.
+            // A response to HEAD has no body, so a listing shows which credentials are wrong and why.
             store.tryList(new ListRequest(prefix, "", null, null, 1));
             usable = true;
             return store;
@@ -76,7 +78,7 @@ final class S3Connector {
         return credentials.resolveCredentials().accessKeyId();
     }
 
-    /** The bucket's region, which is the configured one if there is one. */
+    /** The bucket's region: the configured one if there is one. */
     private String region(SdkHttpClient http) throws ObjectStoreException {
         String configured = config.server().region();
         String found = askForRegion(
@@ -93,7 +95,7 @@ final class S3Connector {
         return configured;
     }
 
-    /** S3 names the region also when it refuses or redirects; null if the server does not. */
+    /** The region that S3 names, also in refusals and redirects; null if the server names none. */
     private @Nullable String askForRegion(S3Client client) throws ObjectStoreException {
         try (client) {
             return client.headBucket(request -> request.bucket(config.bucket())).bucketRegion();
@@ -104,7 +106,7 @@ final class S3Connector {
                             .sdkHttpResponse()
                             .firstMatchingHeader(REGION_HEADER)
                             .orElse(null);
-            // Any other refusal the listing explains better, whose answer has a body.
+            // A listing explains any other refusal better, because its response has a body.
             boolean conclusive = response.statusCode() == 404 || ErrorMapper.isTransient(response);
             if (!conclusive) {
                 return region;
@@ -115,7 +117,7 @@ final class S3Connector {
         }
     }
 
-    /** @param retries none for the store's requests: {@link RetryState} has to see how each attempt ends */
+    /** @param retries none for the store's requests: {@link RetryState} must see how each attempt ends */
     private S3Client client(SdkHttpClient http, String region, RetryStrategy retries) {
         boolean supported = config.integrity().checksums() == Checksums.SUPPORTED;
         S3ClientBuilder builder = S3Client.builder()
@@ -138,7 +140,8 @@ final class S3Connector {
                         .putAdvancedOption(
                                 SdkAdvancedClientOption.USER_AGENT_PREFIX,
                                 config.requester().userAgent()))
-                // Bodies have their checksum in a header and go as they are; a refusal needs no round trip before.
+                // Bodies have their checksum in a header and are sent as they are. Expecting 100-continue would cost a
+                // round trip.
                 .serviceConfiguration(s3 -> s3.chunkedEncodingEnabled(false).expectContinueEnabled(false));
         if (!config.integrity().signedPayloads()) {
             builder.putAuthScheme(new UnsignedPayloads());
@@ -146,7 +149,7 @@ final class S3Connector {
         return builder.build();
     }
 
-    /** Null where only the SDK can make the requests. */
+    /** Null if only the SDK can make the requests. */
     private @Nullable DirectRequests direct(S3Client client, String region) throws ObjectStoreException {
         if (config.httpClient() != HttpClient.DIRECT || !isOrdinaryBucket()) {
             return null;
@@ -157,7 +160,7 @@ final class S3Connector {
                 : new DirectRequests(config, base, region, credentials, System::nanoTime);
     }
 
-    /** What a key is appended to. */
+    /** The address to which a key is appended. */
     static URI base(S3Client client, String bucket) {
         String key = "k";
         String url = client.utilities()
@@ -173,8 +176,9 @@ final class S3Connector {
     }
 
     /**
-     * Directory buckets have sessions, and what lies on Outposts or behind a function another signature: AWS reserves
-     * endings of names for them. An alias of an access point is addressed as a bucket is.
+     * Whether direct requests can reach the bucket. Directory buckets use sessions, and buckets on Outposts or behind a
+     * function use another signature; AWS reserves name endings for them. An access point's alias is addressed like a
+     * bucket.
      */
     private boolean isOrdinaryBucket() {
         return !config.bucket().matches(".*--[a-z]+-s3");
@@ -203,7 +207,7 @@ final class S3Connector {
             case Credentials.Anonymous() -> AnonymousCredentialsProvider.create();
             case Credentials.Static(String id, String secret) ->
                 StaticCredentialsProvider.create(AwsBasicCredentials.create(id, secret));
-            // A profile that was named is meant: the chain would take what the environment holds first.
+            // A named profile wins: the chain would prefer the environment's credentials.
             case Credentials.Chain(String profile) ->
                 profile == null
                         ? DefaultCredentialsProvider.builder().build()

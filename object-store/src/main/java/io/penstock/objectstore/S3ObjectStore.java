@@ -10,9 +10,9 @@ import software.amazon.awssdk.http.SdkHttpClient;
 import software.amazon.awssdk.services.s3.S3Client;
 
 /**
- * A bucket on S3 or a compatible server, by the AWS SDK's synchronous client: each call works on its caller's thread.
- * An interrupt ends a call at once on a virtual thread, whose blocked socket it closes; on a platform thread only once
- * the socket answers or its timeout passes. Safe for use by any number of threads.
+ * A bucket on S3 or a compatible server, through the AWS SDK's synchronous client: each call works on its caller's
+ * thread. An interrupt ends a call at once on a virtual thread, because it closes the blocked socket. On a platform
+ * thread it ends the call when the socket gets bytes or its timeout passes. Safe for use by any number of threads.
  */
 public final class S3ObjectStore implements ObjectStore {
     private final RequestExecutor requests;
@@ -25,8 +25,8 @@ public final class S3ObjectStore implements ObjectStore {
     /**
      * Closes client, HTTP client and direct requests when it is closed.
      *
-     * @param direct null if all requests are made by the SDK's client
-     * @param prefix of the keys that are going to be used
+     * @param direct null if the SDK's client makes all requests
+     * @param prefix of the keys that will be used
      */
     S3ObjectStore(
             S3Config config, S3Client client, SdkHttpClient http, @Nullable DirectRequests direct, String prefix) {
@@ -38,16 +38,16 @@ public final class S3ObjectStore implements ObjectStore {
         conditionalWrites = new ConditionalWrites(requests, writer, uploads, copier, prefix);
     }
 
-    /** As {@link #connect(S3Config, String)}, for the whole bucket. */
+    /** Connects as {@link #connect(S3Config, String)} does, for the whole bucket. */
     public static S3ObjectStore connect(S3Config config) throws ObjectStoreException, InterruptedException {
         return connect(config, "");
     }
 
     /**
-     * Makes sure that the bucket can be used: that there are credentials, that the server answers, that the bucket
-     * exists and lies in the configured region (or finds its region), and that it may be listed.
+     * Connects to a bucket and checks that it can be used: that there are credentials, that the server responds, that
+     * the bucket exists and lies in the configured region (or finds its region), and that it may be listed.
      *
-     * @param prefix what is going to be read, for credentials that allow only a part of the bucket; empty for all
+     * @param prefix of the keys that will be read, for credentials that allow only a part of the bucket; empty for all
      * @throws ObjectStoreException whose message tells the user what to do
      */
     public static S3ObjectStore connect(S3Config config, String prefix)
@@ -56,7 +56,7 @@ public final class S3ObjectStore implements ObjectStore {
     }
 
     /**
-     * Tells users of the store apart: the id of the access key, which temporary credentials have another of each time;
+     * Tells users of the store apart: the id of the access key, which changes with each set of temporary credentials;
      * empty for anonymous access.
      *
      * @throws ObjectStoreException.AccessDenied if there are no credentials
@@ -99,7 +99,7 @@ public final class S3ObjectStore implements ObjectStore {
         return reading(() -> reader.list(request));
     }
 
-    /** A listing that is not tried again, to see whether there may be any. */
+    /** Lists with one attempt, to find out whether listing is allowed. */
     void tryList(ListRequest request) throws ObjectStoreException, InterruptedException {
         RetryPolicy.ONE_ATTEMPT.forReading().call(() -> reader.list(request));
     }
@@ -193,7 +193,7 @@ public final class S3ObjectStore implements ObjectStore {
         return within(retries().forWriting(), call);
     }
 
-    /** Makes the call within the caller's deadline, or else its own. */
+    /** Makes the call within the caller's deadline, or within its own if there is none. */
     private <T extends @Nullable Object, E extends Exception> T within(Deadline own, Deadline.Work<T, E> call)
             throws ObjectStoreException, InterruptedException, E {
         return own.callUnlessWithin(() -> {

@@ -12,8 +12,8 @@ import software.amazon.awssdk.http.AbortableInputStream;
 import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 
 /**
- * A body as the SDK hands it out before it wraps it: its own stream for the caller starts a timer for each GET that
- * closes bodies which nobody reads.
+ * A body as the SDK has it before it wraps it. The SDK's own stream starts a timer for each GET, which closes bodies
+ * that nobody reads.
  */
 final class SdkBody implements ObjectBody {
     static final ResponseTransformer<GetObjectResponse, ObjectBody> LEFT_OPEN = new ResponseTransformer<>() {
@@ -29,7 +29,7 @@ final class SdkBody implements ObjectBody {
     };
 
     /**
-     * Bytes moved at once where the target is off the heap, which the SDK's streams cannot fill: enough to make calls
+     * Bytes moved at once if the target is off the heap, which the SDK's streams cannot fill: enough to make calls
      * rare, few enough to stay in a core's cache between the two copies.
      */
     private static final int CHUNK = 128 << 10;
@@ -70,7 +70,10 @@ final class SdkBody implements ObjectBody {
         return checked;
     }
 
-    /** That of an object in parts is made of their checksums ({@code …-2}), and the SDK does not compare it. */
+    /**
+     * Whether it is a checksum. The SDK does not compare that of a multipart object ({@code …-2}), which is made of the
+     * parts' checksums.
+     */
     private static boolean isChecksum(String header) {
         String name = header.toLowerCase(Locale.ROOT);
         return name.startsWith("x-amz-checksum-") && !name.equals("x-amz-checksum-type");
@@ -102,7 +105,10 @@ final class SdkBody implements ObjectBody {
         }
     }
 
-    /** All that the SDK itself, not the connection, has to say of a body is that its checksum does not hold. */
+    /**
+     * The SDK's own exception for a body, as opposed to the connection's, always means that the checksum does not
+     * match.
+     */
     private int receive(byte[] target, int offset, int length) throws IOException {
         try {
             return stream.read(target, offset, length);

@@ -14,9 +14,8 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.sync.RequestBody;
 
 /**
- * A body on its way, over as many attempts as it takes, and the checksum that travels in the headers before it. One
- * that is not known beforehand costs a pass over the body: trailers, which would spare that, are what old servers
- * refuse. Confined to one thread.
+ * A body that is sent, with as many attempts as it takes, and the checksum in the headers before it. An unknown
+ * checksum costs a pass over the body: trailers would avoid it, but old servers refuse them. Confined to one thread.
  */
 final class SentBody {
     private static final String CONTENT_TYPE = "application/octet-stream";
@@ -51,9 +50,9 @@ final class SentBody {
     }
 
     /**
-     * Sends it with a call, again if that is worth it.
+     * Sends the body with a call and retries.
      *
-     * @throws IOException what reading the body threw, if it did
+     * @throws IOException thrown by reading the body
      */
     <T> T send(RequestExecutor requests, RetryState retryState, String subject, Attempt<T> attempt)
             throws ObjectStoreException, IOException, InterruptedException {
@@ -70,12 +69,12 @@ final class SentBody {
     }
 
     /**
-     * Sends it once, without the SDK.
+     * Sends the body once, without the SDK.
      *
      * @param query as {@link DirectRequests#put} has it
-     * @param headers beside those of the body; its type, if it has another than bytes
-     * @return null if the SDK is to send it: nothing has arrived, or nothing is known of it
-     * @throws IOException what reading the body threw, if it did
+     * @param headers beside those of the body; its type, if it is not bytes
+     * @return null if the SDK must send it: the body has not arrived, or its fate is unknown
+     * @throws IOException thrown by reading the body
      */
     @Nullable
     ResponseHead sendDirectly(
@@ -120,7 +119,7 @@ final class SentBody {
         T send(RequestBody body) throws ObjectStoreException, InterruptedException;
     }
 
-    /** What fails is unchecked, because the SDK takes an IOException for the network's and tries again. */
+    /** Reads with unchecked failures, because the SDK takes an IOException for a network failure and retries. */
     private void read(long offset, ByteBuffer target) {
         try {
             body.read(offset, target);

@@ -12,14 +12,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 
 /**
- * The addresses that a server's name stands for: connections take turns at them, and those that could not be connected to
- * are left out for a while. Safe for use by any number of threads.
+ * The addresses of a server's name. Connections use them in turn, and an address that failed to connect is left out for
+ * a while. Safe for use by any number of threads.
  */
 final class ServerAddresses {
-    /** For so long an address is left out: that of a server that is gone leaves the name within about a minute. */
+    /** How long an address is left out: a server that is gone leaves the name within about a minute. */
     private static final long PAUSE_NANOS = Duration.ofMinutes(1).toNanos();
 
-    /** What a name stands for at this moment. */
+    /** Resolves a name at this moment. */
     @FunctionalInterface
     interface Resolver {
         /** @return one or more, the preferred family first */
@@ -31,7 +31,7 @@ final class ServerAddresses {
     private final LongSupplier nanoTime;
     private final AtomicInteger turn = new AtomicInteger();
 
-    /** When each could not be connected to. */
+    /** When each address failed to connect. */
     private final Map<InetAddress, Long> failed = new ConcurrentHashMap<>();
 
     /** @param nanoTime as {@link System#nanoTime} */
@@ -42,12 +42,13 @@ final class ServerAddresses {
     }
 
     /**
-     * The addresses for one connection, at least one, to be tried in this order. The next connection starts at another one
-     * of the same family; the other family comes last, as not every network carries both. Where all have failed it is one
-     * of them: to wait for each would take too long.
+     * The addresses for one connection, at least one, in the order to try. The next connection starts at another
+     * address of the same family; the other family comes last, because not every network carries both. If all have
+     * failed, it is one of them: waiting for each would take too long.
      */
     List<InetAddress> next() throws UnknownHostException {
-        InetAddress[] all = resolver.resolve(host); // anew each time: S3 spreads its load by names that change
+        // resolved each time: S3 spreads its load by changing the name's addresses
+        InetAddress[] all = resolver.resolve(host);
         int first = turn.getAndIncrement();
         long now = nanoTime.getAsLong();
         failed.values().removeIf(then -> now - then >= PAUSE_NANOS);
@@ -66,12 +67,12 @@ final class ServerAddresses {
         return preferred;
     }
 
-    /** It could be connected to. */
+    /** Notes that the address accepted a connection. */
     void succeeded(InetAddress address) {
         failed.remove(address);
     }
 
-    /** It could not be connected to. */
+    /** Notes that the address accepted no connection. */
     void failed(InetAddress address) {
         failed.put(address, nanoTime.getAsLong());
     }

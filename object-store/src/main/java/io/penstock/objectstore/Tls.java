@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import tlschannel.ClientTlsChannel;
 import tlschannel.HeapBufferAllocator;
 
-/** How connections to one server are encrypted. Safe for use by any number of threads. */
+/** Encrypts connections to one server. Safe for use by any number of threads. */
 final class Tls {
     private final SSLContext context;
     private final String host;
@@ -19,7 +19,7 @@ final class Tls {
 
     /**
      * @param caFile certificates to trust beside the JDK's own; null for none
-     * @param host the name that the server's certificate has to bear
+     * @param host the name that the server's certificate must have
      */
     Tls(@Nullable Path caFile, String host, int port) throws ObjectStoreException {
         this.context = context(caFile);
@@ -40,17 +40,15 @@ final class Tls {
         }
     }
 
-    /**
-     * What encrypts to the socket and decrypts from it; the first use of it shakes hands. To be closed by closing the
-     * socket.
-     */
+    /** A TLS channel over the socket. Its first use makes the handshake. It is closed by closing the socket. */
     ByteChannel over(SocketChannel socket) {
-        SSLEngine engine = context.createSSLEngine(host, port); // by which an earlier connection's session is resumed
+        // host and port identify an earlier session, which is resumed
+        SSLEngine engine = context.createSSLEngine(host, port);
         engine.setUseClientMode(true);
         SSLParameters parameters = engine.getSSLParameters();
         parameters.setEndpointIdentificationAlgorithm("HTTPS");
         engine.setSSLParameters(parameters);
-        // On the heap: there Java's ciphers take the bytes as they are, from elsewhere they copy them first.
+        // Buffers on the heap: Java's ciphers copy bytes from elsewhere first.
         return ClientTlsChannel.newBuilder(socket, engine)
                 .withEncryptedBufferAllocator(new HeapBufferAllocator())
                 .withPlainBufferAllocator(new HeapBufferAllocator())

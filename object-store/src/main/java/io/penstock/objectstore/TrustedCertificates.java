@@ -17,11 +17,11 @@ import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509TrustManager;
 import org.jspecify.annotations.Nullable;
 
-/** Trust in a user's certificates beside the JDK's own. */
+/** Trusts a user's certificates beside the JDK's own. */
 final class TrustedCertificates {
     private TrustedCertificates() {}
 
-    /** @throws ObjectStoreException.Unavailable if the file holds no certificates that can be read */
+    /** @throws ObjectStoreException.Unavailable if the file holds no readable certificates */
     static TrustManager[] with(Path caFile) throws ObjectStoreException {
         try (InputStream in = Files.newInputStream(caFile)) {
             Collection<? extends Certificate> own =
@@ -44,7 +44,7 @@ final class TrustedCertificates {
         } catch (IOException e) {
             throw unusable(caFile, "cannot be read (" + e + ")", e);
         } catch (GeneralSecurityException e) {
-            throw unusable(caFile, "holds what is no certificate (" + e.getMessage() + ")", e);
+            throw unusable(caFile, "holds something other than certificates (" + e.getMessage() + ")", e);
         }
     }
 
@@ -64,7 +64,7 @@ final class TrustedCertificates {
                 .getAcceptedIssuers();
     }
 
-    /** Of the given store; of the JDK's for null. */
+    /** A factory of the given store; of the JDK's for null. */
     private static TrustManagerFactory factory(@Nullable KeyStore certificates) throws GeneralSecurityException {
         TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
         factory.init(certificates);

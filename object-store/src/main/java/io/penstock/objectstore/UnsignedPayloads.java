@@ -16,9 +16,9 @@ import software.amazon.awssdk.identity.spi.IdentityProvider;
 import software.amazon.awssdk.identity.spi.IdentityProviders;
 
 /**
- * Signature version 4 with {@code UNSIGNED-PAYLOAD} also over plain HTTP, where the SDK would take the SHA-256 of every
- * body: half as much CPU again as sending it. Headers stay signed, and with them the body's checksum. Whoever can change
- * what goes over plain HTTP can read it too, and wants HTTPS.
+ * Signature version 4 with {@code UNSIGNED-PAYLOAD} also over plain HTTP, where the SDK would compute the SHA-256 of
+ * every body: half as much CPU again as sending it. Headers stay signed, the body's checksum among them. An attacker
+ * who can change plain HTTP can also read it; only HTTPS helps.
  */
 final class UnsignedPayloads implements AuthScheme<AwsCredentialsIdentity>, HttpSigner<AwsCredentialsIdentity> {
     private final AwsV4AuthScheme scheme = AwsV4AuthScheme.create();
@@ -39,7 +39,7 @@ final class UnsignedPayloads implements AuthScheme<AwsCredentialsIdentity>, Http
         return this;
     }
 
-    /** A request without a body may stay unsigned in the SDK's eyes, so it signs one and the body is added after. */
+    /** The SDK may leave a request without a body unsigned, so this signs without the body and adds it afterwards. */
     @Override
     public SignedRequest sign(SignRequest<? extends AwsCredentialsIdentity> request) {
         ContentStreamProvider payload = request.payload().orElse(null);

@@ -4,11 +4,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import org.jspecify.annotations.Nullable;
 
-/** Names in listings of {@code encoding-type=url}: bytes of UTF-8 as {@code %XX}, and {@code +} for a space. */
+/**
+ * Decodes names in listings with {@code encoding-type=url}: bytes of UTF-8 as {@code %XX}, and {@code +} for a space.
+ */
 final class UrlEncoding {
     private UrlEncoding() {}
 
-    /** Null if the name is not encoded so. */
+    /** Null if the name is not encoded this way. */
     static @Nullable String decode(String name) {
         byte[] bytes = name.getBytes(UTF_8);
         int length = 0;

@@ -2,15 +2,15 @@ package io.penstock.objectstore;
 
 /** UTF-8 (RFC 3629) of the characters that XML 1.0 allows. */
 final class Utf8 {
-    /** Of one character, in bytes. */
+    /** Maximum length of one character, in bytes. */
     static final int LONGEST = 4;
 
     private Utf8() {}
 
     /**
-     * How many bytes the character beyond ASCII has that begins here; 0 if there is none, or none of XML.
+     * The length in bytes of the non-ASCII character that begins here; 0 if there is none, or XML does not allow it.
      *
-     * @param bytes with a byte below 0x80 somewhere behind
+     * @param bytes with a byte below 0x80 somewhere after {@code at}
      */
     static int length(byte[] bytes, int at) {
         int first = bytes[at] & 0xff;
@@ -26,7 +26,7 @@ final class Utf8 {
         return length == 0 || size(codePoint) != length || !isOfXml(codePoint) ? 0 : length;
     }
 
-    /** Puts the character's bytes here, and returns how many they are. */
+    /** Encodes the character here and returns its length in bytes. */
     static int put(int codePoint, byte[] target, int at) {
         int size = size(codePoint);
         int rest = codePoint;

@@ -6,21 +6,21 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Which prefixes of namespaces may be used in the element that is open (Namespaces in XML 1.0), and whether the attributes
- * of a tag may stand together. Confined to one thread.
+ * The namespace prefixes declared in the open element (Namespaces in XML 1.0), and the check that the attributes of a
+ * tag may stand together. Confined to one thread.
  */
 final class XmlPrefixes {
     private static final String DECLARATION = "xmlns";
 
     private final List<Declared> declared = new ArrayList<>();
 
-    /** Of the tag: the attributes' names, without the prefixes of those that declare none. */
+    /** The names of the tag's attributes, without prefixes except in declarations. */
     private final Set<String> names = new HashSet<>();
 
     private final List<String> declares = new ArrayList<>();
     private final List<String> uses = new ArrayList<>();
 
-    /** @param level of the element that declares it */
+    /** @param level of the element that declares the prefix */
     private record Declared(String prefix, int level) {}
 
     void beginTag() {
@@ -29,7 +29,7 @@ final class XmlPrefixes {
         uses.clear();
     }
 
-    /** Adds an attribute of the tag; false if it may not stand there. */
+    /** Adds an attribute of the tag; false if the tag may not have it. */
     boolean add(String name, boolean isEmpty) {
         int colon = name.indexOf(':');
         if (colon < 0) {
@@ -42,10 +42,10 @@ final class XmlPrefixes {
             return names.add(name) && !isEmpty && !local.equals(DECLARATION) && !local.equals("xml");
         }
         uses.add(prefix);
-        return names.add(local); // stricter than the rule: two prefixes may stand for one namespace
+        return names.add(local); // stricter than the rule: two prefixes may stand for the same namespace
     }
 
-    /** All attributes are there; false if one has a prefix that is not declared. */
+    /** Ends the tag; false if an attribute's prefix is not declared. */
     boolean endTag(int level) {
         declares.forEach(prefix -> declared.add(new Declared(prefix, level)));
         return uses.stream().allMatch(this::isDeclared);
@@ -56,7 +56,7 @@ final class XmlPrefixes {
                 || declared.stream().anyMatch(d -> d.prefix().equals(prefix));
     }
 
-    /** The element of this level is closed. */
+    /** Forgets the prefixes of the closed element of this level. */
     void forget(int level) {
         if (!declared.isEmpty()) {
             declared.removeIf(d -> d.level() >= level);

@@ -9,12 +9,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Goes through one XML document (XML 1.0, UTF-8) that lies in memory, element by element and without an object for any of
- * them. What is not well-formed is refused, and so are document types, processing instructions and names beyond ASCII,
- * which no answer of S3 has. Confined to one thread.
+ * Scans one XML document (XML 1.0, UTF-8) in memory, element by element, without an object for any of them. It refuses
+ * documents that are not well-formed, document types, processing instructions and names beyond ASCII, none of which an
+ * S3 response has. Confined to one thread.
  */
 final class XmlScanner {
-    /** An answer of S3 has four levels. */
+    /** A response of S3 has four levels. */
     private static final int MOST_LEVELS = 64;
 
     private static final Pattern DECLARATION =
@@ -28,10 +28,10 @@ final class XmlScanner {
     private static final byte[] QUOTE = "&quot;".getBytes(US_ASCII);
     private static final byte[] DATA = "<![CDATA[".getBytes(US_ASCII);
 
-    /** In characters: that of the last character there is, with some zeros before it. */
+    /** Indexed by character, up to the highest one in use. */
     private static final int LONGEST_REFERENCE = 16;
 
-    /** Of ASCII: what a text may hold as it is, and what a name is made of. */
+    /** ASCII characters that a text may hold unescaped, and those that a name may hold. */
     private static final boolean[] PLAIN = new boolean[128];
 
     private static final boolean[] NAME = new boolean[128];
@@ -63,21 +63,21 @@ final class XmlScanner {
     private final int[] lengths = new int[MOST_LEVELS];
     private int levels;
 
-    /** Of the element that was opened last, without its prefix. */
+    /** The name of the element opened last, without its prefix. */
     private int localName;
 
     private int localLength;
 
-    /** The element that was opened last was closed by the same tag, which nobody has been told yet. */
+    /** The element opened last was an empty-element tag, and its end has not been reported yet. */
     private boolean closed;
 
-    /** UTF-8, with what stood for other characters replaced. */
+    /** UTF-8, with references and line ends replaced. */
     private byte[] text = new byte[1024];
 
     private int textLength;
 
     /**
-     * @param bytes with the document at their start and a zero after it, which no document holds: every scan ends there
+     * @param bytes the document at their start and a zero after it, which no document holds: every scan ends there
      * @param length of the document
      */
     XmlScanner(byte[] bytes, int length) {
@@ -108,7 +108,7 @@ final class XmlScanner {
         startTag();
     }
 
-    /** Makes sure that nothing follows the root element, which has been closed. */
+    /** Checks that nothing follows the closed root element. */
     void finish() throws UnreadableListingException {
         skipAround();
         if (at != end) {
@@ -129,10 +129,10 @@ final class XmlScanner {
     }
 
     /**
-     * Opens the next child of the element that is open.
+     * Opens the next child of the open element.
      *
-     * @return false if there is none: the element has been closed, its parent is open again, and {@link #text} is what
-     *     stood in the element after its last child
+     * @return false if there is none: the element is then closed and its parent open again, and {@link #text} is the
+     *     element's text after its last child
      */
     boolean nextChild() throws UnreadableListingException {
         textLength = 0;
@@ -160,21 +160,21 @@ final class XmlScanner {
         }
     }
 
-    /** Closes the element that is open, whatever it holds. */
+    /** Closes the open element, whatever it holds. */
     void skip() throws UnreadableListingException {
         while (nextChild()) {
             skip();
         }
     }
 
-    /** Closes the element that is open, which holds text only: {@link #text}. */
+    /** Closes the open element, which holds text only: {@link #text}. */
     void closeText() throws UnreadableListingException {
         if (nextChild()) {
             throw failure("an element where text belongs");
         }
     }
 
-    /** Whether the element that was opened last has this name, in whatever namespace. */
+    /** Whether the element opened last has this name, in any namespace. */
     boolean is(byte[] name) {
         return name.length == localLength && startsWith(name, localName);
     }
@@ -307,7 +307,7 @@ final class XmlScanner {
         }
     }
 
-    /** Where the colon of a name with a prefix is; just before the name if it has none. */
+    /** The position of the colon in a name with a prefix; the position before the name if it has no prefix. */
     private int colon(int start, int end) throws UnreadableListingException {
         int colon = start - 1;
         for (int i = start; i < end; i++) {
@@ -331,11 +331,11 @@ final class XmlScanner {
         } else if (startsWith(DATA)) {
             data();
         } else {
-            throw failure("what is no element");
+            throw failure("something other than an element");
         }
     }
 
-    /** Leaves the text as it is. */
+    /** Keeps the text unchanged. */
     private void comment() throws UnreadableListingException {
         int before = textLength;
         at += COMMENT.length;
@@ -355,7 +355,7 @@ final class XmlScanner {
         at += 3;
     }
 
-    /** Adds a run of text, and what ended it unless that is a tag. */
+    /** Adds a run of text, and the character that ended it unless it begins a tag. */
     private void characters() throws UnreadableListingException {
         int start = at;
         byte c;
@@ -393,7 +393,7 @@ final class XmlScanner {
         }
     }
 
-    /** Adds what the reference stands for. */
+    /** Adds the character that the reference stands for. */
     private void reference() throws UnreadableListingException {
         if (startsWith(QUOTE)) { // two in each entity tag
             add('"');
@@ -476,7 +476,7 @@ final class XmlScanner {
         return startsWith(what, at);
     }
 
-    /** Never looks beyond the zero, at which no constant has one. */
+    /** Never reads beyond the zero, because no constant contains one. */
     private boolean startsWith(byte[] what, int from) {
         for (int i = 0; i < what.length; i++) {
             if (bytes[from + i] != what[i]) {

@@ -91,7 +91,7 @@ final class ListingReaderTest {
 
     @Test
     void read_whatMayNotBe_isRefused() {
-        assertRefused("<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>", "how to go on");
+        assertRefused("<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>", "no continuation token");
         assertRefused("<ListBucketResult><IsTruncated>yes</IsTruncated></ListBucketResult>", "neither true nor false");
         assertRefused("<ListBucketResult><Contents><Key>k</Key></Contents></ListBucketResult>", "without key, size");
         assertRefused("<ListBucketResult></ListBucketResult><a/>", "more than one document");
