@@ -1,6 +1,6 @@
 package io.penstock.metadata;
 
-/** There is nothing of this name. */
+/** No object or directory has this name. */
 public enum Absent implements Answer {
     ABSENT
 }

@@ -8,19 +8,19 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The characters that keys were seen to have at one depth, and those that go with them: who has counted to 3 will use
- * the other digits, and who writes digits and a, b or f writes hexadecimal. Not safe for use by several threads.
+ * The characters seen in keys at one depth, and characters that usually occur with them: a counter that reached 3 will
+ * use the other digits, and a key with digits and a, b or f is hexadecimal. Not safe for use by several threads.
  */
 final class Alphabet {
-    /** Of more nobody needs to know: there are enough splits between these. */
+    /** The maximum number of characters: enough splits lie between them. */
     private static final int MOST = 200;
 
-    /** Code points 0 to 127, for speed: most are seen many times. */
+    /** Code points 0 to 127, for speed: most characters are seen many times. */
     private final boolean[] ascii = new boolean[128];
 
     private final TreeSet<Integer> seen = new TreeSet<>();
 
-    /** What {@link #seen} comes to; out of date when {@link #changed}. */
+    /** The characters that follow from {@link #seen}; out of date when {@link #changed}. */
     private int[] characters = {};
 
     private boolean changed;
@@ -40,7 +40,9 @@ final class Alphabet {
         }
     }
 
-    /** Those that are known or go with them, ascending: 1 or more. The caller's to read only. */
+    /**
+     * The known characters and those that occur with them, ascending: 1 or more. The caller must not change the array.
+     */
     int[] known() {
         if (changed) {
             characters = withTheirLike();
@@ -50,8 +52,8 @@ final class Alphabet {
     }
 
     /**
-     * The known ones, and some after them: what other depths have, and what is after all that. The last of them has
-     * nearly nothing after it.
+     * The known characters and some after them: those of other depths, and one after all of these. Nearly no key comes
+     * after the last of them.
      *
      * @param elsewhere the characters of all depths
      */
@@ -59,7 +61,7 @@ final class Alphabet {
         int[] known = known();
         int last = known[known.length - 1];
         IntStream others = Arrays.stream(elsewhere.known()).filter(character -> character > last);
-        // Of scripts with thousands of characters a page shows some, and the next ones are near.
+        // A page shows some of a script's thousands of characters, and the next ones are near.
         int nearby = last < ascii.length ? 0 : 16 + 4 * known.length;
         IntStream near = IntStream.range(0, nearby).map(i -> valid(last + 1 + i * (i + 1) / 2));
         IntStream end = IntStream.of(valid(1 + Math.max(last, elsewhere.seen.last())));
@@ -71,7 +73,7 @@ final class Alphabet {
                 .toArray();
     }
 
-    /** The character, or the next one if there is none of this number. */
+    /** The character with this number, or the next one if there is none. */
     private static int valid(int character) {
         boolean surrogate = character >= Character.MIN_SURROGATE && character <= Character.MAX_SURROGATE;
         return surrogate ? Character.MAX_SURROGATE + 1 : character;
@@ -91,7 +93,7 @@ final class Alphabet {
         return all.stream().mapToInt(Integer::intValue).toArray();
     }
 
-    /** Leaves every other one. */
+    /** Drops every other character. */
     private void thinOut() {
         boolean leave = false;
         for (Iterator<Integer> all = seen.iterator(); all.hasNext(); leave = !leave) {

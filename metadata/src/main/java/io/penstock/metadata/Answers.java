@@ -11,12 +11,12 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers about single names: each is asked of the store once for all who want it at the same time, and believed for a
- * while. One that was under way when the name was changed here ({@link #set}) is told to those who wait for it, who
- * asked before the change was done, and to nobody else. Safe for use by any number of threads.
+ * Caches answers about single names. The store is asked once for all callers that want a name at the same time, and the
+ * answer is valid for its time to live. When {@link #set} changes a name during a request, the response goes only to
+ * the callers that already wait for it: they asked before the change was done. Safe for use by any number of threads.
  */
 final class Answers {
-    /** Kept at most: some 500 bytes each. */
+    /** The maximum number of cached answers: some 500 bytes each. */
     private static final int MAX_ANSWERS = 100_000;
 
     private final Question question;
@@ -35,18 +35,23 @@ final class Answers {
         Answer ask(Name name) throws ObjectStoreException, InterruptedException;
     }
 
-    /** Told of each new answer, unless the name was changed here since it was asked: called under the name's lock. */
+    /**
+     * Notified of each new answer, unless the name was changed here since the request. Called under the name's lock.
+     */
     @FunctionalInterface
     interface Learned {
         void learned(Name name, Dated answer);
     }
 
     sealed interface Outcome {
-        /** Told to those who wait for it, and asked again by the next. (Caffeine would log a future that fails.) */
+        /**
+         * The failure of a request: waiting callers get it, and the next caller asks again. (Caffeine would log a
+         * failed future.)
+         */
         record Failed(Exception cause) implements Outcome {}
     }
 
-    /** @param asOf when it was asked for */
+    /** @param asOf when the store was asked, on the tree's clock: nanoseconds */
     record Dated(Answer answer, long asOf) implements Outcome {}
 
     Answers(Question question, Executor executor, MetadataConfig config, LongSupplier nanoClock, Learned learned) {
@@ -64,7 +69,7 @@ final class Answers {
                 .buildAsync();
     }
 
-    /** What is known and believed still: null if nothing is. Never waits. */
+    /** The cached answer; null if there is none that is still valid. Never waits. */
     @Nullable
     Dated known(Name name) {
         CompletableFuture<Outcome> outcome = answers.getIfPresent(name);
@@ -80,7 +85,7 @@ final class Answers {
         return null;
     }
 
-    /** Asks the store, or waits for an answer that others have asked for. */
+    /** Asks the store, or joins a running request for the name. */
     Dated ask(Name name) throws ObjectStoreException, InterruptedException {
         return switch (Calls.await(answers.get(name, (key, _) -> start(key)))) {
             case Dated dated -> dated;
@@ -88,13 +93,13 @@ final class Answers {
         };
     }
 
-    /** The same, but of what is asked from now on: an answer that is known, or under way already, is not enough. */
+    /** Asks the store with a new request: neither a cached answer nor a running request will do. */
     Dated askAnew(Name name) throws ObjectStoreException, InterruptedException {
         answers.asMap().remove(name);
         return ask(name);
     }
 
-    /** The name stands for this as of now, because it was made so. What was asked before does not count any more. */
+    /** Sets the answer as of now, because the name was changed here. Running requests no longer count. */
     void set(Name name, Answer answer) {
         Dated dated = new Dated(answer, nanoClock.getAsLong());
         answers.asMap().compute(name, (_, _) -> {
@@ -103,12 +108,12 @@ final class Answers {
         });
     }
 
-    /** Nothing is known of the name, unless it is being asked for. */
+    /** Drops the cached answer. A running request stays. */
     void forget(Name name) {
         answers.asMap().computeIfPresent(name, (_, outcome) -> outcome.isDone() ? null : outcome);
     }
 
-    /** For how long from now it may be believed, in nanoseconds; 0 or more. */
+    /** How much longer the answer is valid, in nanoseconds; 0 or more. */
     long validNanos(Dated dated) {
         long lifetime = switch (dated.answer()) {
             case Node _ -> ttlNanos;
@@ -117,7 +122,7 @@ final class Answers {
         return Math.max(0, lifetime - (nanoClock.getAsLong() - dated.asOf()));
     }
 
-    @SuppressWarnings("ReferenceEquality") // whether it is still this very call
+    @SuppressWarnings("ReferenceEquality") // whether it is still this very request
     private CompletableFuture<Outcome> start(Name name) {
         CompletableFuture<Outcome> result = new CompletableFuture<>();
         executor.execute(() -> {
@@ -132,7 +137,7 @@ final class Answers {
                     });
                 }
                 result.complete(outcome);
-            } catch (Throwable e) { // whoever awaits it gets it
+            } catch (Throwable e) { // the awaiting threads get it
                 result.completeExceptionally(e);
             }
         });

@@ -17,10 +17,10 @@ import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 
 /**
- * All objects below a prefix, each once, in the order of their keys' UTF-8: listed by several requests at once, and kept in
- * some 30 bytes an object outside the heap until it is closed. It does not change.
+ * All objects below a prefix, each once, in the order of their keys' UTF-8. Several concurrent requests list them, and
+ * they take some 30 bytes an object outside the heap until this is closed. It does not change.
  *
- * <p>Any number of threads may iterate at once, each by an iterator of its own.
+ * <p>Any number of threads may iterate at once, each with an iterator of its own.
  */
 public final class BucketListing implements Iterable<StoredObject>, AutoCloseable {
     private static final int PROGRESS_SECONDS = 1;
@@ -32,12 +32,12 @@ public final class BucketListing implements Iterable<StoredObject>, AutoCloseabl
     }
 
     /**
-     * Lists; returns when all has come. A store that lists in no order, as directory buckets do, is listed one page after
-     * another.
+     * Lists all objects, and returns when the listing is complete. A store without order, such as a directory bucket,
+     * is listed page after page.
      *
-     * @param prefix what all keys begin with; empty for the whole bucket
-     * @param concurrency the most requests at once: 1 or more
-     * @param progress is told about once a second how many objects have come, by another thread
+     * @param prefix the beginning of all keys; empty for the whole bucket
+     * @param concurrency maximum number of concurrent requests: 1 or more
+     * @param progress another thread reports the number of objects to it about once a second
      */
     public static BucketListing list(ObjectStore store, String prefix, int concurrency, LongConsumer progress)
             throws ObjectStoreException, InterruptedException {
@@ -100,7 +100,7 @@ public final class BucketListing implements Iterable<StoredObject>, AutoCloseabl
                 progress.accept(listed.getAsLong());
             }
         } catch (InterruptedException e) {
-            // the listing was
+            // the listing was interrupted
         }
     }
 
@@ -119,12 +119,12 @@ public final class BucketListing implements Iterable<StoredObject>, AutoCloseabl
         }
     }
 
-    /** How many objects there are. */
+    /** The number of objects. */
     public long size() {
         return table.size();
     }
 
-    /** In the order of the keys' UTF-8; of no use once this is closed. */
+    /** In the order of the keys' UTF-8; must not be used after this is closed. */
     @Override
     public Iterator<StoredObject> iterator() {
         KeyCursor cursor = table.cursor();

@@ -6,11 +6,11 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
-/** Calls to the store that several threads await: whoever loses interest leaves, and the call goes on for the others. */
+/** Calls to the store that several threads await. A thread that stops waiting does not end the call for the others. */
 final class Calls {
     private Calls() {}
 
-    /** What the store's methods look like. */
+    /** The form of the store's methods. */
     interface StoreCall<T> {
         T call() throws ObjectStoreException, InterruptedException;
     }
@@ -20,14 +20,14 @@ final class Calls {
         executor.execute(() -> {
             try {
                 result.complete(call.call());
-            } catch (Throwable e) { // whoever awaits it gets it
+            } catch (Throwable e) { // the awaiting threads get it
                 result.completeExceptionally(e);
             }
         });
         return result;
     }
 
-    /** @throws InterruptedException if this thread was interrupted, or the call because the tree was closed */
+    /** @throws InterruptedException if this thread was interrupted, or the call was because the tree was closed */
     static <T> T await(CompletableFuture<T> result) throws ObjectStoreException, InterruptedException {
         try {
             return result.get();
@@ -36,7 +36,7 @@ final class Calls {
         }
     }
 
-    /** Throws what a call failed with. */
+    /** Throws the failure of a call. */
     static IllegalStateException rethrow(@Nullable Throwable cause) throws ObjectStoreException, InterruptedException {
         switch (cause) {
             case ObjectStoreException failure -> throw failure;

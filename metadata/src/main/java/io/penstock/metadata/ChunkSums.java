@@ -7,18 +7,18 @@ import java.nio.file.Path;
 import java.util.zip.CRC32C;
 
 /**
- * The checksums of the chunks of a {@link KeyTable} that is mapped from a file. Each chunk is read as a whole and checked
- * when it is first touched, so that opening does not take longer the larger the table is. Safe for use by any number of
+ * The checksums of the chunks of a {@link KeyTable} that is mapped from a file. Each chunk is read and checked as a
+ * whole when it is first used, so that opening takes no longer for a larger table. Safe for use by any number of
  * threads.
  */
 final class ChunkSums {
-    /** What is summed at once: bytes. */
+    /** Bytes that are summed in one step. */
     private static final int PIECE = 16 << 10;
 
     private final Path file;
     private final int[] expected;
 
-    /** Racy on purpose: a chunk may be checked by several threads, but is read by none before it was checked. */
+    /** Racy on purpose: several threads may check a chunk, but none reads it before it was checked. */
     private final boolean[] checked;
 
     /** @param expected the CRC32C of each chunk */
@@ -29,9 +29,9 @@ final class ChunkSums {
     }
 
     /**
-     * Checks a chunk, unless it has been found whole before.
+     * Checks a chunk, unless it has passed the check before.
      *
-     * @throws UncheckedIOException if it is not whole, each time; its cause is a {@link DamagedSnapshotException}
+     * @throws UncheckedIOException each time, if the chunk is damaged; its cause is a {@link DamagedSnapshotException}
      * @throws IllegalStateException if the memory was freed
      */
     void check(int index, MemorySegment chunk) {
@@ -45,7 +45,7 @@ final class ChunkSums {
         int sum;
         try {
             sum = sum(chunk);
-        } catch (InternalError e) { // SIGBUS: a bad sector, or the file has been cut off meanwhile
+        } catch (InternalError e) { // SIGBUS: a bad sector, or the file has been truncated
             throw new UncheckedIOException(new DamagedSnapshotException(file, "cannot be read: " + e.getMessage()));
         }
         if (sum != expected[index]) {
@@ -54,7 +54,7 @@ final class ChunkSums {
         }
     }
 
-    /** Through a copy in heap: while the checksum's own code had the memory, the table could not be closed. */
+    /** Copies through the heap: the table could not be closed while native checksum code reads its memory. */
     private static int sum(MemorySegment chunk) {
         CRC32C sum = new CRC32C();
         byte[] piece = new byte[PIECE];

@@ -1,9 +1,9 @@
 package io.penstock.metadata;
 
 /**
- * A directory: all that it takes to exist is a key that begins with its prefix.
+ * A directory. It exists if any key begins with its prefix.
  *
- * @param prefix what the keys of everything in it begin with; ends in a slash, or is empty for a bucket's root
+ * @param prefix the beginning of the keys of everything in it; ends in a slash, or is empty for a bucket's root
  */
 public record Directory(String prefix) implements Node {
     public Directory {
@@ -12,7 +12,9 @@ public record Directory(String prefix) implements Node {
         }
     }
 
-    /** The key of the object {@code name} in it; with a slash behind it, the prefix of the directory {@code name}. */
+    /**
+     * The key of the object {@code name} in it. With a slash appended, it is the prefix of the directory {@code name}.
+     */
     public String key(String name) {
         return prefix + name;
     }

@@ -15,16 +15,16 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pages of one directory, in order: the first few by one request after another, those of a large directory by several
- * at once ({@link RangeLister}), which are held until their turn comes.
+ * The pages of one directory, in order. One request after another lists the first few; several concurrent requests
+ * ({@link RangeLister}) list those of a large directory, and pages wait for their turn.
  *
- * <p>For one caller at a time; {@link #heldSince} for any.
+ * <p>For one caller at a time; any thread may call {@link #heldSince}.
  */
 final class DirectoryPages implements Listing.PageSource {
-    /** So many pages come one after another before a directory is taken to be large. */
+    /** The number of sequential pages after which a directory counts as large. */
     static final int FIRST_PAGES = 4;
 
-    /** The token of a page that is none of the store's: there is more. */
+    /** A token that stands for "there is more", for pages without a token of the store. */
     private static final String MORE = "more";
 
     private final ObjectStore store;
@@ -34,32 +34,32 @@ final class DirectoryPages implements Listing.PageSource {
     private final Executor executor;
     private final LongSupplier nanoClock;
 
-    /** Whether pages are in the order of their keys, so far. */
+    /** Whether all pages so far are in the order of their keys. */
     private boolean ordered = true;
 
-    /** Pages that came one after another. */
+    /** The number of pages listed one after another. */
     private int pages;
 
-    /** The last page that was handed out, if the store has more; its token is the store's, or null. */
+    /** The last page handed out, if the store has more; its token is the store's, or null. */
     private @Nullable ListPage last;
 
-    /** Asks for what comes behind that. */
+    /** The request for the page after it. */
     private @Nullable ListRequest next;
 
     private volatile @Nullable Ahead ahead;
 
-    /** Knows pages without the store. */
+    /** Knows pages without asking the store. */
     @FunctionalInterface
     interface Source {
-        /** Null if it does not know the page. */
+        /** Null if the page is unknown. */
         @Nullable
         DatedPage page(ListRequest request);
     }
 
     /**
-     * @param known asked first
-     * @param concurrency requests at once for a large directory; 1 for one after another
-     * @param mostHeld entries that are held at most until their turn comes
+     * @param known asked before the store
+     * @param concurrency concurrent requests for a large directory; 1 for sequential requests
+     * @param mostHeld maximum number of entries that wait for their turn
      */
     DirectoryPages(
             ObjectStore store, Source known, int concurrency, int mostHeld, Executor executor, LongSupplier nanoClock) {
@@ -119,11 +119,11 @@ final class DirectoryPages implements Listing.PageSource {
         try {
             arrived = current.take();
         } catch (ObjectStoreException | InterruptedException | RuntimeException e) {
-            ahead = null; // who asks again begins where this ended
+            ahead = null; // the next caller begins where this one ended
             throw e;
         }
         if (arrived == null && current.lister.isSequential()) {
-            // From where it began, by the store's token. Names may come twice.
+            // Restarts at the range's beginning with the store's token. Names may come twice.
             stop();
             ordered = false;
             return listOne(current.request);
@@ -170,9 +170,9 @@ final class DirectoryPages implements Listing.PageSource {
 
     private record Arrived(ListedPage page, long askedAt) {}
 
-    /** What several requests bring, until its turn comes. */
+    /** Pages that concurrent requests have brought and that wait for their turn. */
     private final class Ahead implements RangeLister.Collector<Ahead> {
-        /** For each entry that was taken so many may be held, so that who reads the first thousands only pays for few. */
+        /** Entries that may wait for each entry taken, so that a reader of the first thousands causes few requests. */
         private static final int HELD_FOR_TAKEN = 8;
 
         private static final int LEAST_HELD = 32 * ListRequest.MAX_KEYS;
@@ -181,14 +181,14 @@ final class DirectoryPages implements Listing.PageSource {
         private final long since;
         private final RangeLister<Ahead> lister;
 
-        /** By their first keys. Guarded by the monitor, as all that follows. */
+        /** By their first keys. */
         private final TreeMap<String, Arrived> held = new TreeMap<>(KeyOrder.COMPARATOR);
 
         private int entries;
         private long taken;
         private boolean isAwaited;
 
-        /** @param since when it begins: nanoseconds */
+        /** @param since when the requests begin: nanoseconds */
         Ahead(ListRequest request, long since) {
             this.request = request;
             this.since = since;
@@ -197,9 +197,9 @@ final class DirectoryPages implements Listing.PageSource {
         }
 
         /**
-         * The page that is next in order, once it has come: null behind the last.
+         * The next page in order, once it has arrived; null after the last.
          *
-         * @throws ObjectStoreException if the listing has failed before that page came; what came beyond it is of no use
+         * @throws ObjectStoreException if the listing failed before that page; later pages are then useless
          */
         @Nullable
         Arrived take() throws ObjectStoreException, InterruptedException {
@@ -214,7 +214,7 @@ final class DirectoryPages implements Listing.PageSource {
             return page;
         }
 
-        /** Whether it failed while nobody waited for it, and has no page that is next. */
+        /** Whether it failed while nobody waited, and the next page has not arrived. */
         boolean isSpent() {
             String first = firstKey();
             return lister.hasFailed() && (first == null || !lister.isSettledUpTo(first));

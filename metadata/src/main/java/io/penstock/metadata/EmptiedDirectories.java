@@ -7,17 +7,17 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Directories that something was removed from here: the store may have no key in them any more, and POSIX directories do
- * not vanish with their last file. Each is there, whatever the store has, until the store has shown that it is something,
- * or a listing that was begun {@code metadata.ttl} later has not shown it. Safe for use by any number of threads.
+ * Directories from which something was removed here. The store may have no key in them any more, but a POSIX directory
+ * does not vanish with its last file. Each exists until the store shows something else of that name, or until a listing
+ * that began {@code metadata.ttl} later does not show it. Safe for use by any number of threads.
  */
 final class EmptiedDirectories {
-    /** Names that are remembered at most: some 150 bytes each. One that falls out is what the store has. */
+    /** The maximum number of names: some 150 bytes each. The store decides about a name that is dropped. */
     private static final int REMEMBERED = 100_000;
 
     private final long ttlNanos;
 
-    /** By parent, with the time of the last removal. Inner maps are only changed within compute, which weighs them. */
+    /** By parent, with the time of the last removal. Inner maps only change within compute, which weighs them. */
     private final Cache<Directory, Map<String, Long>> emptied = Caffeine.newBuilder()
             .maximumWeight(REMEMBERED)
             .weigher((Directory parent, Map<String, Long> names) -> names.size())
@@ -56,7 +56,7 @@ final class EmptiedDirectories {
         return names == null ? null : names.get(name);
     }
 
-    /** The store has something of this name, or had when it was asked. */
+    /** The store had something of this name when it was asked. */
     void found(Directory parent, String name, long asOf) {
         Long since = since(parent, name);
         if (since != null && asOf - since >= 0) {
@@ -64,7 +64,7 @@ final class EmptiedDirectories {
         }
     }
 
-    /** All pages of a listing are there: what it has not shown is added to it, or is there no more. */
+    /** A listing is complete: a directory that it did not show is added to it, or no longer exists. */
     void complete(Entries entries, long startedAt) {
         Directory parent = entries.directory();
         Map<String, Long> names = emptied.getIfPresent(parent);

@@ -11,10 +11,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entries of one directory by index and by name, put together from listing pages in any order. An entry keeps its
- * index for good. The first may be dropped: then nothing is known of their names, as of those that have not come yet. (A
- * listing without order may bring a dropped name once more.) Not safe for use by several threads: {@link Listing} guards
- * it.
+ * The entries of one directory by index and by name, built from listing pages in any order. An entry keeps its index
+ * for good. The first entries may be dropped: their names are then unknown, like those still to come. (A listing
+ * without order may bring a dropped name once more.) Not safe for use by several threads: {@link Listing} guards it.
  */
 final class Entries {
     private final Directory directory;
@@ -23,15 +22,18 @@ final class Entries {
     private final List<Listing.@Nullable Entry> byIndex = new ArrayList<>();
 
     private final Map<String, Integer> indexes = new HashMap<>();
-    /** How many entries were dropped. */
+    /** The number of dropped entries. */
     private int dropped;
-    /** Names whose entry was found wrong and has not been corrected yet. */
+    /** Names whose entry was found to be wrong and is not corrected yet. */
     private final Set<String> doubted = new HashSet<>();
     /** Objects of the last page whose names may yet turn out to be directories. */
     private List<Undecided> undecided = new ArrayList<>();
-    /** How often an entry was replaced or has gone, or has come after the last page: after what somebody took for all. */
+    /**
+     * How many entries were replaced or removed, or came after the last page, when readers took the listing for
+     * complete.
+     */
     private int changes;
-    /** Whether all is there. */
+    /** Whether all pages have arrived. */
     private boolean complete;
 
     private record Undecided(StoredObject object, long asOf) {
@@ -49,7 +51,7 @@ final class Entries {
         return directory;
     }
 
-    /** One above the last index, whether the entries are there still or not. */
+    /** One above the last index, dropped entries included. */
     int size() {
         return dropped + byIndex.size();
     }
@@ -62,12 +64,12 @@ final class Entries {
         return index < dropped;
     }
 
-    /** Whether what is not here is not in the directory. */
+    /** Whether the directory has no other entries than these. */
     boolean isWhole() {
         return complete && dropped == 0;
     }
 
-    /** Null if it has gone, or was dropped. */
+    /** Null if the entry was removed or dropped. */
     Listing.@Nullable Entry get(int index) {
         return hasDropped(index) ? null : byIndex.get(index - dropped);
     }
@@ -77,7 +79,7 @@ final class Entries {
         return index == null ? null : get(index);
     }
 
-    /** Drops all but the last {@code kept}. */
+    /** Drops all entries but the last {@code kept}. */
     void drop(int kept) {
         List<Listing.@Nullable Entry> first = byIndex.subList(0, byIndex.size() - kept);
         dropped += first.size();
@@ -97,7 +99,7 @@ final class Entries {
         doubted.add(name);
     }
 
-    /** Takes over an answer about one name, unless what is known of it was asked for later. */
+    /** Applies an answer about one name, unless the known entry was asked for later. */
     void correct(String name, Answer answer, long asOf) {
         Listing.Entry known = get(name);
         if (known != null && asOf - known.asOf() < 0) {
@@ -109,7 +111,7 @@ final class Entries {
         Integer index = indexes.get(name);
         switch (answer) {
             case Node node -> {
-                // What is not here may have been dropped, and whoever has read it is not to find it twice.
+                // A missing entry may have been dropped; a reader that has seen it must not find it twice.
                 if (index != null || isNext || dropped == 0) {
                     put(name, node, asOf);
                 }
@@ -124,9 +126,9 @@ final class Entries {
     }
 
     /**
-     * Adds a page. {@code a} is hidden by {@code a/}, which comes after it and after all of {@code a-1}, {@code a.txt}
-     * and the like: an object that stands so close to the page's end that {@code a/} may be on the next one waits for
-     * it. (In a listing without order it may come later still: then it takes the object's place.)
+     * Adds a page. {@code a/} hides {@code a} and comes after it, and after all of {@code a-1}, {@code a.txt} and the
+     * like. So an object near the page's end waits for the next page if {@code a/} may be on it. (In a listing without
+     * order {@code a/} may come later still: then it replaces the object.)
      */
     void append(ListPage page, long asOf) {
         for (String prefix : page.commonPrefixes()) {
@@ -144,7 +146,7 @@ final class Entries {
         }
     }
 
-    /** All pages are there, and what belongs to them: who reads to the end has all. */
+    /** All pages and additions have arrived: a reader at the end has seen all entries. */
     void complete() {
         complete = true;
     }

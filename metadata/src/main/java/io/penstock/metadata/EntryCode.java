@@ -9,9 +9,9 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * An entry of a {@link KeyTable}: a key and its object. Of the key stands there what it does not share with the one before
- * it in the block, be it at the beginning or at the end (names mostly end alike); all of it in the first entry. Of the
- * object there are some 24 bytes:
+ * An entry of a {@link KeyTable}: a key and its object. A key is stored without the bytes that it shares with the one
+ * before it in the block, at the beginning and at the end (most names end alike). The first entry has its whole key. An
+ * object takes some 24 bytes:
  *
  * <pre>
  *   flags        bits 0-1 form of the ETag, bit 2 time in seconds, bits 3-7 number of the storage class
@@ -21,7 +21,7 @@ import java.util.List;
  *   time         varint with the sign in its lowest bit: after that of the block's first entry, or after 1970 in the first
  * </pre>
  *
- * <p>It is in files too: what is changed here raises the version of {@link KeyTableFile}.
+ * <p>Files have the same format: a change here raises the version of {@link KeyTableFile}.
  *
  * <p>An instance reads entries one after another. Confined to one thread.
  */
@@ -29,12 +29,12 @@ final class EntryCode {
     /** The longest ETag, in characters; S3's have 34 to 39. */
     static final int MAX_ETAG = 1 << 10;
 
-    /** The most of a key's end that is not repeated: bytes. */
+    /** The maximum number of bytes of a key's end that are shared. */
     static final int MAX_END = 15;
 
     private static final int END_BITS = 4;
 
-    /** Not less: how much more comes as a varint. */
+    /** The minimum; the rest of the number follows as a varint. */
     private static final int LONG_MIDDLE = 15;
 
     private static final int ETAG_FORM = 3;
@@ -51,13 +51,13 @@ final class EntryCode {
     private static final HexFormat HEX = HexFormat.of();
     private static final byte[] DIGITS = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
 
-    /** More than nine digits might not fit, and S3 has at most 10,000 parts. */
+    /** More than nine digits might not fit; S3 has at most 10,000 parts. */
     private static final int MAX_PARTS_DIGITS = 9;
 
     /** The block that is read, from its first entry to its last. */
     byte[] block = new byte[0];
 
-    /** Where it is read next. */
+    /** The position of the next read. */
     int at;
 
     private int flags;
@@ -70,7 +70,7 @@ final class EntryCode {
 
     // ---- writing
 
-    /** @param begin,end how many bytes it shares with the key before it */
+    /** @param begin,end how many bytes the key shares with the key before it */
     static void writeKey(GrowingBytes to, GrowingBytes key, int begin, int end) {
         int middle = key.length - begin - end;
         to.putVarint(begin);
@@ -81,7 +81,7 @@ final class EntryCode {
         to.put(key.array, begin, middle);
     }
 
-    /** @param baseMillis the time of the block's first entry; 0 for itself */
+    /** @param baseMillis the time of the block's first entry; 0 for that entry itself */
     static void write(GrowingBytes to, ObjectVersion version, int storageClass, long baseMillis) {
         int form = etagForm(version.etag());
         long delta = version.lastModified().toEpochMilli() - baseMillis;
@@ -112,7 +112,7 @@ final class EntryCode {
         }
     }
 
-    /** Only what is made again to the letter is not kept literally. */
+    /** An ETag is kept as text unless the short form restores it exactly. */
     private static int etagForm(String etag) {
         int last = etag.length() - 1;
         if (last < HASH_END || etag.charAt(0) != '"' || etag.charAt(last) != '"') {
@@ -137,7 +137,7 @@ final class EntryCode {
         return isNumber ? MULTIPART : LITERAL;
     }
 
-    /** Of a lower-case hex digit; negative if it is none. */
+    /** The value of a lower-case hex digit; negative if the character is none. */
     private static int digit(char c) {
         if (c >= '0' && c <= '9') {
             return c - '0';
@@ -165,7 +165,7 @@ final class EntryCode {
         at += length;
     }
 
-    /** Makes the key before it into the next one. */
+    /** Changes the key before it into the next one. */
     void readKey(GrowingBytes key) {
         int begin = (int) readVarint();
         int lengths = block[at++] & 0xff;
@@ -183,7 +183,7 @@ final class EntryCode {
         at += middle;
     }
 
-    /** Reads what comes behind the key. */
+    /** Reads the object after the key. */
     void read(long baseMillis) {
         flags = block[at++];
         storageClass = (flags >> CLASS_SHIFT) & FAR_CLASS;
@@ -206,7 +206,7 @@ final class EntryCode {
         return millis;
     }
 
-    /** Whether both have read the same ETag, size and time. */
+    /** Whether both have the same ETag, size and time. */
     boolean isSameVersion(EntryCode other) {
         return size == other.size
                 && millis == other.millis
@@ -216,7 +216,7 @@ final class EntryCode {
                         block, etagAt, etagAt + etagLength, other.block, other.etagAt, other.etagAt + other.etagLength);
     }
 
-    /** What was read. */
+    /** The object that was read. */
     StoredObject object(String key, List<String> storageClasses) {
         return new StoredObject(
                 new ObjectVersion(key, etag(), size, Instant.ofEpochMilli(millis)), storageClasses.get(storageClass));

@@ -16,18 +16,18 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers from what is known of the bucket as a whole: a {@link KeyTable}, and what is not to be asked of it. While one
- * answers, the next may be under way:
+ * Answers from a listing of the whole bucket: a {@link KeyTable}, and the names for which it no longer counts. While
+ * one table answers, the next listing may run:
  *
  * <pre>
  *   known:   NOTHING ──become──▶ a table ──become──▶ the next one
- *               ▲                   │ it is not believed any more, or much has changed here
+ *               ▲                   │ it has expired, or many names have changed here
  *               └───────────────────┘
  *   coming:  NOTHING ──begin──▶ a listing ──become, abandon──▶ NOTHING
  * </pre>
  *
- * <p>It says nothing of what was changed here, or found to be otherwise, since its listing was begun, nor of what the store
- * refused to list.
+ * <p>It gives no answer about names that were changed here, or found to be otherwise, since its listing began, nor
+ * about prefixes that the store refused to list.
  *
  * <p>Safe for use by any number of threads. Nothing waits.
  */
@@ -35,17 +35,17 @@ final class FlatListing implements AutoCloseable {
     private final LongSupplier nanoClock;
     private final Consumer<Throwable> damage;
 
-    private volatile State state = new State(null, null); // changed under the monitor
+    private volatile State state = new State(null, null); // written under the monitor
 
     private record State(@Nullable Known known, @Nullable Coming coming) {}
 
     /**
-     * A listing that is under way.
+     * A running listing.
      *
-     * @param heard what the store has said of names meanwhile, of which it may know less
+     * @param heard answers of the store since the listing began, which the listing may not have
      */
     record Coming(Superseded superseded, Map<Name, Answer> heard) {
-        /** More are taken to be otherwise. */
+        /** Beyond this number, names count as superseded. */
         private static final int MOST_HEARD = 20_000;
 
         void hear(Directory directory, String name, Answer answer) {
@@ -57,18 +57,18 @@ final class FlatListing implements AutoCloseable {
         }
     }
 
-    /** @param refused prefixes of which nothing is known */
+    /** @param refused prefixes that the store refused to list */
     private record Known(KeyTable table, FlatTree tree, List<String> refused, Superseded superseded, Belief belief) {
         /**
-         * Of a directory in which something is otherwise, what is believed as if it had just been asked for would win over
-         * what the store has said since.
+         * Whether the name is superseded, or its directory has a superseded name. A table that counts as asked for just
+         * now would otherwise override newer answers of the store.
          */
         boolean isSuperseded(Directory directory, String name) {
             return superseded.contains(directory, name)
                     || (!(belief instanceof Belief.ByPage) && superseded.containsAnyIn(directory.prefix()));
         }
 
-        /** @param now when it was asked for */
+        /** @param now when the question was asked */
         long asOf(long page, long now) {
             return belief instanceof Belief.ByPage ? page : now;
         }
@@ -78,44 +78,44 @@ final class FlatListing implements AutoCloseable {
         }
     }
 
-    /** For how long a table is believed. Times are those of the tree's clock: nanoseconds. */
+    /** How long a table is valid. Times are those of the tree's clock: nanoseconds. */
     sealed interface Belief {
         /**
-         * Each name from when its page was asked for.
+         * Each name from the time of its page's request.
          *
-         * @param newest when the last page was asked for
+         * @param newest when the last page was requested
          */
         record ByPage(long ttlNanos, long newest) implements Belief {}
 
-        /** All, as if it had just been asked for. */
+        /** All names until then, as if requested just now. */
         record Until(long nanos) implements Belief {}
 
-        /** All, as if it had just been asked for, and for ever. */
+        /** All names for ever, as if requested just now. */
         enum Always implements Belief {
             ALWAYS
         }
     }
 
-    /** @param damage told why a table that lies in a file was dropped */
+    /** @param damage notified of the reason why a table that lies in a file was dropped */
     FlatListing(LongSupplier nanoClock, Consumer<Throwable> damage) {
         this.nanoClock = nanoClock;
         this.damage = damage;
     }
 
-    /** Whether there is a table, and it is still believed. */
+    /** Whether there is a table that is still valid. */
     boolean isKnown() {
         Known known = state.known;
         return known != null && isBelieved(known);
     }
 
-    /** A listing begins: what is changed here from now on, it may not know. */
+    /** A listing begins: it may miss changes made here from now on. */
     synchronized Coming begin() {
         Coming coming = new Coming(new Superseded(), new ConcurrentHashMap<>());
         state = new State(state.known, coming);
         return coming;
     }
 
-    /** The listing has failed, unless it has become what is known. */
+    /** The listing has failed, unless its table already answers. */
     synchronized void abandon(Coming coming) {
         if (coming.equals(state.coming)) {
             state = new State(state.known, null);
@@ -123,9 +123,9 @@ final class FlatListing implements AutoCloseable {
     }
 
     /**
-     * From now on this table answers, if it is of the listing that was begun last, and not too much has changed since.
+     * From now on this table answers, if its listing began last and not too much has changed since.
      *
-     * @param comparison called with the table before it, while both can be read; not if there is none
+     * @param comparison called with the table before it, while both can be read; not called if there is none
      * @return whether it answers; if not, the table has been closed
      */
     boolean become(Coming coming, KeyTable table, List<String> refused, Belief belief, Comparison comparison) {
@@ -141,12 +141,12 @@ final class FlatListing implements AutoCloseable {
             supersedeHeard(coming, next);
             state = new State(next, null);
         }
-        supersedeHeard(coming, next); // what was heard meanwhile
+        supersedeHeard(coming, next); // answers that arrived in between
         if (former != null) {
             try {
                 comparison.compare(former.table, table, name -> !next.superseded.containsKey(name));
             } catch (IllegalStateException e) {
-                // one of them is closed: it is not believed any more, or the tree is closed
+                // one table is closed: it has expired, or the tree is closed
             } catch (UncheckedIOException | InternalError e) {
                 damage.accept(e);
             } finally {
@@ -163,22 +163,24 @@ final class FlatListing implements AutoCloseable {
                     next.superseded.add(name.directory(), name.name());
                 }
             } catch (IllegalStateException | UncheckedIOException e) {
-                // it is closed or damaged already, which who asks it finds
+                // the table is already closed or damaged; the next question finds out
             }
         });
     }
 
-    /** Hears what differs between a table and the one before it. */
+    /** Notified of the difference between a table and the one before it. */
     @FunctionalInterface
     interface Comparison {
-        /** @param isTold whether a key's change is news */
+        /** @param isTold whether a change of this key is reported */
         void compare(KeyTable before, KeyTable after, Predicate<String> isTold);
     }
 
-    /** What it says of a name: null if it does not know, or is not to be asked. It may be too old to be believed. */
+    /**
+     * The answer about a name; null if the table has none or does not count for the name. The answer may be expired.
+     */
     @Nullable
     Dated find(Directory directory, String name) {
-        long now = nanoClock.getAsLong(); // of what is said now, nothing that comes after it
+        long now = nanoClock.getAsLong(); // the answer counts as of this moment
         return ask(known -> {
             if (known.isSuperseded(directory, name) || known.isRefused(directory.key(name))) {
                 return null;
@@ -188,11 +190,11 @@ final class FlatListing implements AutoCloseable {
         });
     }
 
-    /** A page of a directory's listing: null if it does not know it, or is not to be asked for it. */
+    /** A page of a directory's listing; null if the table does not have it or does not count for the directory. */
     @Nullable
     DatedPage page(ListRequest request) {
         if (request.continuationToken() != null) {
-            return null; // the store has begun it
+            return null; // the store has begun the listing
         }
         long now = nanoClock.getAsLong();
         return ask(known -> {
@@ -207,7 +209,7 @@ final class FlatListing implements AutoCloseable {
         });
     }
 
-    /** What goes on where a page of this ended, be it here or in the store. */
+    /** The request that continues after this page, in this table or at the store. */
     private static @Nullable ListRequest next(ListRequest request, ListPage page) {
         return page.nextToken() == null
                 ? null
@@ -228,8 +230,8 @@ final class FlatListing implements AutoCloseable {
             if (known.equals(state.known)) {
                 throw e;
             }
-            return null; // another has taken its place, or it was forgotten
-        } catch (UncheckedIOException | InternalError e) { // the latter is what the JVM makes of a bad sector
+            return null; // another table has replaced it, or it was dropped
+        } catch (UncheckedIOException | InternalError e) { // InternalError is the JVM's form of a bad sector
             forget(known);
             damage.accept(e);
             return null;
@@ -251,7 +253,7 @@ final class FlatListing implements AutoCloseable {
         }
     }
 
-    /** The name has been changed here, or what is known of it is wrong. */
+    /** The name was changed here, or the known answer is wrong. */
     void supersede(Directory directory, String name) {
         State current = state;
         if (current.coming != null) {
@@ -266,13 +268,13 @@ final class FlatListing implements AutoCloseable {
         }
     }
 
-    /** The store has said what a name is. */
+    /** The store has answered about a name. */
     void heard(Directory directory, String name, Answer answer) {
         Coming coming = state.coming;
         if (coming != null) {
             coming.hear(directory, name, answer);
         }
-        // In this order: what is under way may have become what is known in between.
+        // In this order: the running listing may have become the known table in between.
         Dated known = find(directory, name);
         if (known != null && !known.answer().equals(answer)) {
             supersede(directory, name);

@@ -9,23 +9,23 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers from a {@link KeyTable} what is asked of a store: what a name is, as {@link NameProbe} does, and pages of
- * listings, as S3 makes them. Safe for use by any number of threads.
+ * Answers questions to the store from a {@link KeyTable}: what a name stands for, as {@link NameProbe} does, and pages
+ * of listings, as S3 makes them. Safe for use by any number of threads.
  */
 final class FlatTree {
     private static final String DELIMITER = "/";
 
     private final KeyTable table;
 
-    /** @param table whose owner closes it; what is asked afterwards fails with an IllegalStateException */
+    /** @param table closed by its owner; later questions fail with an IllegalStateException */
     FlatTree(KeyTable table) {
         this.table = table;
     }
 
-    /** @param asOf when the oldest page was asked for that this page rests on */
+    /** @param asOf when the oldest page behind this one was requested */
     record DatedPage(ListPage page, long asOf) {}
 
-    /** What a name stands for, and when the oldest page was asked for that says so. */
+    /** What a name stands for, and when the oldest page behind that answer was requested. */
     Answers.Dated lookup(Directory parent, String name) {
         String key = parent.key(name);
         String below = key + DELIMITER;
@@ -47,8 +47,8 @@ final class FlatTree {
     }
 
     /**
-     * A page of a listing, its delimiter {@code "/"} or none. Its token is the last key or common prefix on it, and holds
-     * for any table.
+     * A page of a listing, with the delimiter {@code "/"} or none. Its token is its last key or common prefix, and is
+     * valid for any table.
      */
     DatedPage list(ListRequest request) {
         if (!request.delimiter().isEmpty() && !request.delimiter().equals(DELIMITER)) {
@@ -99,7 +99,7 @@ final class FlatTree {
                 ? -1
                 : item.indexOf(DELIMITER, request.prefix().length());
         if (delimiter >= 0) {
-            // The prefix that it lies under is not behind it, and stands for all that it holds.
+            // The item's own common prefix is not after it, but stands for all keys below.
             cursor.skip(item.substring(0, delimiter + 1));
         } else if (cursor.is(item)) {
             cursor.next();

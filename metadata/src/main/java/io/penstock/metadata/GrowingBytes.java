@@ -3,12 +3,12 @@ package io.penstock.metadata;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** Bytes in an array that grows, to be used again and again: what keys and entries of a {@link KeyTable} are made in. */
+/** A growing, reusable byte array in which keys and entries of a {@link KeyTable} are built. */
 final class GrowingBytes {
-    /** Longer than any: {@link #putVarint} writes 7 bits a byte. */
+    /** The maximum length of a varint: {@link #putVarint} writes 7 bits a byte. */
     private static final int MAX_VARINT = 10;
 
-    /** Of which the first {@link #length} count. */
+    /** The first {@link #length} bytes count. */
     byte[] array;
 
     int length;
@@ -32,7 +32,10 @@ final class GrowingBytes {
         length += count;
     }
 
-    /** Seven bits a byte, the low ones first; all but the last have the high bit set. Negative ones take ten bytes. */
+    /**
+     * Seven bits a byte, the low ones first; all but the last byte have the high bit set. Negative numbers take ten
+     * bytes.
+     */
     void putVarint(long value) {
         ensure(MAX_VARINT);
         long rest = value;
@@ -44,10 +47,10 @@ final class GrowingBytes {
     }
 
     /**
-     * The text's UTF-8.
+     * Appends the text's UTF-8.
      *
-     * @return false if the text has half a surrogate pair: it is written as if it were a character, so that it has its
-     *     place in the order, but no UTF-8 is equal to it
+     * @return false if the text has half a surrogate pair: it is encoded like a character, so that it has its place in
+     *     the order, but no valid UTF-8 equals it
      */
     boolean putUtf8(String text) {
         int count = text.length();
@@ -85,7 +88,7 @@ final class GrowingBytes {
         return mismatch < 0 ? length : mismatch;
     }
 
-    /** How many bytes both end in, at most so many, and none of those that they begin with. */
+    /** How many bytes both end in, at most {@code most}, excluding the bytes that they begin with. */
     int sharedEnd(GrowingBytes other, int begin, int most) {
         int limit = Math.min(most, Math.min(length, other.length) - begin);
         int end = 0;

@@ -8,13 +8,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells of objects that no path can reach: each is counted, and the first in a directory is logged, also the first that
- * keeps it from being removed.
+ * Reports objects that no path can reach. It counts each, and logs the first in a directory, and the first that
+ * prevents the directory's removal.
  */
 final class HiddenKeys {
     private static final Logger LOG = LoggerFactory.getLogger(HiddenKeys.class);
 
-    /** Directories remembered as told of; one that falls out may be told of again. */
+    /** Directories already reported; one that is dropped may be reported again. */
     private static final int DIRECTORIES = 10_000;
 
     static final String SHADOWED = "there are keys below it, so that its name is a directory";
@@ -42,7 +42,7 @@ final class HiddenKeys {
         }
     }
 
-    /** The directory cannot be removed, because this key is in it, which {@link #hide} is told of. */
+    /** The directory cannot be removed, because it has this key, which {@link #hide} was called for. */
     void keeps(Directory directory, String key, String why) {
         count.increment();
         if (toldOfRemoval.asMap().putIfAbsent(directory.prefix(), true) != null) {
@@ -58,7 +58,7 @@ final class HiddenKeys {
                 why);
     }
 
-    /** How often a key was hidden; one that is listed again counts again. */
+    /** How many hidden keys were found; a key that is listed again counts again. */
     long count() {
         return count.sum();
     }

@@ -7,45 +7,46 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 
 /**
- * Reads a {@link KeyTable} in order, and finds keys in it. It stands before the first key, at a key, or behind the last.
- * What it stands at it has in arrays of its own; to move it allocates nothing, once these are large enough. Confined to
- * one thread.
+ * Reads a {@link KeyTable} in order, and finds keys in it. It stands before the first key, at a key, or after the last.
+ * The current entry lies in arrays of the cursor; moving allocates nothing once they are large enough. Confined to one
+ * thread.
  *
- * <p>After the table was closed, methods that move it throw IllegalStateException, at the latest at the next block.
+ * <p>After the table was closed, methods that move the cursor throw IllegalStateException, at the latest at the next
+ * block.
  */
 final class KeyCursor {
-    /** Behind a prefix it makes the least that is greater than all that begins so: no UTF-8 has this byte. */
+    /** Appended to a prefix, it makes the least string greater than all that begin with it: no UTF-8 has this byte. */
     private static final int AFTER_ALL = 0xff;
 
     private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
 
     private final KeyTable table;
 
-    /** At which it stands: -1 before the first key, the number of blocks behind the last. */
+    /** The current block: -1 before the first key, the number of blocks after the last. */
     private int block = -1;
 
-    /** Of the entry in the block. */
+    /** The entry in the block. */
     private int index;
 
-    /** Entries in the block. */
+    /** The number of entries in the block. */
     private int count;
 
     /** The chunk of the block. */
     private Chunk chunk;
 
-    /** When the first object of the block was written. */
+    /** The time of the block's first object. */
     private long blockMillis;
 
     private final EntryCode entry = new EntryCode();
     private final GrowingBytes key = new GrowingBytes(128);
 
-    /** What is looked for. */
+    /** The key that is sought. */
     private final GrowingBytes target = new GrowingBytes(128);
 
-    /** What {@link #compareFirst} found the target and the first key to share. */
+    /** The number of bytes that {@link #compareFirst} found the target and the first key to share. */
     private int shared;
 
-    /** The page of the last entry that was asked for. */
+    /** The page of the last requested entry. */
     private int page;
 
     KeyCursor(KeyTable table) {
@@ -54,7 +55,7 @@ final class KeyCursor {
     }
 
     /**
-     * Moves to the first key that is the given one, or behind it in the order.
+     * Moves to the given key, or to the next key in the order.
      *
      * @return whether there is one
      */
@@ -63,14 +64,14 @@ final class KeyCursor {
         return seekTarget(0, table.blockCount());
     }
 
-    /** Like {@link #seek}, but never backwards; quick where the way is short. */
+    /** Like {@link #seek}, but only forwards, and fast over short distances. */
     boolean advance(String keyOrPrefix) {
         setTarget(keyOrPrefix);
         return advanceToTarget();
     }
 
     /**
-     * Moves on to the first key that does not begin so, without reading those that do.
+     * Moves to the next key that does not begin with the prefix, without reading those that do.
      *
      * @return whether there is one
      */
@@ -127,7 +128,7 @@ final class KeyCursor {
         return isAtKey() && key.startsWith(target);
     }
 
-    /** Where in the key's bytes the ASCII character is found first, not before {@code from}; -1 if nowhere. */
+    /** The first position of the ASCII character in the key's bytes, at or after {@code from}; -1 if there is none. */
     int indexOf(char ascii, int from) {
         checkIsAtKey();
         for (int i = from; i < key.length; i++) {
@@ -144,29 +145,29 @@ final class KeyCursor {
         return entry.object(key.text(key.length), chunk.storageClasses());
     }
 
-    /** Compares the keys at which two cursors stand, be they of different tables, in the order in which S3 lists. */
+    /** Compares the current keys of two cursors, also of different tables, in the order in which S3 lists. */
     int compareKey(KeyCursor other) {
         checkIsAtKey();
         other.checkIsAtKey();
         return key.compareTo(other.key);
     }
 
-    /** Whether the objects at which two cursors stand have the same ETag, size and time. */
+    /** Whether the current objects of two cursors have the same ETag, size and time. */
     boolean isSameVersion(KeyCursor other) {
         checkIsAtKey();
         other.checkIsAtKey();
         return entry.isSameVersion(other.entry);
     }
 
-    /** When the page that brought the object was asked for, on the clock that the builder was told of. */
+    /** When the page of the object was requested, on the builder's clock. */
     long asOf() {
         checkIsAtKey();
         return table.pageTime(page());
     }
 
     /**
-     * Since when it is known that there is no key between the one before this and this, or behind the last: the time of
-     * the page around it, of the oldest if it lies between pages.
+     * Since when it is known that no key lies between the one before this and this, or after the last: the time of the
+     * page around it, or of the older page if it lies between two.
      */
     long asOfGap() {
         if (block < 0) {
@@ -174,7 +175,7 @@ final class KeyCursor {
         }
         int last = isAtKey() ? page() : table.pageCount() - 1;
         long oldest = table.pageTime(last);
-        // Entries before this one are of the last page that begins before it.
+        // Entries before this one belong to the last page that begins before it.
         for (int i = last; i > 0 && table.pageStart(i) >= position(); i--) {
             oldest = older(oldest, table.pageTime(i - 1));
         }
@@ -220,7 +221,7 @@ final class KeyCursor {
         } else if (block == blocks || key.compareTo(target) >= 0) {
             return block < blocks;
         }
-        // Steps of 1, 2, 4, … blocks, until one begins behind the target.
+        // Steps of 1, 2, 4, … blocks, until one begins after the target.
         int low = block;
         int high = block + 1;
         while (high < blocks && compareFirst(high, 0) >= 0) {
@@ -232,7 +233,10 @@ final class KeyCursor {
         return isHere ? walk() : seekTarget(low, high);
     }
 
-    /** The target is not before the first key of {@code from}, unless that is 0, and before that of {@code to}. */
+    /**
+     * Requires that the target is not before the first key of {@code from}, unless that is 0, and before that of {@code
+     * to}.
+     */
     private boolean seekTarget(int from, int to) {
         int low = from;
         int high = to;
@@ -240,7 +244,7 @@ final class KeyCursor {
         int highShared = 0;
         while (high - low > 1) {
             int middle = (low + high) >>> 1;
-            // Whatever lies between two keys shares with the target what both do.
+            // A key between two others shares with the target the bytes that both share with it.
             if (compareFirst(middle, Math.min(lowShared, highShared)) >= 0) {
                 low = middle;
                 lowShared = shared;
@@ -252,7 +256,7 @@ final class KeyCursor {
         return load(low) && walk();
     }
 
-    /** Goes on from the key to the first that is not before the target. */
+    /** Moves to the first key that is not before the target. */
     private boolean walk() {
         while (key.compareTo(target) < 0) {
             if (!next()) {
@@ -270,10 +274,10 @@ final class KeyCursor {
      */
     private int compareFirst(int other, int from) {
         MemorySegment memory = table.chunk(other).memory();
-        long at = table.offset(other) + 1L; // behind the count
+        long at = table.offset(other) + 1L; // after the count
         int length = memory.get(BYTE, at++);
         if (length < 0) {
-            length = (length & 0x7f) | (memory.get(BYTE, at++) << 7); // of keys up to 16 KiB
+            length = (length & 0x7f) | (memory.get(BYTE, at++) << 7); // for keys up to 16 KiB
         }
         int both = Math.min(length, target.length);
         for (int i = from; i < both; i++) {
@@ -290,7 +294,7 @@ final class KeyCursor {
 
     // ---- reading
 
-    /** Moves to the first entry of a block; behind the last key if there is no such block. */
+    /** Moves to the first entry of a block; after the last key if there is no such block. */
     private boolean load(int next) {
         if (next == table.blockCount()) {
             block = next;

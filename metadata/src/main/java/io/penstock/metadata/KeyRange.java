@@ -8,7 +8,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keys from one to another, listed in order by one request after the other.
+ * A range of keys that is listed in order, one request after the other.
  *
  * <pre>
  *            ┌──────────throttled───────────┐
@@ -21,48 +21,48 @@ import org.jspecify.annotations.Nullable;
  *  a probe found keys here
  * </pre>
  *
- * While it is not done its end may come nearer, never nearer than its position: what lies between the new end and the old
- * belongs to another range from then on, or is known to be empty. A page that was asked for before is cut at the new end.
+ * Before it is done its end may move nearer, but not before its position: the keys between the new end and the old
+ * belong to another range from then on, or there are none. A page requested before is cut at the new end.
  *
- * <p>All is guarded by the lister, but what is collected, which belongs to the thread that has its page.
+ * <p>The lister guards all of it, except the collected objects, which belong to the thread that has the range's page.
  */
 final class KeyRange<R> {
-    /** One that was probed so often in a row in vain is left alone until it has advanced by a page. */
+    /** The number of failed probes in a row after which a range is not probed until it has advanced by a page. */
     private static final int MOST_MISSES = 8;
 
-    /** Probes that may be under way in a range that is taken to be full, and in one that is not. */
+    /** The number of concurrent probes in a range that counts as full, and in another one. */
     private static final int MOST_PROBED_FULL = 2;
 
     private static final int MOST_PROBED_OPEN = 4;
 
-    /** So many more for each probe that hit. */
+    /** The number of further probes for each hit. */
     private static final int MORE_PROBED = 4;
 
     /** Keys up to this one are not in the range. */
     final String after;
 
-    /** The last key that was seen: all up to it is done with. */
+    /** The last key seen: all keys up to it are done. */
     String position;
 
-    /** All up to this key has been collected. */
+    /** All keys up to this one have been collected. */
     String settled;
 
     /** The last key that may be in the range; null for the end of the listing. */
     @Nullable
     String end;
 
-    /** When the first probe was asked for that found nothing up to the former end; null if none did. Nanoseconds. */
+    /** When the first probe was requested that found no keys up to the former end; null if none did. Nanoseconds. */
     @Nullable
     Long emptySince;
 
     /** Whether there are keys right after the end, as far as is known. */
     boolean full;
 
-    /** Continues; null for a listing that begins after the position. */
+    /** The token that continues the listing; null to list after the position. */
     @Nullable
     String token;
 
-    /** Where the last page that had keys began; null if there was none. */
+    /** The beginning of the last page with keys; null if there was none. */
     @Nullable
     String pageFrom;
 
@@ -71,17 +71,17 @@ final class KeyRange<R> {
     /** Probes in a row that split nothing off. */
     int misses;
 
-    /** Probes that hit, one after the other, since it was taken to be full: so far they are to be trusted. */
+    /** Probes in a row that hit since the range counts as full: the trust in further ones. */
     int trust;
 
     /** Made by the thread that brings the first page. */
     @Nullable
     R collected;
 
-    /** Keys after which somebody looks for others. */
+    /** Keys that running probes start after. */
     TreeSet<String> probed = new TreeSet<>(KeyOrder.COMPARATOR);
 
-    /** Where to split next, if {@link #splitKnown}; null for nowhere. */
+    /** The next split, if {@link #splitKnown}; null for none. */
     private @Nullable Split split;
 
     private boolean splitKnown;
@@ -94,30 +94,30 @@ final class KeyRange<R> {
         this.full = full;
     }
 
-    /** The next page. */
+    /** The request for the next page. */
     ListRequest next(String prefix, String delimiter) {
         String startAfter = after.isEmpty() ? null : after;
         return new ListRequest(prefix, delimiter, startAfter, token, ListRequest.MAX_KEYS);
     }
 
-    /** Whether the key is yet to come. */
+    /** Whether the key lies after the position. */
     boolean isToCome(String key) {
         return !done && KeyOrder.compare(key, position) > 0 && isWithin(key);
     }
 
-    /** Whether it is not after the end. */
+    /** Whether the key is not after the end. */
     boolean isWithin(String key) {
         return end == null || KeyOrder.compare(key, end) <= 0;
     }
 
-    /** The keys to {@code last} are there. */
+    /** The page up to {@code last} has arrived. */
     void advance(String first, String last) {
         pageFrom = first;
         position = last;
         changed();
     }
 
-    /** Nothing, or another range, has what comes after. */
+    /** Ends the range here: the keys after it belong to another range, or there are none. */
     void endAt(String key, boolean keysAfter) {
         end = key;
         full = keysAfter;
@@ -128,13 +128,13 @@ final class KeyRange<R> {
         splitKnown = false;
     }
 
-    /** Whether another probe may be under way: half of them are in vain at first, and few once they have hit. */
+    /** Whether another probe may run: half of the first probes fail, and few after a hit. */
     boolean mayBeProbed() {
         return misses < MOST_MISSES
                 && probed.size() < (full ? MOST_PROBED_FULL : MOST_PROBED_OPEN) + MORE_PROBED * trust;
     }
 
-    /** Where to split; null if it is not worth it. */
+    /** Where to split; null if no split is worth it. */
     @Nullable
     Split split(KeySpace space) {
         if (!splitKnown) {
@@ -145,7 +145,7 @@ final class KeyRange<R> {
         return split;
     }
 
-    /** What is to come; null if nothing is known of it. */
+    /** The remaining part of the range; null if nothing is known about it. */
     @Nullable
     Rest rest() {
         return done || pageFrom == null ? null : new Rest(pageFrom, position, end, full, probed);

@@ -13,34 +13,34 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ranges in which a listing is made, in the order of their keys, and where they are split: see {@link RangeLister}.
+ * The ranges of a listing in the order of their keys, and the decision where to split them: see {@link RangeLister}.
  * Guarded by the lister.
  */
 final class KeyRanges<R> {
-    /** So many keys of a page tell how keys are made up. */
+    /** The number of keys of a page that are sampled for their form. */
     private static final int SAMPLE = 32;
 
     private final KeySpace space;
     private final ProbeBudget budget;
 
-    /** All, by the key that each begins after. */
+    /** All ranges, by the key after which each begins. */
     private final NavigableMap<String, KeyRange<R>> ranges = new TreeMap<>(KeyOrder.COMPARATOR);
 
-    /** Those that are not settled. */
+    /** Ranges that are not settled. */
     private final NavigableMap<String, KeyRange<R>> open = new TreeMap<>(KeyOrder.COMPARATOR);
 
-    /** Those whose next page is to be asked for. */
+    /** Ranges whose next page must be requested. */
     private final NavigableMap<String, KeyRange<R>> waiting = new TreeMap<>(KeyOrder.COMPARATOR);
 
-    /** Where the first one begins. */
+    /** The key after which the first range begins. */
     private String after = "";
 
     private @Nullable String token;
 
-    /** The page before that; null if there is none. */
+    /** The page before that key; null if there is none. */
     private @Nullable ListedPage before;
 
-    /** The least key that has come; null if none has. */
+    /** The least key seen; null if there is none. */
     private @Nullable String first;
 
     private boolean sequential;
@@ -50,7 +50,7 @@ final class KeyRanges<R> {
         this.budget = new ProbeBudget(concurrency);
     }
 
-    /** The first one begins behind this page, which has keys. To be called before {@link #begin}. */
+    /** Makes the first range begin after this page, which has keys. Must be called before {@link #begin}. */
     void beginBehind(ListPage page) {
         before = ListedPage.of(page);
         after = Objects.requireNonNull(before.last());
@@ -83,7 +83,10 @@ final class KeyRanges<R> {
         return open.isEmpty();
     }
 
-    /** How much has been listed of what lies between the first key and the last that may be, by what is known: 0 to 1. */
+    /**
+     * The estimated share of the key space between the first key and the last possible one that has been listed: 0 to
+     * 1.
+     */
     double share() {
         if (first == null) {
             return 0;
@@ -110,7 +113,7 @@ final class KeyRanges<R> {
         return open.isEmpty() || KeyOrder.compare(open.firstEntry().getValue().settled, key) >= 0;
     }
 
-    /** What was collected, in the order of its keys. */
+    /** The collected objects, in the order of their keys. */
     List<R> collected() {
         List<R> all = new ArrayList<>();
         for (KeyRange<R> range : ranges.values()) {
@@ -121,7 +124,7 @@ final class KeyRanges<R> {
         return all;
     }
 
-    /** The range whose next page is to be asked for now; null if there is none. */
+    /** The range whose next page must be requested now; null if there is none. */
     @Nullable
     KeyRange<R> poll(Demand demand) {
         return switch (demand) {
@@ -136,7 +139,7 @@ final class KeyRanges<R> {
         waiting.put(range.after, range);
     }
 
-    /** Where to probe now; null if it is not worth it. */
+    /** The next probe; null if none is worth it. */
     @Nullable
     String probe(Demand demand) {
         if (sequential || demand == Demand.NOTHING || !budget.allows(open.size())) {
@@ -163,7 +166,7 @@ final class KeyRanges<R> {
         return split.key();
     }
 
-    /** What a probe has found that was asked for then; the range that its page belongs to, or null if it is of no use. */
+    /** Handles a probe's page. Returns the range that the page belongs to, or null if the page is useless. */
     @Nullable
     KeyRange<R> split(String key, ListedPage page, long askedAt) {
         KeyRange<R> victim = probed(key);
@@ -187,7 +190,7 @@ final class KeyRanges<R> {
         range.trust = victim.trust;
         range.probed.addAll(victim.probed.tailSet(key, false));
         victim.probed.tailSet(key, false).clear();
-        range.emptySince = victim.emptySince; // it has the end now
+        range.emptySince = victim.emptySince; // its end is now nearer
         victim.emptySince = null;
         victim.endAt(key, hasKeys);
         victim.misses = 0;
@@ -196,7 +199,7 @@ final class KeyRanges<R> {
         return range;
     }
 
-    /** The range that this key is in or was in, which is not probed there any more. */
+    /** The range that this key is in or was in, which is no longer probed there. */
     private @Nullable KeyRange<R> probed(String key) {
         budget.ends();
         Map.Entry<String, KeyRange<R>> entry = ranges.lowerEntry(key);
@@ -215,7 +218,7 @@ final class KeyRanges<R> {
         }
     }
 
-    /** A probe was not answered. */
+    /** A probe got no response. */
     void unanswered(String key) {
         probed(key);
     }
@@ -223,14 +226,14 @@ final class KeyRanges<R> {
     /**
      * The store refuses a probe.
      *
-     * @return whether it seems to refuse all
+     * @return whether it seems to refuse all probes
      */
     boolean refused(String key) {
         miss(probed(key));
         return budget.refused();
     }
 
-    /** Takes note of a page; what of it is the range's. */
+    /** Notes a page of the range. */
     ListedPage advance(KeyRange<R> range, ListedPage page) {
         ListedPage kept = sequential ? page : page.within(range.position, range.end);
         int size = kept.size();
@@ -250,7 +253,7 @@ final class KeyRanges<R> {
         return kept;
     }
 
-    /** The range's pages have been collected, those that it {@linkplain #advance advanced} by. */
+    /** Pages of the range have been collected: those by which it {@linkplain #advance advanced}. */
     void settle(KeyRange<R> range) {
         range.settled = range.position;
         if (range.done) {
@@ -272,9 +275,9 @@ final class KeyRanges<R> {
     }
 
     /**
-     * Goes on without order: anew, unless all that came is one sequence.
+     * Continues without order. Restarts, unless all pages so far form one sequence.
      *
-     * @return whether anew
+     * @return whether it restarts
      */
     boolean fallBack() {
         sequential = true;

@@ -9,14 +9,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of how keys are made up, and where a range of them is split by it. Keys are read as numbers: each depth
- * is a digit, and its values are the characters that keys were seen to have there. That gives distances, which are
- * measured in pages of the range: in what the last one advanced by.
+ * The known form of keys, and the split of a range that follows from it. Keys are read as numbers: each depth is a
+ * digit, and its values are the characters seen there. That gives distances, measured in pages of the range: the
+ * distance by which its last page advanced.
  *
  * <ul>
- *   <li>Where there are keys right after the range, it is taken to be full of keys, and split in the middle.
+ *   <li>A range with keys right after it counts as full, and is split in the middle.
  *   <li>Where nothing is known of its end (how far does {@code n00000999} count?), no scale is more likely than another: it
- *       is split in the middle of the logarithms, so that few empty answers tell the order of magnitude. Then each depth
+ *       is split in the middle of the logarithms, so that few empty pages find the order of magnitude. Then each depth
  *       has one more value, for characters after all that were seen.
  * </ul>
  *
@@ -26,25 +26,26 @@ final class KeySpace {
     /** Depths beyond the one that each page counts up: the digits of a page. */
     private static final int DIGITS_OF_A_PAGE = 4;
 
-    /** Depths that a split key has after the one where it departs from the range's position. */
+    /** Depths of a split key after the one where it departs from the range's position. */
     private static final int PRECISION = 3;
 
-    /** Pages: nearer splits bring what the range is about to bring itself. */
+    /** In pages: the range itself will soon reach a nearer split. */
     private static final double LEAST = 1;
 
-    /** Nobody asks for more. */
+    /** The maximum depth. */
     private static final double LEAST_SHARE = 1e-6;
 
     private final int prefixLength;
     private final List<Alphabet> depths = new ArrayList<>();
     private final Alphabet all = new Alphabet();
 
-    /** @param prefixLength what all keys begin with, in chars: no split is sought within */
+    /** @param prefixLength length of the common prefix of all keys, in chars: no split is sought within */
     KeySpace(int prefixLength) {
         this.prefixLength = prefixLength;
     }
 
-    /** A part of a range that is still to be listed.
+    /**
+     * The part of a range that is still to be listed.
      *
      * @param from where its last page began
      * @param to where that page ended: the position
@@ -55,14 +56,14 @@ final class KeySpace {
     record Rest(String from, String to, @Nullable String end, boolean full, Collection<String> probed) {}
 
     /**
-     * Where to split.
+     * A split.
      *
      * @param key between the position and the end, at neither
-     * @param worth how much of the range it is thought to split off: a logarithm of pages
+     * @param worth estimated size of the part that it splits off: a logarithm of pages
      */
     record Split(String key, double worth) {}
 
-    /** Takes notice of a key. */
+    /** Samples a key. */
     void learn(String key) {
         int depth = 0;
         for (int i = prefixLength; i < key.length(); depth++) {
@@ -76,12 +77,12 @@ final class KeySpace {
         }
     }
 
-    /** Where it is best split, with regard to where it is about to be; null if it is not worth it. */
+    /** The best split, apart from the keys that are already probed; null if none is worth it. */
     @Nullable
     Split split(Rest rest) {
         Scale scale = new Scale(rest);
         List<BigInteger> marks = new ArrayList<>();
-        // What lies before is on the page that is under way.
+        // Keys before it are on the page that is being listed.
         marks.add(scale.to.add(scale.page));
         for (String key : rest.probed) {
             BigInteger mark = scale.number(codes(key));
@@ -109,7 +110,7 @@ final class KeySpace {
         return new Split(key, rest.full ? log2(widest + 1) : widest);
     }
 
-    /** Where a key lies among those that can be, by what is known of them: 0 or more, 1 or less. */
+    /** The estimated position of a key among all possible ones: 0 to 1. */
     double share(String key) {
         double share = 0;
         double width = 1;
@@ -142,7 +143,7 @@ final class KeySpace {
         private final int[] toCodes;
         private final boolean full;
 
-        /** The first depth where the range's keys may differ, and the one after the last that is looked at. */
+        /** The first depth where the range's keys may differ, and the one after the last that is used. */
         private final int first;
 
         private final int last;
@@ -153,7 +154,7 @@ final class KeySpace {
         final BigInteger to;
         final BigInteger end;
 
-        /** What the last page advanced by. */
+        /** The distance by which the last page advanced. */
         final BigInteger page;
 
         Scale(Rest rest) {
@@ -175,7 +176,7 @@ final class KeySpace {
             page = advance.max(BigInteger.ONE);
         }
 
-        /** Keys that all go on alike for a while are left only where they cease to: one question instead of many. */
+        /** A run that all keys share is left only at its end: one request instead of many. */
         private boolean goesBeyond(int depth) {
             return !full && !(isFixed(depth) && depth + 1 < last && isFixed(depth + 1));
         }
@@ -192,7 +193,7 @@ final class KeySpace {
             return top;
         }
 
-        /** Never falls where keys rise. A character that has no value counts as the end of the one before it. */
+        /** Monotonic in the key. A character without a value counts as the end of the one before it. */
         BigInteger number(int[] key) {
             BigInteger number = BigInteger.ZERO;
             boolean least = false;
@@ -214,7 +215,7 @@ final class KeySpace {
             return number;
         }
 
-        /** The shortest key that stands for the number well enough; null if it is not told from the position. */
+        /** The shortest key that is near enough to the number; null if it equals the position. */
         @Nullable
         String key(BigInteger number) {
             int[] digits = new int[values.length];
@@ -256,7 +257,7 @@ final class KeySpace {
             return to.add(power((logarithm(a) + logarithm(b)) / 2));
         }
 
-        /** Of the pages from the position to there. */
+        /** Distance in pages from the position. */
         private double logarithm(BigInteger number) {
             BigInteger distance = number.subtract(to).max(page);
             return log2OfBig(distance) - log2OfBig(page);

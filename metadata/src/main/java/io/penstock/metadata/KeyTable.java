@@ -9,8 +9,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Objects in the order of their keys' UTF-8, as listings brought them: a sorted table that does not change. Keys are
- * front-coded in blocks:
+ * Objects of listings in the order of their keys' UTF-8: an immutable sorted table. Keys are front-coded in blocks:
  *
  * <pre>
  *   heap     blocks: a long each ────┐            pages: since which entry, as of when
@@ -20,36 +19,37 @@ import org.jspecify.annotations.Nullable;
  *            count │ key, object │ rest of key, object │ rest of key, object │ …
  * </pre>
  *
- * <p>A key is found by a binary search over the blocks, whose first keys stand whole, and a walk through one. Nothing of an
- * object is a Java object: 14 million with keys of 50 characters, sequential numbers in them, take some 30 bytes each.
+ * <p>A lookup is a binary search over the blocks, whose first keys are stored whole, and a walk through one block. No
+ * part of an object is a Java object: 14 million with keys of 50 characters that hold sequential numbers take some 30
+ * bytes each.
  *
- * <p>One that was opened from a {@link KeyTableFile} may turn out to be damaged when it is read: then whatever reads it
- * throws an UncheckedIOException whose cause is a {@link DamagedSnapshotException}.
+ * <p>A table that was opened from a {@link KeyTableFile} may turn out to be damaged when it is read. Then every reader
+ * gets an UncheckedIOException whose cause is a {@link DamagedSnapshotException}.
  *
  * <p>Safe for use by any number of threads, each with {@linkplain #cursor cursors} of its own.
  */
 final class KeyTable implements AutoCloseable {
-    /** A block's address is its chunk's index, and its offset there in so many bits. */
+    /** A block's address is its chunk's index, and its offset there in this many bits. */
     static final int OFFSET_BITS = 18;
 
-    /** An entry's position is its block's index, and its index there in so many bits. */
+    /** An entry's position is its block's index, and its index there in this many bits. */
     static final int INDEX_BITS = 6;
 
-    /** What the objects of a chunk cost in heap: itself, its segment, the arena's note of it. */
+    /** Heap bytes of a chunk's Java objects: the chunk, its segment, the arena's record of it. */
     private static final int CHUNK_HEAP_BYTES = 160;
 
     private final Chunk[] chunks;
     private final long[] blocks;
 
-    /** The positions from which on entries are of the page; ascending, some more than once: pages that brought nothing. */
+    /** The position of each page's first entry, ascending. Equal positions belong to pages without entries. */
     private final long[] pageStarts;
 
-    /** When each page was asked for; there is at least one. */
+    /** When each page was requested; there is at least one. */
     private final long[] pageTimes;
 
     private final long size;
 
-    /** Null if the chunks were made here: they are known to be whole. */
+    /** Null if this process made the chunks: they need no check. */
     private final @Nullable ChunkSums sums;
 
     private final List<Arena> arenas;
@@ -59,8 +59,8 @@ final class KeyTable implements AutoCloseable {
     record Chunk(MemorySegment memory, List<String> storageClasses) {}
 
     /**
-     * @param sums of the chunks, each of which is checked before it is read; null if there is nothing to be checked
-     * @param arenas what the chunks' memory belongs to: closed with the table
+     * @param sums the checksums of the chunks, each of which is checked before it is read; null for no checks
+     * @param arenas the chunks' memory, closed with the table
      */
     KeyTable(
             Chunk[] chunks,
@@ -83,10 +83,11 @@ final class KeyTable implements AutoCloseable {
     }
 
     /**
-     * Puts together what builders hold, without encoding it again. The table takes their memory over, and they are of no
-     * more use; if it throws, they are as they were, but for being {@linkplain KeyTableBuilder#finish finished}.
+     * Joins the contents of builders without encoding them again. The table takes over their memory, and the builders
+     * must not be used again. If this throws, they are unchanged except for being {@linkplain KeyTableBuilder#finish
+     * finished}.
      *
-     * @param inOrder each with keys behind those of the one before it, or with none; one at least has a page
+     * @param inOrder each with keys after those of the one before it, or without keys; at least one has a page
      * @throws IllegalArgumentException if keys are not in order
      */
     static KeyTable join(List<KeyTableBuilder> inOrder) {
@@ -123,14 +124,14 @@ final class KeyTable implements AutoCloseable {
         return table;
     }
 
-    /** Objects in it. */
+    /** The number of objects. */
     long size() {
         return size;
     }
 
     /**
-     * What it takes of memory, native and heap. What is mapped from a file does not count: it is the kernel's page cache,
-     * which gives way to whoever needs memory.
+     * The memory that it takes, native and heap. A mapped file does not count: it lies in the kernel's page cache,
+     * which yields to other users.
      */
     long bytes() {
         long bytes = (long) chunks.length * CHUNK_HEAP_BYTES
@@ -146,7 +147,7 @@ final class KeyTable implements AutoCloseable {
         return new KeyCursor(this);
     }
 
-    /** Frees the memory: from then on cursors throw IllegalStateException, at the latest where the next block begins. */
+    /** Frees the memory. From then on cursors throw IllegalStateException, at the latest at the next block. */
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
@@ -208,7 +209,7 @@ final class KeyTable implements AutoCloseable {
         int found = Arrays.binarySearch(pageStarts, position);
         int page = found < 0 ? -found - 2 : found;
         while (page + 1 < pageStarts.length && pageStarts[page + 1] == position) {
-            page++; // of several the last, which brought the entry
+            page++; // the last of several, which brought the entry
         }
         return Math.max(0, page);
     }

@@ -15,8 +15,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a {@link KeyTable}, or one range of its keys: objects are added in order, and several builders of ranges behind
- * each other are {@linkplain KeyTable#join joined}.
+ * Builds a {@link KeyTable}, or one range of its keys. Objects are added in order, and builders of consecutive ranges
+ * are {@linkplain KeyTable#join joined}.
  *
  * <pre>
  *   OPEN ──finish──▶ FINISHED ──join──▶ HANDED OVER
@@ -26,16 +26,17 @@ import org.jspecify.annotations.Nullable;
  * <p>Used by one thread at a time.
  */
 final class KeyTableBuilder implements AutoCloseable {
-    /** Entries in a block. With twice as many the table is 2 bytes an object smaller, and a lookup walks twice as far. */
+    /** Entries in a block. Twice as many would save 2 bytes an object, and a lookup would walk twice as far. */
     static final int BLOCK_SIZE = 16;
 
     /**
-     * A chunk is put into native memory once no block may begin in it any more, and so exceeds this by less than a block.
-     * It is made in heap, because then its memory is just as long as it is: a bucket may be listed in a thousand ranges.
+     * A chunk moves to native memory once it has no room for another block, so it exceeds this by less than a block. It
+     * is built on the heap because native memory must have its final length: a bucket may be listed in a thousand
+     * ranges.
      */
     private static final int CHUNK_SIZE = 1 << KeyTable.OFFSET_BITS;
 
-    /** S3's are of 1,024 at most. What is longer in other stores is no table's business. Bytes. */
+    /** Bytes. S3's longest keys have 1,024; a table refuses longer keys of other stores. */
     static final int MAX_KEY = 4 << 10;
 
     private enum State {
@@ -50,7 +51,7 @@ final class KeyTableBuilder implements AutoCloseable {
     private final List<Chunk> chunks = new ArrayList<>();
     private @Nullable Arena arena;
 
-    /** The chunk that is made: whole blocks, and one that is begun if {@link #inBlock} is not 0. */
+    /** The chunk being built: whole blocks, and a started one if {@link #inBlock} is not 0. */
     private GrowingBytes chunk = new GrowingBytes(16 << 10);
 
     private int blockStart;
@@ -89,7 +90,7 @@ final class KeyTableBuilder implements AutoCloseable {
         this.blockSize = blockSize;
     }
 
-    /** What is added from now on was asked for at this time, and so was what is not there between and behind it. */
+    /** Sets the request time of the following objects, and of the gaps between and after them. */
     void page(long asOfNanos) {
         check(State.OPEN);
         if (pageCount == pageStarts.length) {
@@ -103,8 +104,8 @@ final class KeyTableBuilder implements AutoCloseable {
     /**
      * Adds an object. Its time is kept in whole milliseconds.
      *
-     * @throws IllegalArgumentException if the key is not behind the last one's, or is not Unicode, or it or the ETag is
-     *     longer than any of S3's; nothing has been added then
+     * @throws IllegalArgumentException if the key is not after the last one, or is no valid Unicode, or it or the ETag
+     *     is longer than any of S3's; nothing has been added then
      */
     void add(StoredObject object) {
         check(State.OPEN);
@@ -133,7 +134,7 @@ final class KeyTableBuilder implements AutoCloseable {
         }
     }
 
-    /** Encodes the key, and says how many bytes it shares with the last one. */
+    /** Encodes the key, and returns how many bytes it shares with the last one. */
     private int shared(ObjectVersion version) {
         String text = version.key();
         key.clear();
@@ -198,14 +199,14 @@ final class KeyTableBuilder implements AutoCloseable {
         return lastClassNumber;
     }
 
-    /** Where the next entry will be: a new block, unless one is begun. */
+    /** The position of the next entry: in a new block, unless one is started. */
     private long position() {
         return inBlock == 0
                 ? (long) blockCount << KeyTable.INDEX_BITS
                 : ((long) (blockCount - 1) << KeyTable.INDEX_BITS) | inBlock;
     }
 
-    /** There is nothing more to add: gives back the memory that adding took. */
+    /** Ends adding, and frees the memory that adding took. */
     void finish() {
         if (state == State.FINISHED) {
             return;
@@ -216,7 +217,7 @@ final class KeyTableBuilder implements AutoCloseable {
         if (chunk.length > 0) {
             endChunk();
         }
-        // What joins begins a new block, and pages without entries at the end are before that.
+        // The joined builder begins a new block, and trailing pages without entries come before it.
         for (int i = pageCount - 1; i >= 0 && pageStarts[i] == end; i--) {
             pageStarts[i] = position();
         }
@@ -231,12 +232,12 @@ final class KeyTableBuilder implements AutoCloseable {
         return size;
     }
 
-    /** What they take so far. */
+    /** The memory that they take so far: bytes. */
     long bytes() {
         return bytes + chunk.length;
     }
 
-    /** Frees the memory, unless a table has it. */
+    /** Frees the memory, unless a table has taken it over. */
     @Override
     public void close() {
         if (state == State.HANDED_OVER || state == State.CLOSED) {

@@ -26,30 +26,30 @@ import java.util.zip.CRC32C;
 import java.util.zip.CheckedOutputStream;
 
 /**
- * A file that keeps a {@link KeyTable} for the next process: a snapshot. It is replaced as a whole, and has three parts:
+ * A file that keeps a {@link KeyTable} for the next process: a snapshot. It is replaced as a whole, and has three
+ * parts:
  *
  * <pre>
  *   head    magic, version, CRC32C of the index, where the index begins, its length, CRC32C of the head
- *   chunks  as they are in memory, one behind the other: mapped, and each checked when it is first touched
+ *   chunks  as they are in memory, one behind the other: mapped, and each checked when it is first used
  *   index   {@link KeyTableIndex}: read, and checked, when the file is opened
  * </pre>
  *
- * <p>Numbers are big-endian. Every byte of the file is under a checksum.
+ * <p>Numbers are big-endian. A checksum covers every byte of the file.
  *
- * <p>The file must lie where nobody else changes it: what is cut off under a mapped table shows as an InternalError of
- * the JVM, unless the chunk has not been checked yet. Safe for use by several threads, but for one {@link #write} at a
- * time.
+ * <p>No other process may change the file: the JVM throws an InternalError when a mapped file is truncated, unless the
+ * chunk has not been checked yet. Safe for use by several threads, but for one {@link #write} at a time.
  */
 final class KeyTableFile {
     /** "PENSKEYS". */
     private static final long MAGIC = 0x50454e53_4b455953L;
 
-    /** To be raised with each change of what is in the file, chunks ({@link EntryCode}) included. */
+    /** Must be raised with each change of the format, that of chunks ({@link EntryCode}) included. */
     private static final int VERSION = 1;
 
     private static final int HEAD_BYTES = 36;
 
-    /** What is smaller is collected before it is written. */
+    /** Smaller pieces are collected before they are written. */
     private static final int WRITE_BYTES = 256 << 10;
 
     private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rw-------");
@@ -72,9 +72,9 @@ final class KeyTableFile {
     private final InstantSource clock;
 
     /**
-     * @param owner what the keys are of, such as server, bucket and prefix: a file of another one is refused
-     * @param nanoClock of the times of pages
-     * @param clock by which the next process tells how old they are
+     * @param owner the origin of the keys, such as server, bucket and prefix: a file of another owner is refused
+     * @param nanoClock the clock of page times
+     * @param clock by which the next process computes their age
      */
     KeyTableFile(Path file, String owner, LongSupplier nanoClock, InstantSource clock) {
         this.file = file;
@@ -86,17 +86,17 @@ final class KeyTableFile {
     // ---- writing
 
     /**
-     * Replaces the file by one of this table, and waits until the disk has it. If this throws, the former file is still
-     * there as it was, unless only the folder could not be synced. It may be interrupted.
+     * Replaces the file by one of this table, and waits until the disk has stored it. If this throws, the former file
+     * is unchanged, unless only the folder could not be synced. It may be interrupted.
      *
-     * @throws IOException if it cannot be written, or the table is itself one of a file that is damaged
-     * @throws IllegalStateException if the table is closed meanwhile
+     * @throws IOException if the file cannot be written, or the table comes from a damaged file itself
+     * @throws IllegalStateException if the table is closed during the write
      */
     void write(KeyTable table) throws IOException {
         write(table, put -> put.run());
     }
 
-    /** Puts what was written in the place of the former file, or does not. */
+    /** Moves the written file to the place of the former one, or does not. */
     @FunctionalInterface
     interface Decision {
         void take(Put put) throws IOException;
@@ -107,10 +107,10 @@ final class KeyTableFile {
         void run() throws IOException;
     }
 
-    /** The same, if somebody else still wants that once it is written. */
+    /** Writes the file, and replaces the former one if that is still wanted then. */
     void write(KeyTable table, Decision decision) throws IOException {
         Path draft = file.resolveSibling(file.getFileName() + ".tmp");
-        Files.deleteIfExists(draft); // what a crash has left
+        Files.deleteIfExists(draft); // left by a crash
         try {
             writeDraft(table, draft);
             decision.take(() -> put(draft));
@@ -147,11 +147,11 @@ final class KeyTableFile {
             while (head.hasRemaining()) {
                 channel.write(head, head.position());
             }
-            channel.force(true); // else a power cut could leave the name with an empty file
+            channel.force(true); // otherwise a power cut could leave the name with an empty file
         }
     }
 
-    /** Through a copy in heap: while the kernel had the memory itself, the table could not be closed. */
+    /** Copies through the heap: the table could not be closed while the kernel reads its memory. */
     private static int[] writeChunks(KeyTable table, OutputStream out) throws IOException {
         int[] sums = new int[table.chunkCount()];
         byte[] bytes = new byte[KeyTableIndex.MAX_CHUNK];
@@ -171,11 +171,11 @@ final class KeyTableFile {
     // ---- reading
 
     /**
-     * The table that was written last, its pages as old as they are by now. What it has in heap is read and checked; its
-     * chunks are checked when they are first touched.
+     * The table written last; its pages have their present age. The parts on the heap are read and checked; chunks are
+     * checked when they are first used.
      *
-     * @return to be closed; what reads it may yet throw an UncheckedIOException, see {@link KeyTable}
-     * @throws DamagedSnapshotException if the file is of another owner, of another version, or not whole
+     * @return to be closed; readers may yet get an UncheckedIOException, see {@link KeyTable}
+     * @throws DamagedSnapshotException if the file has another owner or version, or is damaged
      * @throws java.nio.file.NoSuchFileException if there is none
      */
     KeyTable open() throws IOException {
@@ -223,7 +223,7 @@ final class KeyTableFile {
         return head;
     }
 
-    /** Reads until the buffer is full, or the file ends, and flips it. */
+    /** Reads until the buffer is full or the file ends, and flips it. */
     private static void read(FileChannel channel, long position, ByteBuffer to) throws IOException {
         while (to.hasRemaining() && channel.read(to, position + to.position()) >= 0) {
             // reads on

@@ -16,10 +16,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a {@link KeyTableFile} says of its chunks:
+ * The index of a {@link KeyTableFile}:
  *
  * <pre>
- *   text   what the keys are of
+ *   text   the owner of the keys
  *   long   when the file was written, in milliseconds since 1970
  *   long   objects
  *   int    lists of storage classes; of each an int, how many, and as many texts
@@ -28,11 +28,11 @@ import java.util.Map;
  *   int    pages; of each 2 longs: where it starts, when it was asked for in milliseconds since 1970
  * </pre>
  *
- * <p>A text is an int, the length of its UTF-8 in bytes, and these. An instance reads an index once. It relies on none of
- * the numbers, so that a file that somebody has made up does no harm either. Confined to one thread.
+ * <p>A text is an int, the length of its UTF-8 in bytes, and these bytes. An instance reads an index once. It trusts
+ * none of the numbers, so that a forged file does no harm. Confined to one thread.
  */
 final class KeyTableIndex {
-    /** No chunk comes near: what it exceeds the reach of an address by is less than a block. Bytes. */
+    /** Bytes. A larger chunk is impossible: a chunk exceeds an address's reach by less than a block. */
     static final int MAX_CHUNK = 4 << KeyTable.OFFSET_BITS;
 
     private final Path file;
@@ -93,12 +93,12 @@ final class KeyTableIndex {
     // ---- reading
 
     /**
-     * The table that the index is of.
+     * The table that the index describes.
      *
-     * @param owner what the keys must be of
-     * @param memory of the chunks, one behind the other
+     * @param owner the expected owner of the keys
+     * @param memory the chunks, one after the other
      * @param arena of this memory: the table closes it
-     * @throws DamagedSnapshotException if it is of another owner, or does not fit together
+     * @throws DamagedSnapshotException if it has another owner, or is inconsistent
      */
     KeyTable open(String owner, WallTimes times, MemorySegment memory, Arena arena) throws DamagedSnapshotException {
         try {
@@ -159,7 +159,7 @@ final class KeyTableIndex {
         return chunks;
     }
 
-    /** A block begins each chunk, and the others follow behind it. */
+    /** Checks that a block begins each chunk, and that the others follow it. */
     private void checkBlocks(long[] blocks, Chunk[] chunks, long size) throws DamagedSnapshotException {
         long chunk = -1;
         long offset = 0;
@@ -176,7 +176,7 @@ final class KeyTableIndex {
         check(size >= blocks.length && size < Math.max(1, (long) blocks.length << KeyTable.INDEX_BITS));
     }
 
-    /** How many follow, each of at least so many bytes. */
+    /** The number of following items, each of at least this many bytes. */
     private int count(int bytes) throws DamagedSnapshotException {
         int count = index.getInt();
         check(count >= 0 && count <= index.remaining() / bytes);

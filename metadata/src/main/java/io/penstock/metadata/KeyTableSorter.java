@@ -12,23 +12,23 @@ import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a {@link KeyTable} of objects that come in any order. Of those that have one key it keeps the one that was modified
- * last; of those of one millisecond, the one that came last.
+ * Builds a {@link KeyTable} from objects in any order. Of objects with the same key it keeps the one modified last, and
+ * of equal times the one added last.
  *
- * <p>Objects are collected in runs, each of which is sorted in heap and encoded. Runs that lie behind each other are joined
- * as they are, so that what comes in order is encoded once; those that overlap are merged. Never more than one run is in
- * heap, and never more than twice the table outside it.
+ * <p>Objects are collected in runs, each of which is sorted on the heap and encoded. Consecutive runs are joined
+ * without change, so ordered input is encoded once; overlapping runs are merged. At most one run is on the heap, and at
+ * most twice the table outside it.
  *
- * <p>{@link #close} frees what no table has. Used by one thread at a time.
+ * <p>{@link #close} frees all memory that no table has taken over. Used by one thread at a time.
  */
 final class KeyTableSorter implements AutoCloseable {
-    /** Objects that are sorted in heap: some 30 MiB. */
+    /** Objects that are sorted on the heap: some 30 MiB. */
     static final int RUN_SIZE = 100_000;
 
-    /** So often a merge looks whether it is interrupted: objects. */
+    /** The number of objects between two checks of a merge for an interrupt. */
     private static final int INTERRUPTIBLE_EACH = 4096;
 
-    /** Of one key the object to be kept is the last. */
+    /** Sorts the object to keep last among those with the same key. */
     private static final Comparator<Entry> ENTRIES = Comparator.comparing(
                     (Entry entry) -> entry.key, Arrays::compareUnsigned)
             .thenComparingLong(entry -> millis(entry.object));
@@ -40,15 +40,15 @@ final class KeyTableSorter implements AutoCloseable {
     private final long asOfNanos;
     private final int runSize;
 
-    /** The run that is collected. */
+    /** The run being collected. */
     private final List<Entry> run = new ArrayList<>();
 
     private final List<Run> runs = new ArrayList<>();
 
-    /** All that were begun: to close one that a table has taken over does nothing. */
+    /** All builders: closing one that a table has taken over does nothing. */
     private final List<KeyTableBuilder> begun = new ArrayList<>();
 
-    /** Of the runs that are being merged. */
+    /** The builders of the runs being merged. */
     private final List<KeyTable> merging = new ArrayList<>();
 
     private boolean open = true;
@@ -65,18 +65,18 @@ final class KeyTableSorter implements AutoCloseable {
         }
     }
 
-    /** @param number of those that came before it */
+    /** @param number of objects before it */
     private record Run(KeyTableBuilder builder, String first, String last, int number) {}
 
-    /** A run that is merged, at the key that comes next. */
+    /** A run being merged, at its next key. */
     private record Source(KeyCursor cursor, int number) {}
 
-    /** @param asOfNanos when the store was asked for all of it */
+    /** @param asOfNanos when the store was asked for all objects */
     KeyTableSorter(long asOfNanos) {
         this(asOfNanos, RUN_SIZE);
     }
 
-    /** @param runSize objects that are sorted in heap: 1 or more */
+    /** @param runSize objects that are sorted on the heap: 1 or more */
     KeyTableSorter(long asOfNanos, int runSize) {
         this.asOfNanos = asOfNanos;
         this.runSize = runSize;
@@ -85,8 +85,8 @@ final class KeyTableSorter implements AutoCloseable {
     /**
      * Adds an object. Its time is kept in whole milliseconds.
      *
-     * @throws IllegalArgumentException if a key or an ETag that was added is none of S3's, as of {@link KeyTableBuilder#add}:
-     *     there is no table then
+     * @throws IllegalArgumentException if a key or an ETag is none of S3's, as in {@link KeyTableBuilder#add}: then
+     *     there will be no table
      */
     void add(StoredObject object) throws InterruptedException {
         checkIsOpen();
@@ -97,9 +97,9 @@ final class KeyTableSorter implements AutoCloseable {
     }
 
     /**
-     * Makes the table. Nothing can be added from then on.
+     * Builds the table. Nothing can be added afterwards.
      *
-     * @throws IllegalArgumentException as of {@link #add}
+     * @throws IllegalArgumentException as in {@link #add}
      */
     KeyTable finish() throws InterruptedException {
         checkIsOpen();
@@ -125,7 +125,7 @@ final class KeyTableSorter implements AutoCloseable {
         run.clear();
     }
 
-    /** All that was added, without overlaps. */
+    /** All objects, without overlaps. */
     private List<KeyTableBuilder> inOrder() throws InterruptedException {
         runs.sort(Comparator.comparing(Run::first, KeyOrder.COMPARATOR));
         List<KeyTableBuilder> inOrder = new ArrayList<>();
@@ -144,7 +144,7 @@ final class KeyTableSorter implements AutoCloseable {
         return inOrder;
     }
 
-    /** One of all these: of one as it is, of none without objects. */
+    /** One builder for all these: a single one unchanged, none without objects. */
     private KeyTableBuilder merge(List<Run> overlapping) throws InterruptedException {
         if (overlapping.size() == 1) {
             return overlapping.getFirst().builder;
@@ -223,7 +223,7 @@ final class KeyTableSorter implements AutoCloseable {
         merging.clear();
     }
 
-    /** Frees what no table has. May be called again, and after {@link #finish}. */
+    /** Frees the memory that no table has taken over. May be called again, and after {@link #finish}. */
     @Override
     public void close() {
         open = false;

@@ -8,7 +8,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A page whose keys and common prefixes are taken as one sequence.
+ * A page whose keys and common prefixes form one sequence.
  *
  * @param ascending whether both are in order, each once
  * @param first the least; null if there are none
@@ -43,8 +43,8 @@ record ListedPage(
     }
 
     /**
-     * Whether it is what a store with order answers to who asks for what is after a key. A common prefix that the key
-     * lies in may come again: it has keys after.
+     * Whether a store with order could send this page for a listing after the key. A common prefix that contains the
+     * key may come again: it has later keys.
      */
     boolean follows(String key) {
         if (!ascending) {
@@ -58,7 +58,7 @@ record ListedPage(
                         .allMatch(key::startsWith);
     }
 
-    /** What is after one key and not after another, which may be null for no end. */
+    /** The part after one key and up to another, which may be null for no end. */
     ListedPage within(String after, @Nullable String end) {
         List<StoredObject> objects = cut(page.objects(), ListedPage::key, after, end);
         List<String> prefixes = cut(page.commonPrefixes(), prefix -> prefix, after, end);
@@ -68,7 +68,7 @@ record ListedPage(
         return of(new ListPage(objects, prefixes, page.nextToken()));
     }
 
-    /** Whether there may be more up to the end, which may be null, than this page has. */
+    /** Whether there may be more entries up to the end, which may be null, than this page has. */
     boolean goesOn(@Nullable String end) {
         return page.nextToken() != null && (end == null || last == null || KeyOrder.compare(last, end) < 0);
     }
@@ -92,7 +92,7 @@ record ListedPage(
         return items.subList(from, Math.max(from, to));
     }
 
-    /** How many are not after the bound. */
+    /** The number of entries up to the bound. */
     private static <T> int countUpTo(List<T> items, Function<T, String> key, String bound) {
         int low = 0;
         int high = items.size();

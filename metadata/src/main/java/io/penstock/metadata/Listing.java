@@ -12,9 +12,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One directory's entries, as the store's pages bring them. Any number of readers share it, each going by index; an
- * entry keeps its index for as long as the listing is held. Pages are fetched one after another on threads of their
- * own, up to {@link #AHEAD} entries ahead of the furthest reader, so that nothing runs on once readers stop asking:
+ * One directory's entries, from the store's pages. Any number of readers share it, each by index; an entry keeps its
+ * index as long as the listing is held. Threads fetch page after page, up to {@link #AHEAD} entries ahead of the
+ * furthest reader, so that fetching stops when readers stop:
  *
  * <pre>
  *   RESTING ──a reader comes near the last entry──▶ FETCHING ──last page──▶ COMPLETE
@@ -22,15 +22,15 @@ import org.jspecify.annotations.Nullable;
  *      └───far enough ahead, or the store failed───────┘
  * </pre>
  *
- * <p>One that grows beyond what may be kept of a directory drops its first entries. Who comes from there begins another,
- * and finds the same entries at the same indexes unless the directory has changed.
+ * <p>A listing that grows beyond its limit drops its first entries. A reader that still needs them begins another
+ * listing, and finds the same entries at the same indexes unless the directory has changed.
  *
  * <p>Safe for use by any number of threads. The monitor is never held across a call to the store.
  */
 public final class Listing {
     /**
-     * How far the fetched may run ahead of the furthest reader, in entries: a page and a half, so that the next page
-     * is under way while one is handed out. (The last entry of a page may be held back until the next.)
+     * How far fetching may run ahead of the furthest reader, in entries: a page and a half, so that the next page is
+     * being fetched while one is read. (The last entry of a page may be held back until the next.)
      */
     static final int AHEAD = ListRequest.MAX_KEYS + ListRequest.MAX_KEYS / 2;
 
@@ -44,7 +44,7 @@ public final class Listing {
     private final PageListener onPage;
     private final int mostHeld;
 
-    /** Nothing in it is from before. Guarded by the monitor, as all that follows. */
+    /** No entry is older than this. */
     private long startedAt;
 
     private final Entries entries;
@@ -52,48 +52,48 @@ public final class Listing {
     /** The page to fetch next; null when COMPLETE. */
     private @Nullable ListRequest next;
 
-    /** Ends with the page in flight; null unless FETCHING. */
+    /** Completes with the page in flight; null unless FETCHING. */
     private @Nullable CompletableFuture<DatedPage> inFlight;
 
-    /** No page to come was asked for before. */
+    /** No later page was requested before this time. */
     private long askedAt;
 
-    /** What was asked for, or changed here, since then, and holds whatever pages from before say. */
+    /** Answers and changes since then, which override older pages. */
     private final Map<String, Answers.Dated> newer = new HashMap<>();
 
     /** The highest index that a reader asked for. */
     private int furthest;
 
-    /** Where the pages come from. */
+    /** The source of the pages. */
     @FunctionalInterface
     interface PageSource {
         /** The first page, or the {@linkplain DatedPage#next next}. Called by one thread at a time. */
         DatedPage list(ListRequest request) throws ObjectStoreException, InterruptedException;
 
         /**
-         * Since when pages have been asked for that are still to come, on the tree's clock: null if each is asked for when it
-         * is called for.
+         * When the earliest held page that is still to come was requested, on the tree's clock; null if each page is
+         * requested when it is needed.
          */
         default @Nullable Long heldSince() {
             return null;
         }
 
-        /** Entries that have come and are still to be handed out. */
+        /** The number of held entries that are still to come. */
         default int held() {
             return 0;
         }
 
-        /** Nobody is about to read on: gives up what has come ahead. Not called while {@link #list} is. */
+        /** No reader is about to read on: drops the pages fetched ahead. Not called during {@link #list}. */
         default void leave() {}
     }
 
     /**
-     * @param next asks for the page after it; null on the last
-     * @param asOf when the store was asked for what is on it, on the tree's clock: nanoseconds
+     * @param next the request for the page after it; null on the last
+     * @param asOf when the store was asked for the page, on the tree's clock: nanoseconds
      */
     record DatedPage(ListPage page, @Nullable ListRequest next, long asOf) {}
 
-    /** Hears of each page that has arrived, without the monitor. */
+    /** Notified of each page that has arrived, without the monitor. */
     @FunctionalInterface
     interface PageListener {
         /** @param from the index of its first entry */
@@ -102,7 +102,7 @@ public final class Listing {
 
     /**
      * @param onPage called after each page
-     * @param mostHeld entries: when there are more, a quarter is dropped
+     * @param mostHeld entries: above this number a quarter is dropped
      */
     Listing(
             Directory directory,
@@ -132,7 +132,7 @@ public final class Listing {
     public record Entry(String name, Node node, long asOf) {}
 
     /**
-     * Waits until the entry at {@code index} is there, or it is clear that there is none.
+     * Waits until the entry at {@code index} exists, or it is certain that there is none.
      *
      * @return whether there is such an index
      */
@@ -156,17 +156,20 @@ public final class Listing {
         return index < entries.size();
     }
 
-    /** The entry at an index that {@link #has}: null if it has gone since it was listed, or was dropped. */
+    /** The entry at an index that {@link #has}; null if it was removed since it was listed, or dropped. */
     public synchronized @Nullable Entry get(int index) {
         return entries.get(index);
     }
 
-    /** Whether the entry at this index, of which {@link #get} knows nothing, was dropped. */
+    /** Whether the entry at this index, for which {@link #get} returns null, was dropped. */
     public synchronized boolean hasDropped(int index) {
         return entries.hasDropped(index);
     }
 
-    /** Names this listing as it is now: what was read of it before, to its end too, holds while the name does. */
+    /**
+     * Identifies the present state of this listing: entries read before, also to the end, are valid as long as it does
+     * not change.
+     */
     public synchronized String edition() {
         return number + "." + entries.changes();
     }
@@ -176,7 +179,7 @@ public final class Listing {
         return now - startedAt < ttlNanos && !entries.hasDropped(0);
     }
 
-    /** Whether this says more of a name than an answer from {@code asOf} does. */
+    /** Whether this knows a name better than an answer from {@code asOf} does. */
     synchronized boolean supersedes(String name, long asOf) {
         Entry entry = entries.get(name);
         return entry == null
@@ -184,12 +187,12 @@ public final class Listing {
                 : asOf - entry.asOf() < 0;
     }
 
-    /** Entries that it holds, and that have come ahead. */
+    /** The number of entries that it holds, and that were fetched ahead. */
     synchronized int held() {
         return entries.held() + source.held();
     }
 
-    /** Who read it reads no further: what has come ahead of the next page is given up, unless another reads on. */
+    /** A reader stops: drops the pages fetched ahead, unless another reader goes on. */
     synchronized void leave() {
         if (inFlight == null) {
             source.leave();
@@ -197,7 +200,7 @@ public final class Listing {
         }
     }
 
-    /** What the listing knows of a name: null if it has not come to it, or what it knows is wrong or too old. */
+    /** The listing's answer about a name; null if the listing has not come to it, or its answer is wrong or expired. */
     synchronized Tree.@Nullable Believed find(String name, long now, long ttlNanos, long negativeTtlNanos) {
         if (entries.isDoubted(name)) {
             return null;
@@ -213,12 +216,12 @@ public final class Listing {
         return nanos > 0 ? new Tree.Believed(answer, nanos) : null;
     }
 
-    /** What {@link #find} knows of this name is wrong: it is not known until {@link #correct} tells better. */
+    /** Marks the answer of {@link #find} as wrong until {@link #correct} replaces it. */
     synchronized void doubt(String name) {
         entries.doubt(name);
     }
 
-    /** Takes over an answer about one name, unless what is listed of it was asked for later. */
+    /** Applies an answer about one name, unless the listed entry was asked for later. */
     synchronized void correct(String name, Answers.Dated answer) {
         if (answer.asOf() - startedAt < 0) {
             return;

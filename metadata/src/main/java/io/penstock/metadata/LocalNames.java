@@ -6,21 +6,21 @@ import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Names that stand for something else here than in the store: files that are being written, and names that are removed but
- * whose object is still needed ({@link Absent}). Safe for use by any number of threads.
+ * Names that stand for something else here than in the store: files being written, and removed names whose object is
+ * still needed ({@link Absent}). Safe for use by any number of threads.
  */
 final class LocalNames {
-    /** Inner maps are only changed within compute on the outer, which drops those that are empty. */
+    /** Inner maps only change within compute on the outer map, which drops empty ones. */
     private final ConcurrentMap<Directory, ConcurrentMap<String, Answer>> directories = new ConcurrentHashMap<>();
 
-    /** Null if it stands for what the store has. */
+    /** Null if the name stands for the store's object. */
     @Nullable
     Answer get(Directory directory, String name) {
         Map<String, Answer> names = directories.get(directory);
         return names == null ? null : names.get(name);
     }
 
-    /** All of a directory, as they are now and later. */
+    /** All names of a directory, now and later. */
     Map<String, Answer> in(Directory directory) {
         Map<String, Answer> names = directories.get(directory);
         return names == null ? Map.of() : names;
@@ -34,7 +34,7 @@ final class LocalNames {
         });
     }
 
-    /** Does nothing if the name stands for something else by now. */
+    /** Does nothing if the name stands for something else now. */
     void remove(Directory directory, String name, Answer answer) {
         directories.computeIfPresent(directory, (_, names) -> {
             names.remove(name, answer);

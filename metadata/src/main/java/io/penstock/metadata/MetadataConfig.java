@@ -4,36 +4,36 @@ import io.penstock.objectstore.ListRequest;
 import java.time.Duration;
 
 /**
- * How long answers about names are believed, and how many are kept. A time of zero asks the store every time.
+ * How long answers about names are cached, and how many. A time to live of zero asks the store every time.
  *
- * @param ttl for what exists, and for whole listings; 0 or more
- * @param negativeTtl for what does not exist; 0 or more
- * @param mostListed listed entries that are kept at most, in all directories together; of one directory, half as many
- * @param listConcurrency listing requests at once for a large directory, or for the whole bucket: 1 or more
+ * @param ttl for existing names, and for whole listings; 0 or more
+ * @param negativeTtl for names that do not exist; 0 or more
+ * @param mostListed maximum number of cached listed entries, in all directories together; half as many of one directory
+ * @param listConcurrency concurrent listing requests for a large directory, or for the whole bucket: 1 or more
  * @param preload when the whole bucket is listed
  */
 public record MetadataConfig(
         Duration ttl, Duration negativeTtl, int mostListed, int listConcurrency, PreloadConfig preload) {
-    /** Bytes of heap that a listed entry takes, at most. */
+    /** Maximum heap bytes of a listed entry. */
     static final int ENTRY_BYTES = 450;
 
-    /** More are not worth their heap. */
+    /** More entries are not worth their heap. */
     private static final int WORTHWHILE = 2_000_000;
 
-    /** So that who reads a directory is never ahead of what is kept of it. */
+    /** A reader of a directory must never be ahead of the entries kept. */
     private static final int LEAST_LISTED = 8 * ListRequest.MAX_KEYS;
 
-    /** Without a listing ahead. */
+    /** Without listing the bucket. */
     public MetadataConfig(Duration ttl, Duration negativeTtl, int mostListed) {
         this(ttl, negativeTtl, mostListed, 1, PreloadConfig.OFF);
     }
 
-    /** With half of the heap for what is listed. */
+    /** With half of the heap for listed entries. */
     public MetadataConfig(Duration ttl, Duration negativeTtl, int listConcurrency, PreloadConfig preload) {
         this(ttl, negativeTtl, worthwhile(), listConcurrency, preload);
     }
 
-    /** With half of the heap for what is listed, and none ahead. */
+    /** With half of the heap for listed entries, and without listing the bucket. */
     public MetadataConfig(Duration ttl, Duration negativeTtl) {
         this(ttl, negativeTtl, worthwhile());
     }
@@ -56,12 +56,12 @@ public record MetadataConfig(
         }
     }
 
-    /** Listed entries that are kept of one directory at most. */
+    /** The maximum number of cached entries of one directory. */
     int mostListedOfOne() {
         return mostListed / 2;
     }
 
-    /** How long anything is worth keeping. */
+    /** The longest time to live. */
     Duration longest() {
         return ttl.compareTo(negativeTtl) > 0 ? ttl : negativeTtl;
     }

@@ -11,9 +11,9 @@ import java.util.concurrent.ExecutorService;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks the store what one name is, within one round trip: for the object of that key, and at the same time for any key
- * below it. A listing that begins with the name would say both, but brings up to 1,000 keys where {@code shard-1} stands
- * beside {@code shard-10} to {@code shard-1999}.
+ * Asks the store what one name stands for, within one round trip: for the object with that key, and at the same time
+ * for any key below it. One listing that begins with the name would answer both, but would bring up to 1,000 keys where
+ * {@code shard-1} stands beside {@code shard-10} to {@code shard-1999}.
  */
 final class NameProbe {
     private final ObjectStore store;
@@ -53,14 +53,17 @@ final class NameProbe {
         } catch (ObjectStoreException.NotFound e) {
             return null;
         } catch (ObjectStoreException.AccessDenied e) {
-            // Who may list and not read sees names all the same. The object itself comes first of what begins with its
-            // key.
+            // Credentials may allow listing but not reading; names are shown all the same. The object itself is the
+            // first of the keys that begin with its key.
             StoredObject first = first(key);
             return first != null && first.version().key().equals(key) ? first : null;
         }
     }
 
-    /** The first object whose key begins so: null if there is none. The store may send empty pages before it. */
+    /**
+     * The first object whose key begins with the prefix; null if there is none. The store may send empty pages before
+     * it.
+     */
     private @Nullable StoredObject first(String prefix) throws ObjectStoreException, InterruptedException {
         ListRequest request = new ListRequest(prefix, "", null, null, 1);
         while (true) {

@@ -2,7 +2,7 @@ package io.penstock.metadata;
 
 import org.jspecify.annotations.Nullable;
 
-/** Which keys can be shown as names. S3 takes any key of 1 to 1024 bytes of UTF-8; Linux is stricter. */
+/** Decides which keys can be shown as names. S3 allows any key of 1 to 1024 bytes of UTF-8; Linux is stricter. */
 public final class Names {
     /** NAME_MAX of include/uapi/linux/limits.h: bytes. */
     public static final int MAX_NAME_BYTES = 255;
@@ -12,18 +12,18 @@ public final class Names {
 
     private Names() {}
 
-    /** Whether a path and a key can have this name in the directory. */
+    /** Whether both a path and a key can have this name in the directory. */
     static boolean canBe(Directory directory, String name) {
         return objection(name) == null && utf8Length(directory.key(name)) <= MAX_KEY_BYTES;
     }
 
-    /** Why no path can have what a key has behind its directory's prefix: null if one can. */
+    /** Why no path can reach the key in the directory; null if one can. */
     static @Nullable String objection(Directory directory, String key) {
         int slash = key.indexOf('/', directory.prefix().length());
         return objection(key.substring(directory.prefix().length(), slash < 0 ? key.length() : slash));
     }
 
-    /** Why no path can have this component, in words for the log: null if it can. */
+    /** Why no path can have this component, in words for the log; null if it can. */
     static @Nullable String objection(String name) {
         if (name.isEmpty()) {
             return "a name in it is empty (two slashes in a row, or one in front)";
@@ -39,7 +39,7 @@ public final class Names {
         return null;
     }
 
-    /** Bytes of its UTF-8 form. */
+    /** Length in bytes of its UTF-8 form. */
     public static int utf8Length(String text) {
         int length = 0;
         for (int i = 0; i < text.length(); i++) {

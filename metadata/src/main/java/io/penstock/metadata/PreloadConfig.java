@@ -5,12 +5,12 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When the whole bucket is listed, and how long that is believed.
+ * When the whole bucket is listed, and how long the listing is valid.
  *
  * @param mode when it is listed first
- * @param refresh how long after a listing the next one begins, and until when the one before it is believed: above zero;
- *     null to list once, and to believe each name for {@link MetadataConfig#ttl} since its page was asked for
- * @param memoryBytes what the names of one listing may take outside the heap: more ends it
+ * @param refresh the time between a listing and the next one, during which the listing is valid: above zero; null to
+ *     list once, and to keep each name for {@link MetadataConfig#ttl} since its page was requested
+ * @param memoryBytes maximum memory outside the heap for the names of one listing: more ends it
  * @param kept where the listing is kept for the next mount, if it is refreshed; null for nowhere
  */
 public record PreloadConfig(
@@ -24,16 +24,19 @@ public record PreloadConfig(
     /** When the whole bucket is listed first. */
     public enum Mode {
         OFF,
-        /** Once many directories have been listed one by one, if it takes less than half of the time it is believed for. */
+        /**
+         * After many directories have been listed one by one, if listing the bucket takes less than half of the
+         * listing's validity.
+         */
         AUTO,
-        /** As soon as it is mounted. */
+        /** Right after mounting. */
         ON
     }
 
     /**
      * A file for this process alone.
      *
-     * @param owner what the bucket is told from others by: server, name and prefix
+     * @param owner identifies the bucket: server, name and prefix
      */
     public record Kept(Path file, String owner) {}
 

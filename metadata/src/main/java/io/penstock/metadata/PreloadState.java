@@ -2,26 +2,26 @@ package io.penstock.metadata;
 
 import java.time.Duration;
 
-/** How far the listing of the whole bucket is: for who watches the mount. */
+/** The progress of the listing of the whole bucket, for a display. */
 public sealed interface PreloadState {
-    /** There is none, or what it said is not believed any more. */
+    /** There is no listing, or it has expired. */
     enum None implements PreloadState {
         NONE
     }
 
     /**
-     * It is under way.
+     * The listing runs.
      *
-     * @param objects that have come so far
-     * @param share of the keys that can be: an estimate, 0 to 1
-     * @param since how long it has been
+     * @param objects listed so far
+     * @param share estimated share of the key space, 0 to 1
+     * @param since how long it has run
      */
     record Listing(long objects, double share, Duration since) implements PreloadState {}
 
     /**
-     * Names are answered from it.
+     * The listing answers about names.
      *
-     * @param objects that it has
+     * @param objects in the listing
      * @param ago how long ago it was complete
      */
     record Known(long objects, Duration ago) implements PreloadState {}

@@ -22,7 +22,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has the whole bucket listed when that is worth it, and tells {@link FlatListing} what came.
+ * Lists the whole bucket when that is worth it, and gives the result to {@link FlatListing}.
  *
  * <pre>
  *   auto: WAITING ──many directories are listed one by one──▶ LISTING ──▶ WAITING, if nothing is refreshed
@@ -31,26 +31,26 @@ import org.slf4j.LoggerFactory;
  *                                                                └─ metadata.refresh ─┘
  * </pre>
  *
- * <p>Safe for use by any number of threads. It works on a thread of its own, which closing the tree interrupts.
+ * <p>Safe for use by any number of threads. It works on its own thread, which closing the tree interrupts.
  */
 final class Preloader {
     private static final Logger LOG = LoggerFactory.getLogger(Preloader.class);
 
-    /** How often the log tells how far it is. */
+    /** The time between two log lines about progress. */
     private static final Duration PROGRESS = Duration.ofSeconds(10);
 
-    /** How long a mount that begins with names that were kept waits before it lists them anew. */
+    /** How long a mount that begins with a kept listing waits before it lists anew. */
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
 
     private static final int PAUSES_A_REFRESH = 1_000;
 
-    /** So many directories that were listed one by one, while names are believed, make all worth listing. */
+    /** The number of directories listed one by one, while a listing is valid, that makes listing all worth it. */
     static final int WORTH_IT = 32;
 
     private final ObjectStore store;
     private final String prefix;
 
-    /** For the log. */
+    /** The listed prefix, in log lines. */
     private final String what;
 
     private final PreloadConfig config;
@@ -61,13 +61,13 @@ final class Preloader {
     private final FlatListing flat;
     private final FlatListing.Comparison comparison;
 
-    /** Null if nothing is kept. */
+    /** Null if no listing is kept. */
     private final @Nullable Snapshot snapshot;
 
-    /** Has a permit once it is worth it. */
+    /** Gets a permit once listing is worth it. */
     private final Semaphore worthIt = new Semaphore(0);
 
-    /** Directories that were listed one by one since then. Guarded by the monitor. */
+    /** Directories listed one by one since then. */
     private int listedOneByOne;
 
     private long countedSince;
@@ -79,7 +79,7 @@ final class Preloader {
 
     private record Ended(long objects, long at) {}
 
-    /** @param comparison hears of what a listing shows otherwise than the one before it */
+    /** @param comparison notified of the difference between a listing and the one before it */
     Preloader(
             ObjectStore store,
             String prefix,
@@ -104,9 +104,9 @@ final class Preloader {
     }
 
     /**
-     * Begins, if it is configured to.
+     * Begins, if configured.
      *
-     * @param index what is believed until it has listed by itself, if it ever does; null for none
+     * @param index answers until the bucket has been listed here, if it ever is; null for none
      */
     void start(@Nullable ObjectIndex index) {
         if (snapshot != null && !isRefreshed()) {
@@ -128,14 +128,14 @@ final class Preloader {
         }
     }
 
-    /** What is kept for the next mount has turned out to be damaged. */
+    /** The kept listing has turned out to be damaged. */
     void damaged(Throwable why) {
         if (snapshot != null) {
             snapshot.drop(why);
         }
     }
 
-    /** A directory has been listed by itself, as it was not known. */
+    /** A directory has been listed on its own, because no listing of the bucket has it. */
     void listedByItself() {
         if (config.mode() != Mode.AUTO) {
             return;
@@ -167,7 +167,7 @@ final class Preloader {
         return Duration.ofNanos(nanoClock.getAsLong() - nanos);
     }
 
-    /** How long what is listed is believed. */
+    /** How long a listing is valid. */
     private Duration believed() {
         Duration refresh = config.refresh();
         return refresh == null ? ttl : refresh;
@@ -201,7 +201,7 @@ final class Preloader {
         }
     }
 
-    /** Who has waited for the mount has the processors first. */
+    /** Gives the processors first to the programs that wait for the mount. */
     private Duration pause() {
         Duration share = Objects.requireNonNull(config.refresh()).dividedBy(PAUSES_A_REFRESH);
         return share.compareTo(LONGEST_PAUSE) < 0 ? share : LONGEST_PAUSE;
@@ -211,11 +211,11 @@ final class Preloader {
         Thread.sleep(Objects.requireNonNull(config.refresh()));
     }
 
-    /** Begins with what somebody else has listed: whether that can be read. */
+    /** Begins with the index of another program. Returns whether it can be read. */
     private boolean read(ObjectIndex index) throws InterruptedException {
         FlatListing.Coming coming = flat.begin();
         long begun = nanoClock.getAsLong();
-        // It is put in order, which is all that the tree asks for; how old it is, the user knows.
+        // The sorter orders it, which is all that the tree needs; the user knows its age.
         try (KeyTableSorter sorter = new KeyTableSorter(begun)) {
             index.read(sorter::add);
             KeyTable table = sorter.finish();
@@ -242,7 +242,7 @@ final class Preloader {
         return false;
     }
 
-    /** Begins with what the last mount kept: whether there is something. */
+    /** Begins with the listing that the last mount kept. Returns whether there is one. */
     private boolean load() {
         if (snapshot == null || !isRefreshed()) {
             return false;
@@ -255,11 +255,11 @@ final class Preloader {
         }
         LOG.info("{}: {} objects are known from the last mount.", what, table.size());
         Ended kept = new Ended(table.size(), table.pageTime(table.pageCount() - 1));
-        boolean _ = become(coming, table, List.of(), belief(), kept); // in any case the bucket was worth listing
+        boolean _ = become(coming, table, List.of(), belief(), kept); // the bucket was worth listing in any case
         return true;
     }
 
-    /** Reads and checks all of it, so that who asks for a name does not wait for that; closes what is damaged. */
+    /** Reads and checks the whole table, so that lookups need not wait for that; closes a damaged one. */
     private boolean isWhole(KeyTable table) {
         try {
             for (int i = 0; i < table.chunkCount(); i++) {
@@ -280,7 +280,7 @@ final class Preloader {
     }
 
     /**
-     * Lists all, and says in the log how far it is and what came of it.
+     * Lists the bucket, and logs progress and result.
      *
      * @return whether it is worth listing again
      */
@@ -325,7 +325,7 @@ final class Preloader {
         }
     }
 
-    /** From now on the table answers, and is what {@link #state} tells of: whether it does. */
+    /** Makes the table answer, and {@link #state} report it. Returns whether the table answers. */
     private boolean become(
             FlatListing.Coming coming, KeyTable table, List<String> refused, Belief belief, Ended listed) {
         boolean isKnown = flat.become(coming, table, refused, belief, comparison);
@@ -335,14 +335,14 @@ final class Preloader {
         return isKnown;
     }
 
-    /** What is refused would be taken for empty by the next mount. */
+    /** Keeps the table, unless prefixes were refused: the next mount would take them for empty. */
     private void keep(KeyTable table, WholeListing.Listed listed) {
         if (snapshot != null && isRefreshed() && listed.refused().isEmpty()) {
             snapshot.save(table);
         }
     }
 
-    /** Directories that were listed meanwhile do not count. */
+    /** Directories listed during the listing do not count. */
     private synchronized void restart() {
         worthIt.drainPermits();
         listedOneByOne = 0;
@@ -351,7 +351,7 @@ final class Preloader {
     private Belief belief() {
         Duration refresh = config.refresh();
         long now = nanoClock.getAsLong();
-        // The next one comes after that, and takes some time; should it fail, this one does not hold for ever.
+        // The next listing begins later and takes some time; if it fails, this one still expires.
         return refresh == null
                 ? new Belief.ByPage(ttl.toNanos(), now)
                 : new Belief.Until(now + refresh.multipliedBy(2).toNanos());

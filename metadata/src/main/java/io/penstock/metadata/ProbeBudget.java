@@ -1,19 +1,19 @@
 package io.penstock.metadata;
 
 /**
- * Counts what was asked for in vain, in pages, and so bounds the probes: a listing of n pages takes at most
- * {@code n + n/8 + 3 * concurrency + 8} requests. Guarded by the lister.
+ * Counts wasted requests, in pages, and so bounds the probes: a listing of n pages takes at most {@code n + n/8 + 3 *
+ * concurrency + 8} requests. Guarded by the lister.
  */
 final class ProbeBudget {
-    /** Of the pages that were of use, how many in vain they allow. */
+    /** The share of wasted pages that useful pages allow. */
     private static final double SHARE = 1.0 / 8;
 
-    /** Probes that are refused before any other is answered: a store without start-after. */
+    /** The number of refused probes, without another response, that shows a store without start-after. */
     private static final int REFUSALS = 2;
 
     private final int allowance;
 
-    /** Probes that are under way. */
+    /** Running probes. */
     private int probing;
 
     private double useful;
@@ -26,7 +26,7 @@ final class ProbeBudget {
     }
 
     /**
-     * Whether one more may be made.
+     * Whether one more probe may be made.
      *
      * @param ranges that are not done: the last page of each may be cut where the next one begins
      */
@@ -42,23 +42,23 @@ final class ProbeBudget {
         probing--;
     }
 
-    /** A probe was answered, whatever by. */
+    /** A probe got a response of any kind. */
     void answered() {
         answered = true;
     }
 
-    /** @return whether the store seems to refuse all */
+    /** @return whether the store seems to refuse all probes */
     boolean refused() {
         refused++;
         return !answered && refused == REFUSALS;
     }
 
-    /** A page came of which nothing was of use. */
+    /** A page arrived of which nothing was useful. */
     void missed() {
         inVain++;
     }
 
-    /** A page came of which a part was of use. */
+    /** A page arrived of which a part was useful. */
     void came(int used, int all) {
         if (all > 0) {
             useful += (double) used / all;
@@ -66,7 +66,7 @@ final class ProbeBudget {
         }
     }
 
-    /** What came is dropped. */
+    /** The page is dropped. */
     void beginAnew() {
         inVain += useful;
         useful = 0;

@@ -20,26 +20,27 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lists all that is below a prefix, once, by several requests at once: in ranges of keys that are found while listing.
+ * Lists all keys below a prefix once, with several concurrent requests, in ranges of keys that it finds while listing.
  *
- * <p>It begins as one range, whose pages come one after another. When a request more may be under way than there are
- * ranges, it asks for a page in the middle of what is left of some range ({@link KeySpace}): a probe. If that has keys, the
- * range ends where the probe began, and the page is the first one of a range of its own; so nothing was asked for in vain.
- * If it has none, the range ends there too: what came after is known to be empty. If the range has come there itself
- * meanwhile, the page is dropped.
+ * <p>It begins with one range, whose pages come one after another. When more requests may run than there are ranges, it
+ * requests a page in the middle of the rest of some range ({@link KeySpace}): a probe. If the probe finds keys, the
+ * range ends where the probe began, and the page is the first one of a new range; so no request was wasted. If it finds
+ * none, the range ends there too, because no keys follow. If the range itself has come there before, the page is
+ * dropped.
  *
- * <p>A listing of one page takes one request. One of n pages takes at most {@code n + n/8 + 3 * concurrency + 8}, beside
- * those that are throttled: what was asked for in vain is counted, and when it is as much, ranges go on but are not
- * probed. So keys of which nothing can be guessed are listed one page after another.
+ * <p>A listing of one page takes one request. One of n pages takes at most {@code n + n/8 + 3 * concurrency + 8}
+ * requests, throttled ones excluded: wasted requests are counted, and when the count reaches the bound, ranges go on
+ * but are not probed. So keys whose form nobody can guess are listed page after page.
  *
- * <p>A store without order, or without start-after, is listed by one range: begun anew if other ranges were there before
- * it showed. Throttling halves the number of requests, for ever if need be, unless somebody waits; any other failure ends the listing.
+ * <p>A store without order, or without start-after, is listed by one range, which restarts if other ranges existed by
+ * then. Throttling halves the number of requests, for ever if need be, unless a caller waits; any other failure ends
+ * the listing.
  *
- * <p>Safe for use by any number of threads. The monitor, which guards the ranges too, is never held across a call to the
- * store or to what is collected.
+ * <p>Safe for use by any number of threads. The monitor, which also guards the ranges, is never held across a call to
+ * the store or to the collector.
  */
 final class RangeLister<R> {
-    /** Requests at once, to begin with, where there is much to list. */
+    /** The first number of concurrent requests where much is to be listed. */
     private static final int EXPECTING_MUCH = 8;
 
     private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
@@ -47,32 +48,32 @@ final class RangeLister<R> {
 
     private static final ListPage NOTHING = new ListPage(List.of(), List.of(), null);
 
-    /** Takes what is listed. */
+    /** Receives the listed pages. */
     interface Collector<R> {
-        /** Something for a range of keys to be collected in. What was begun is not always used. */
+        /** Makes a container for the objects of one range. Not every container is used. */
         R begin();
 
         /**
-         * Adds a page. One range's pages come in order, by one thread at a time. The last may be one without keys, of what
-         * is known to be empty behind the others; it may have been asked for before them.
+         * Adds a page. One range's pages come in order, by one thread at a time. The last one may have no keys: it
+         * shows that nothing follows, and may have been requested before the others.
          *
          * @param askedAt when the store was asked, on the lister's clock: nanoseconds
          */
         void page(R range, ListPage page, long askedAt) throws ObjectStoreException, InterruptedException;
 
-        /** What is wanted now. Asked under the lister's monitor. */
+        /** The present demand. Called under the lister's monitor. */
         default Demand demand() {
             return Demand.ALL;
         }
     }
 
-    /** What is to be asked for. */
+    /** Which pages to request. */
     enum Demand {
         /** All, in any order. */
         ALL,
-        /** All, what comes first in order before the rest. */
+        /** All, the first in order before the rest. */
         NEAREST,
-        /** What comes first in order, and no more. */
+        /** Only the first in order. */
         NEXT,
         NOTHING
     }
@@ -85,15 +86,15 @@ final class RangeLister<R> {
     private final Collector<R> collector;
     private final Deadline deadline;
 
-    /** Guarded by the monitor, as all that follows. */
+    /** The ranges. */
     private final RequestLimit limit;
 
     private final KeyRanges<R> ranges;
 
-    /** Threads that ask, or collect. */
+    /** Threads that request or collect. */
     private final Set<Thread> threads = new HashSet<>();
 
-    /** Requests that were given to the executor and have not ended. */
+    /** Requests that the executor has got and that have not ended. */
     private int asked;
 
     private long requests;
@@ -101,19 +102,19 @@ final class RangeLister<R> {
 
     private int throttledInRow;
 
-    /** Whether it goes on for as long as the store asks for fewer requests, and no more. */
+    /** The deadline of a waiting caller: throttling lasts no longer for it. */
     private boolean isPatient = true;
 
-    /** Changes when the listing begins anew: answers to earlier requests are of no use. */
+    /** Changes when the listing restarts: responses to earlier requests are useless. */
     private int generation;
 
     private @Nullable Throwable failure;
 
     /**
-     * @param prefix what all keys begin with
-     * @param delimiter rolls keys up, which then are listed as common prefixes; empty for a flat listing
-     * @param concurrency the most requests that are under way at once: 1 or more
-     * @param executor runs requests, each of which waits for its answer
+     * @param prefix the beginning of all keys
+     * @param delimiter rolls keys up into common prefixes; empty for a flat listing
+     * @param concurrency maximum number of concurrent requests: 1 or more
+     * @param executor runs requests, each of which waits for its response
      */
     RangeLister(
             ObjectStore store,
@@ -142,8 +143,8 @@ final class RangeLister<R> {
     }
 
     /**
-     * Lists what is behind this page only, which has keys, for who waits for it; to be called before all else. Much is
-     * expected to be there.
+     * Restricts the listing to keys after this page, which has keys, for a waiting caller. Must be called before all
+     * else. Many keys are expected there.
      */
     void beginBehind(ListPage page) {
         ranges.beginBehind(page);
@@ -164,7 +165,7 @@ final class RangeLister<R> {
                 try {
                     wait();
                 } catch (InterruptedException e) {
-                    fail(e); // and wait on: those that ask are interrupted, too
+                    fail(e); // and goes on waiting: the requesting threads are interrupted, too
                 }
             }
             throwFailure();
@@ -172,7 +173,7 @@ final class RangeLister<R> {
         }
     }
 
-    /** Begins to list; for who does not {@link #list}. */
+    /** Begins to list, for a caller that does not call {@link #list}. */
     void start() {
         synchronized (this) {
             ranges.begin();
@@ -183,7 +184,7 @@ final class RangeLister<R> {
     /**
      * Waits until all keys up to one have been collected, or all keys, or the store turns out to list without order.
      *
-     * @param key asked for anew, under the monitor, whenever a page has been collected; null for none in particular
+     * @param key called anew, under the monitor, whenever a page has been collected; returns null for no particular key
      * @throws ObjectStoreException the first failure, unless all of these keys had been collected before it
      */
     synchronized void awaitSettled(Supplier<@Nullable String> key) throws ObjectStoreException, InterruptedException {
@@ -197,12 +198,12 @@ final class RangeLister<R> {
         }
     }
 
-    /** Whether the store lists without order, or not from a key on. */
+    /** Whether the store lists without order, or cannot list from a key on. */
     synchronized boolean isSequential() {
         return ranges.isSequential();
     }
 
-    /** Whether it has ended before all came. */
+    /** Whether it has ended before it was complete. */
     synchronized boolean hasFailed() {
         return failure != null;
     }
@@ -212,44 +213,44 @@ final class RangeLister<R> {
         return ranges.isSettledUpTo(key);
     }
 
-    /** Ends what is under way; whoever waits for it is told so by a CancellationException. */
+    /** Stops the listing; a waiting caller gets a CancellationException. */
     void stop() {
         fail(new CancellationException("the listing was stopped"));
     }
 
-    /** Guarded. */
+    /** Guarded by the monitor. */
     private void throwFailure() throws ObjectStoreException, InterruptedException {
         if (failure != null) {
             throw Calls.rethrow(failure);
         }
     }
 
-    /** How many keys and common prefixes have come so far. */
+    /** The number of keys and common prefixes so far. */
     synchronized long listed() {
         return listed;
     }
 
-    /** How much of the keys that can be has come so far, by what is known of them: 0 to 1. */
+    /** The estimated share of the key space that has been listed: 0 to 1. */
     synchronized double share() {
         return ranges.share();
     }
 
-    /** How many requests were made so far. */
+    /** The number of requests so far. */
     synchronized long requests() {
         return requests;
     }
 
-    /** Guarded. */
+    /** Guarded by the monitor. */
     private boolean isOver() {
         return failure == null ? asked == 0 && !ranges.isAnyWaiting() : threads.isEmpty();
     }
 
-    /** Makes as many requests as may be under way, and are wanted: to be called too when more is. */
+    /** Starts as many requests as are allowed and wanted. Must also be called when the demand grows. */
     void go() {
         List<Ask<R>> asks = new ArrayList<>();
         synchronized (this) {
             if (asked == 0) {
-                deadline.restart(); // nobody was heard, as nobody was asked
+                deadline.restart(); // the store was silent because nothing was requested
             }
             while (failure == null && asked < limit.now()) {
                 Ask<R> ask = next();
@@ -272,7 +273,7 @@ final class RangeLister<R> {
         }
     }
 
-    /** Guarded. What to ask for next; null if nothing is worth it now. */
+    /** Guarded by the monitor. The next request; null if none is worth it now. */
     private @Nullable Ask<R> next() {
         Demand demand = collector.demand();
         KeyRange<R> range = ranges.poll(demand);
@@ -302,7 +303,7 @@ final class RangeLister<R> {
             synchronized (this) {
                 threads.remove(Thread.currentThread());
                 if (failure != null) {
-                    Thread.interrupted(); // it was for this request: the thread may go on to other work
+                    Thread.interrupted(); // the interrupt was for this request: the thread may go on to other work
                 }
                 asked--;
                 notifyAll();
@@ -371,7 +372,7 @@ final class RangeLister<R> {
         }
     }
 
-    /** Guarded. Goes on without order. */
+    /** Guarded by the monitor. Continues without order. */
     private void fallBack() {
         limit.single();
         if (ranges.fallBack()) {
@@ -380,7 +381,7 @@ final class RangeLister<R> {
         }
     }
 
-    /** The store has no start-after, or does not like this one. */
+    /** The store has no start-after, or refuses this one. */
     private synchronized void refused(Ask<R> ask) {
         if (ask.generation == generation) {
             if (ranges.refused(ask.probe())) {
@@ -400,7 +401,7 @@ final class RangeLister<R> {
             pause = FIRST_PAUSE.multipliedBy(1L << Math.min(throttledInRow++, 20));
         }
         long most = Math.min(pause.toNanos(), LONGEST_PAUSE.toNanos());
-        // Clients that were throttled together are not to come back together.
+        // Clients that were throttled together must not come back together.
         Thread.sleep(Duration.ofNanos(ThreadLocalRandom.current().nextLong(1 + most)));
         if (isPatient) {
             deadline.restart();

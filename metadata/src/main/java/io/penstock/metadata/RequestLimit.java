@@ -1,19 +1,19 @@
 package io.penstock.metadata;
 
 /**
- * How many requests may be under way: one at first, twice as many with each page that brings something, half as many when
- * the store asks for fewer, and from then on one more for each round of answers. Guarded by the lister.
+ * The number of concurrent requests: one at first, doubled by each useful page, halved when the store throttles, and
+ * from then on one more for each round of responses. Guarded by the lister.
  */
 final class RequestLimit {
     private int most;
     private int now = 1;
 
-    /** Whether the store has asked for fewer. */
+    /** Whether the store has throttled. */
     private boolean careful;
 
     private int answeredSinceChange;
 
-    /** The number of the last request that was made when it was halved: those before say nothing new. */
+    /** The number of the last request before the limit was halved: refusals of earlier ones say nothing new. */
     private long halvedAt = -1;
 
     RequestLimit(int most) {
@@ -27,12 +27,12 @@ final class RequestLimit {
         return now;
     }
 
-    /** So many at first. */
+    /** Sets the first limit. */
     void beginWith(int count) {
         now = Math.min(most, count);
     }
 
-    /** One after the other from now on. */
+    /** From now on one request after the other. */
     void single() {
         most = 1;
         now = 1;
@@ -49,8 +49,8 @@ final class RequestLimit {
     }
 
     /**
-     * @param request the number of the request that was refused
-     * @param latest that of the last one that was made
+     * @param request the number of the refused request
+     * @param latest the number of the last request
      */
     void throttled(long request, long latest) {
         careful = true;

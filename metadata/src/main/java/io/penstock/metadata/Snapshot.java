@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The listing of the whole bucket on the disk, for the next mount. Before the first change that is made here it is taken
- * away, as it would hide that change, and none is kept by this mount any more.
+ * The listing of the whole bucket on disk, for the next mount. The first change made here deletes it, because it would
+ * hide that change, and this mount keeps no other.
  *
  * <p>Safe for use by any number of threads, but for one {@link #load} or {@link #save} at a time.
  */
@@ -25,16 +25,16 @@ final class Snapshot {
     private final Path path;
     private final KeyTableFile file;
 
-    /** Whether something may have been changed here. Written under the monitor, as the file is put in place and deleted. */
+    /** Whether something may have been changed here. Written under the monitor, like the file. */
     private volatile boolean isChanged;
 
-    /** @param owner what the keys are of: server, bucket and prefix */
+    /** @param owner identifies the bucket: server, name and prefix */
     Snapshot(Path path, String owner, LongSupplier nanoClock) {
         this.path = path;
         this.file = new KeyTableFile(path, owner, nanoClock, InstantSource.system());
     }
 
-    /** What the last mount kept: null if that is nothing, or nothing that is whole and of this bucket. */
+    /** The last mount's listing; null if there is none that is whole and of this bucket. */
     @Nullable
     KeyTable load() {
         try {
@@ -65,11 +65,11 @@ final class Snapshot {
                 }
             });
         } catch (ClosedByInterruptException e) {
-            // the tree is closed: what was kept before stays
+            // the tree is closed: the former file stays
         } catch (IOException e) {
             LOG.warn("The names of the bucket are not kept for the next mount: {}", e.getMessage());
         } catch (IllegalStateException e) {
-            // the table is closed: another has taken its place, or the tree is closed
+            // the table is closed: another has replaced it, or the tree is closed
         }
     }
 
@@ -83,13 +83,13 @@ final class Snapshot {
         }
     }
 
-    /** It cannot be used. */
+    /** The file cannot be used. */
     void drop(Throwable why) {
         LOG.warn("What the last mount knew of the bucket's names is dropped: {}", why.getMessage());
         delete();
     }
 
-    /** It is gone once this returns, whatever becomes of the machine. */
+    /** Deletes the file durably: it is gone when this returns, also after a crash of the machine. */
     synchronized void delete() {
         try {
             if (Files.deleteIfExists(path)) {

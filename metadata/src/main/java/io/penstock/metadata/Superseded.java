@@ -4,15 +4,15 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Names that have been changed here, or were found to be otherwise, since a listing of the whole bucket was begun, and the
- * directories above them, which a change may bring about or take away: that listing is not to be asked for them. Safe for
- * use by any number of threads.
+ * Names that were changed here, or found to be otherwise, since a listing of the whole bucket began, and their parent
+ * directories, which a change may create or remove. That listing does not count for them. Safe for use by any number of
+ * threads.
  */
 final class Superseded {
     /** Some 150 bytes of heap each. */
     private static final int MOST = 200_000;
 
-    /** Keys of names, and prefixes of directories in which one is. */
+    /** Keys of names, and prefixes of directories that contain one. */
     private final Set<String> paths = ConcurrentHashMap.newKeySet();
 
     /** Does nothing once it is full. */
@@ -37,7 +37,7 @@ final class Superseded {
         return paths.contains(key);
     }
 
-    /** Whether any name in the directory is. */
+    /** Whether any name in the directory is superseded. */
     boolean containsAnyIn(String prefix) {
         return paths.contains(prefix);
     }

@@ -2,7 +2,7 @@ package io.penstock.metadata;
 
 import java.util.function.Predicate;
 
-/** Tells what one {@link KeyTable} shows otherwise than the one before it. */
+/** Reports the difference between a {@link KeyTable} and the one before it. */
 final class TableDifference {
     private final FlatTree former;
     private final FlatTree current;
@@ -17,10 +17,10 @@ final class TableDifference {
     }
 
     /**
-     * Names that stand for something else, and directories that have come or gone.
+     * Reports names that stand for something else, and directories that have appeared or vanished.
      *
-     * @param root what all keys begin with
-     * @param isTold keys whose change is told
+     * @param root the prefix of all keys
+     * @param isTold keys whose change is reported
      */
     static void tell(
             KeyTable before, KeyTable after, Directory root, Predicate<String> isTold, Tree.NewsListener listener) {
@@ -43,7 +43,7 @@ final class TableDifference {
         }
     }
 
-    /** Tells of the name, and of the directories above it that were not there, or are not any more. */
+    /** Reports the name, and parent directories that have appeared or vanished. */
     private void changed(String key, Directory root) {
         String path = key;
         while (path.length() > root.prefix().length()) {

@@ -24,33 +24,33 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The directory tree of a bucket, or of what lies below a prefix in it: built from keys on demand, and believed for a
- * configured time. A name whose directory has been listed costs no request; any other costs one, shared by all who ask
- * for it at the same time.
+ * The directory tree of a bucket, or of a prefix in it. It is built from keys on demand, and each answer is cached for
+ * a configured time to live. A name in a listed directory costs no request; any other costs one, shared by all callers
+ * that ask for it at the same time.
  *
- * <p>Where a listing and an answer about a single name disagree, the later one holds; {@link #invalidate} makes a name
- * unknown before its time.
+ * <p>Where a listing and an answer about a single name disagree, the later one counts. {@link #invalidate} drops an
+ * answer before its time.
  *
- * <p>What is changed here shows at once. {@link #changed} says what the store has now: it corrects what is known, and
- * what is under way cannot bring back what was before. {@link #show} lays something over a name that the store does not
- * have so, or not yet, and that holds whatever the store says.
+ * <p>Changes made here show at once. {@link #changed} sets the store's new state; running requests cannot restore the
+ * old one. {@link #show} overlays a name with something that the store does not have, or not yet; the overlay counts,
+ * whatever the store has.
  *
  * <p>Safe for use by any number of threads. No lock is held across a call to the store.
  */
 public final class Tree implements AutoCloseable {
-    /** A listing that holds nothing takes as much memory as so many entries. */
+    /** A listing without entries takes as much memory as this many entries. */
     private static final int LISTING_WEIGHT = 2;
 
     /**
-     * After so many names of one directory were asked for one by one, it is listed behind their back: whoever opens 16
-     * samples of a folder opens the other thousands too, and a page of the listing answers for 1,000 of them.
+     * The number of single lookups in a directory after which it is listed in the background. A program that opens 16
+     * samples of a folder opens the other thousands too, and a page of the listing answers 1,000 of them.
      */
     static final int ASKED_BEFORE_LISTING = 16;
 
     /** How far such a listing goes in a larger directory, in entries: 100 requests. */
     static final int MAX_LISTED_UNASKED = 100_000;
 
-    /** Directories whose lookups are counted at most; another forgets one that was not asked in for long. */
+    /** The maximum number of directories whose lookups are counted; the least recently used one is dropped. */
     private static final int MAX_ASKED = 10_000;
 
     private final ObjectStore store;
@@ -70,24 +70,24 @@ public final class Tree implements AutoCloseable {
     private final Preloader preloader;
     private final Cache<Directory, Listing> listings;
 
-    /** Listings that others take the place of, which are being read: {@link #listed}. */
+    /** Former listings of directories that are being listed anew: {@link #listed}. */
     private final Map<Directory, Listing> former = new ConcurrentHashMap<>();
 
-    /** How many names of a directory were asked for one by one lately. */
+    /** The number of recent single lookups in each directory. */
     private final Cache<Directory, AtomicInteger> askedOneByOne;
 
-    /** Hears what the store has said; null if nobody does. */
+    /** Notified of the store's answers; null for nobody. */
     private volatile @Nullable NewsListener newsListener;
 
-    /** Hears of each answer when it is known. Called on the threads that bring answers: it must not wait. */
+    /** Notified of each answer of the store. Called on the threads that receive the answers: it must not wait. */
     @FunctionalInterface
     public interface NewsListener {
         void heard(Directory directory, String name, Answer answer);
     }
 
     /**
-     * @param prefix what the mount shows: keys that begin with it; empty or ending in a slash
-     * @param nanoClock nanoseconds that only go up, such as {@link System#nanoTime}
+     * @param prefix the beginning of all shown keys; empty or ending in a slash
+     * @param nanoClock monotonic nanoseconds, such as {@link System#nanoTime}
      */
     public Tree(ObjectStore store, String prefix, MetadataConfig config, LongSupplier nanoClock) {
         this.store = store;
@@ -118,7 +118,7 @@ public final class Tree implements AutoCloseable {
                 .build();
     }
 
-    /** From now on tells {@code listener} what the store says of each name; it takes the place of an earlier one. */
+    /** From now on notifies {@code listener} of the store's answers, in place of an earlier listener. */
     public void tell(NewsListener listener) {
         newsListener = listener;
     }
@@ -128,30 +128,30 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
-     * An answer, and for how long from now it may be believed.
+     * A cached answer, and how much longer it is valid.
      *
      * @param nanos 0 or more
      */
     public record Believed(Answer answer, long nanos) {}
 
-    /** What {@code name} is in the directory. A name that no key can have, or no path, is {@link Absent}. */
+    /** What {@code name} stands for in the directory. A name that no key or path can have is {@link Absent}. */
     public Believed believe(Directory directory, String name) throws ObjectStoreException, InterruptedException {
         Believed known = believeNow(directory, name);
         if (known != null) {
             return known;
         }
         Answers.Dated answer = answers.ask(new Name(directory, name));
-        Believed shown = shownAs(directory, name); // which it may have become meanwhile
+        Believed shown = shownAs(directory, name); // the name may have got an overlay in between
         return shown == null ? kept(directory, name, answer) : shown;
     }
 
-    /** What an answer says, but for a directory that was emptied here and is there all the same. */
+    /** The answer, except for a directory that was emptied here: it still exists. */
     private Believed kept(Directory directory, String name, Answers.Dated answer) {
         boolean isKept = answer.answer() instanceof Absent && emptied.contains(directory, name);
         return new Believed(isKept ? directory.child(name) : answer.answer(), answers.validNanos(answer));
     }
 
-    /** {@link #believe} if the answer is known: null if it is not. Never waits. */
+    /** As {@link #believe}, from the cache only: null if the answer is not cached. Never waits. */
     public @Nullable Believed believeNow(Directory directory, String name) {
         if (!Names.canBe(directory, name)) {
             return new Believed(Absent.ABSENT, negativeTtlNanos);
@@ -182,13 +182,13 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
-     * What listings know of a name. Where many names are asked for that are not there, as by who makes many files in one
-     * directory, that is listed anew as soon as its listing is too old to say so, and meanwhile believed up to as long
-     * again: the kernel lets nobody else make a file in the directory while one such name waits for the store.
+     * The listings' answer about a name. When many lookups find nothing, as when a program makes many files in one
+     * directory, an expired listing is renewed in the background. It stays valid up to as long again: the kernel lets
+     * no other program make a file in the directory while one such lookup waits for the store.
      */
     private @Nullable Believed listed(Directory directory, Listing listing, String name) {
         long now = nanoClock.getAsLong();
-        // In this order: one that is completed in between is not too old.
+        // In this order: a listing that is completed in between is not expired.
         Believed believedOn = listing.find(name, now, ttlNanos, 2 * negativeTtlNanos);
         Believed listed = listing.find(name, now, ttlNanos, negativeTtlNanos);
         if (listed != null) {
@@ -202,7 +202,7 @@ public final class Tree implements AutoCloseable {
         if (asked == null || asked.get() < ASKED_BEFORE_LISTING || listing.held() > MAX_LISTED_UNASKED) {
             return null;
         }
-        askedOneByOne.put(directory, asked); // who goes on making files is not to be counted from the start
+        askedOneByOne.put(directory, asked); // a program that goes on making files must not be counted from the start
         relist(directory, listing);
         return believedOn;
     }
@@ -230,18 +230,18 @@ public final class Tree implements AutoCloseable {
         };
     }
 
-    /** {@link #believe} for who does not ask how long. */
+    /** As {@link #believe}, without the validity. */
     public Answer lookup(Directory directory, String name) throws ObjectStoreException, InterruptedException {
         return believe(directory, name).answer();
     }
 
-    /** {@link #believeNow} for who does not ask how long. */
+    /** As {@link #believeNow}, without the validity. */
     public @Nullable Answer lookupNow(Directory directory, String name) {
         Believed known = believeNow(directory, name);
         return known == null ? null : known.answer();
     }
 
-    /** The directory's entries: those of a listing that others read or have read, if it is recent enough. */
+    /** The directory's entries. A recent listing is shared with other readers. */
     public Listing list(Directory directory) {
         return listings.asMap()
                 .compute(
@@ -263,7 +263,7 @@ public final class Tree implements AutoCloseable {
                 mostListedOfOne);
     }
 
-    /** A page of a listing that is known as the whole bucket is; null if it is not. */
+    /** A page from the listing of the whole bucket; null if there is none. */
     private @Nullable DatedPage pageNow(ListRequest request) {
         DatedPage known = flat.page(request);
         if (known == null && !flat.isKnown() && request.startAfter() == null && request.continuationToken() == null) {
@@ -273,22 +273,21 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
-     * Lists the whole bucket behind everybody's back, when that is configured: from then on it is answered from there. To be
-     * called once.
+     * Lists the whole bucket in the background, if configured; from then on that listing answers. To be called once.
      *
-     * @param index what somebody else has listed: believed until the bucket has been listed here, or for ever if
+     * @param index a listing by another program: it answers until the bucket has been listed here, or for ever if
      *     {@link PreloadConfig#refresh} is not set; null for none
      */
     public void preload(@Nullable ObjectIndex index) {
         preloader.start(index);
     }
 
-    /** Without an index. */
+    /** Lists the whole bucket without an index. */
     public void preload() {
         preload(null);
     }
 
-    /** How far that is. */
+    /** The progress of that listing. */
     public PreloadState preloaded() {
         return preloader.state();
     }
@@ -305,27 +304,27 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
-     * The names of the directory that stand for something else than in the store ({@link #show}), as they are now and
-     * later. A listing is complete and right only together with them.
+     * The overlaid names of the directory ({@link #show}), now and later. A listing is complete and correct only
+     * together with them.
      */
     public Map<String, Answer> shown(Directory directory) {
         return local.in(directory);
     }
 
-    /** From now on the name stands for this here, whatever the store has, until {@link #unshow}. */
+    /** Overlays the name: it stands for this, whatever the store has, until {@link #unshow}. */
     public void show(Directory directory, String name, Answer answer) {
         local.put(directory, name, answer);
     }
 
-    /** The name stands for what the store has again; does nothing if something else than {@code shown} is shown. */
+    /** Removes the overlay; does nothing if the overlay is something else than {@code shown}. */
     public void unshow(Directory directory, String name, Answer shown) {
         local.remove(directory, name, shown);
     }
 
     /**
-     * The directory stays, and those that it is in, even if the store has no key in it. Its last file may be about to be
-     * removed, and POSIX directories do not vanish with that. The store's word holds again once it shows something of the
-     * name, or a listing that was begun a time to live later does not show it; or after {@link #letGo}.
+     * Keeps the directory and its parents, even if the store has no key in them. Its last file may be about to be
+     * removed, and POSIX directories do not vanish with that. The store decides again once it shows something of the
+     * name, or once a listing that began a time to live later does not show it; or after {@link #letGo}.
      */
     public void keep(Directory directory) {
         long now = nanoClock.getAsLong();
@@ -337,7 +336,7 @@ public final class Tree implements AutoCloseable {
         }
     }
 
-    /** A directory that was kept has been removed here. */
+    /** A kept directory has been removed here. */
     public void letGo(Directory directory) {
         Place place = place(directory);
         emptied.remove(place.parent(), place.name());
@@ -347,7 +346,7 @@ public final class Tree implements AutoCloseable {
         return split(directory.prefix().substring(0, directory.prefix().length() - 1));
     }
 
-    /** Where the object of this key is shown: null if it is not below what is mounted. */
+    /** Where the object with this key is shown; null if it is not below the mounted prefix. */
     public @Nullable Place place(String key) {
         return key.startsWith(root.prefix()) ? split(key) : null;
     }
@@ -357,20 +356,20 @@ public final class Tree implements AutoCloseable {
         return new Place(new Directory(path.substring(0, slash)), path.substring(slash));
     }
 
-    /** The bucket is about to be changed here. The first call may wait for the disk; later ones wait for nothing. */
+    /** The bucket is about to be changed here. The first call may wait for the disk; later ones never wait. */
     public void changing() {
         preloader.changing();
     }
 
-    /** The store has been changed: this is what it has at the name now. */
+    /** The store has been changed: the name now stands for this. */
     public void changed(Directory directory, String name, Answer answer) {
         flat.supersede(directory, name);
         answers.set(new Name(directory, name), answer);
     }
 
     /**
-     * Whether nothing is in the directory, as the store has it now and as is shown here; its own marker object does not
-     * count. Asks the store.
+     * Whether the directory is empty, in the store and in its overlay; its own marker object does not count. Asks the
+     * store.
      *
      * @param isRemoved keys that do not count either
      */
@@ -397,7 +396,7 @@ public final class Tree implements AutoCloseable {
         }
     }
 
-    /** Says what is in a directory that looks empty. */
+    /** Logs the hidden key of a directory that looks empty. */
     private void explain(Directory directory, String key) {
         String objection = Names.objection(directory, key);
         if (objection != null) {
@@ -406,8 +405,8 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
-     * Forgets what is known of a name, because the version known of it turned out not to be current. Does nothing if
-     * another is known already.
+     * Drops the cached answers about a name, because the known version is not current. Does nothing if another version
+     * is known.
      */
     public void invalidate(Directory directory, String name, ObjectVersion stale) {
         if (lookupNow(directory, name) instanceof FileEntry(var object)
@@ -416,16 +415,16 @@ public final class Tree implements AutoCloseable {
         }
     }
 
-    /** Forgets what is known of a name. */
+    /** Drops the cached answers about a name. */
     public void invalidate(Directory directory, String name) {
         flat.supersede(directory, name);
         answers.forget(new Name(directory, name));
         forListings(directory, listing -> listing.doubt(name));
     }
 
-    /** The directory's listing, and that which it takes the place of, as long as that counts. */
+    /** Applies the action to the directory's listing, and to the former one that still counts. */
     private void forListings(Directory directory, Consumer<Listing> action) {
-        // In this order: what takes the place of this one later asks the store later, and this one is known.
+        // In this order: a later listing asks the store later, and this one is known.
         Listing listing = listings.getIfPresent(directory);
         if (listing != null) {
             action.accept(listing);
@@ -441,7 +440,7 @@ public final class Tree implements AutoCloseable {
         return hidden.count();
     }
 
-    /** Ends what is in flight with an interrupt. The store stays open. */
+    /** Interrupts running requests. The store stays open. */
     @Override
     public void close() {
         executor.shutdownNow();
@@ -449,8 +448,8 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
-     * What {@code name} is in the directory at some time from now on: a file that is known is compared with the store's,
-     * for one HEAD; what differs from that, or is not known, is asked for anew. What is shown here ({@link #show}) stands.
+     * What {@code name} stands for at some time from now on. A known file is compared with the store's by one HEAD; a
+     * different or unknown one is looked up anew. An overlay ({@link #show}) counts.
      */
     public Answer revalidate(Directory directory, String name) throws ObjectStoreException, InterruptedException {
         Believed shown = shownAs(directory, name);
@@ -494,7 +493,7 @@ public final class Tree implements AutoCloseable {
         if (answer.answer() instanceof Node) {
             emptied.found(name.directory(), name.name(), answer.asOf());
         } else if (emptied.contains(name.directory(), name.name())) {
-            return; // it is there all the same
+            return; // the directory still exists
         }
         forListings(name.directory(), listing -> listing.correct(name.name(), answer));
     }
@@ -506,7 +505,7 @@ public final class Tree implements AutoCloseable {
         }
     }
 
-    /** Whether a listing of it is known to be too large to be kept: whoever reads it has more of it than another would. */
+    /** Whether its listing is known to be too large to be kept: then a second one would be no better. */
     private boolean isTooLarge(Directory directory) {
         Listing listing = listings.getIfPresent(directory);
         return listing != null && listing.hasDropped(0);
@@ -520,13 +519,13 @@ public final class Tree implements AutoCloseable {
                 index += ListRequest.MAX_KEYS;
             }
         } catch (ObjectStoreException | InterruptedException e) {
-            // Names go on being asked for one by one, which says what is wrong to whoever needs one.
+            // Single lookups go on and report the failure.
         } finally {
             listing.leave();
         }
     }
 
-    /** Weighs a listing that has grown and counts its time anew, if it is still the directory's listing. */
+    /** Weighs a listing that has grown and restarts its time to live, if it is still the directory's listing. */
     private void keep(Directory directory, Listing listing, int from) {
         listings.asMap().replace(directory, listing, listing);
         NewsListener listener = newsListener;

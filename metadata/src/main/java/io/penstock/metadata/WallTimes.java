@@ -6,13 +6,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Carries times of a nano clock, which is one process's own, to another process by way of the wall clock. One instance
- * stands for one moment. What is read again is as old as it must be by then, or up to a millisecond older. Where the wall
- * clock is behind that of the writer, nobody can tell how old it is, and it is too old for anybody. (A clock that was set
- * back by less than has passed since makes it look as much younger: that shows nowhere.)
+ * Carries times of a process's nano clock to another process by way of the wall clock. One instance stands for one
+ * moment. A time that is read again has its true age, or up to a millisecond more. If the wall clock is behind that of
+ * the writer, the age is unknown and counts as too old. (A clock that was set back by less than the time since then
+ * makes it look younger by that; nothing shows this.)
  */
 final class WallTimes {
-    /** 146 years: older than anybody believes, and times of the nano clock can still be compared. Nanoseconds. */
+    /** 146 years in nanoseconds: older than any validity, and still comparable with times of the nano clock. */
     static final long TOO_OLD = Long.MAX_VALUE / 2;
 
     private static final long NANOS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -42,8 +42,8 @@ final class WallTimes {
     /**
      * The time on the nano clock, not later than now.
      *
-     * @param millis as another process wrote it
-     * @param writtenMillis when it did: not before {@code millis}
+     * @param millis written by another process
+     * @param writtenMillis the time of that writing: not before {@code millis}
      */
     long nanoTime(long millis, long writtenMillis) {
         boolean wasSetBack = millis() < writtenMillis;

@@ -17,13 +17,13 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lists all that is below a prefix into a {@link KeyTable}, by several requests at once. Where the store refuses to list
- * a prefix, its folders are listed each for itself, and those that are refused too are left out.
+ * Lists all objects below a prefix into a {@link KeyTable}, with several concurrent requests. Where the store refuses
+ * to list a prefix, its folders are listed one by one; refused folders are left out.
  *
- * <p>One instance lists once. What tells how far it is may be asked by any thread, and so may {@link #stop} be called.
+ * <p>One instance lists once. Any thread may ask for the progress and call {@link #stop}.
  */
 final class WholeListing implements AutoCloseable {
-    /** Prefixes that may be refused before it is given up: each costs a request or two. */
+    /** The number of refused prefixes after which it gives up: each costs a request or two. */
     private static final int MOST_REFUSED = 1_000;
 
     private final ObjectStore store;
@@ -35,7 +35,7 @@ final class WholeListing implements AutoCloseable {
     private final Collected collected = new Collected();
     private final List<String> refused = new ArrayList<>();
 
-    /** Of listers that have ended. */
+    /** Counts of listers that have ended. */
     private final AtomicLong listedBefore = new AtomicLong();
 
     private final AtomicLong requestsBefore = new AtomicLong();
@@ -43,12 +43,12 @@ final class WholeListing implements AutoCloseable {
     private volatile @Nullable String stopped;
 
     /**
-     * @param refused prefixes that the store refuses to list: of what is below nothing is known
-     * @param requests how many it took
+     * @param refused prefixes that the store refuses to list: the objects below are unknown
+     * @param requests the number of requests that it took
      */
     record Listed(KeyTable table, List<String> refused, long requests) {}
 
-    /** @param mostBytes memory that objects may take: more ends it */
+    /** @param mostBytes maximum memory for objects: more ends the listing */
     WholeListing(
             ObjectStore store,
             String prefix,
@@ -67,7 +67,7 @@ final class WholeListing implements AutoCloseable {
     /**
      * Lists; to be called once.
      *
-     * @throws ObjectStoreException if the store fails, or refuses all
+     * @throws ObjectStoreException if the store fails, or refuses everything
      * @throws CancellationException if it was {@linkplain #stop stopped}; its message says why
      * @throws IllegalArgumentException if keys cannot be kept in order
      */
@@ -99,7 +99,7 @@ final class WholeListing implements AutoCloseable {
         }
     }
 
-    /** Lists what a folder holds one by one, as it may not be listed flat. */
+    /** Lists the folders of a prefix one by one, because a flat listing was refused. */
     private void folders(String folder, List<KeyTableBuilder> inOrder, ObjectStoreException.AccessDenied why)
             throws ObjectStoreException, InterruptedException {
         if (refused.size() >= MOST_REFUSED) {
@@ -163,7 +163,7 @@ final class WholeListing implements AutoCloseable {
         }
     }
 
-    /** Ends it. */
+    /** Stops the listing. */
     void stop(String why) {
         stopped = why;
         RangeLister<?> current = lister;
@@ -172,25 +172,25 @@ final class WholeListing implements AutoCloseable {
         }
     }
 
-    /** How many objects have come so far. */
+    /** The number of objects so far. */
     long listed() {
         RangeLister<?> current = lister;
         return listedBefore.get() + (current == null ? 0 : current.listed());
     }
 
-    /** How much of the keys that can be has come so far, by what is known of them: 0 to 1. */
+    /** The estimated share of the key space that has been listed: 0 to 1. */
     double share() {
         RangeLister<?> current = lister;
         return current == null || listedBefore.get() > 0 ? 0 : current.share();
     }
 
-    /** Frees what no table has taken over. */
+    /** Frees the memory that no table has taken over. */
     @Override
     public void close() {
         collected.close();
     }
 
-    /** What each range of keys is collected in. */
+    /** Collects the objects of one range of keys. */
     private final class Collected implements RangeLister.Collector<KeyTableBuilder> {
         private final Queue<KeyTableBuilder> begun = new ConcurrentLinkedQueue<>();
         private final AtomicLong bytes = new AtomicLong();

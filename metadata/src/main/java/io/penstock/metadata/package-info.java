@@ -1,4 +1,4 @@
-/** The directory tree rebuilt from the flat keys of a bucket, what is believed of it and for how long, and inodes. */
+/** The directory tree rebuilt from the flat keys of a bucket, its caches, and inodes. */
 @NullMarked
 package io.penstock.metadata;
 
