@@ -1,5 +1,6 @@
 package io.penstock.cli;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.PrintWriter;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -16,8 +17,10 @@ final class Progress implements AutoCloseable {
     private final boolean terminal;
     private final LongSupplier nanoClock;
 
-    // Guarded by this.
+    @GuardedBy("this")
     private long told;
+
+    @GuardedBy("this")
     private int width;
 
     Progress(PrintWriter to, boolean terminal, LongSupplier nanoClock) {

@@ -1,5 +1,6 @@
 package io.penstock.metadata;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.metadata.Listing.DatedPage;
 import io.penstock.metadata.RangeLister.Demand;
 import io.penstock.objectstore.KeyOrder;
@@ -182,10 +183,16 @@ final class DirectoryPages implements Listing.PageSource {
         private final RangeLister<Ahead> lister;
 
         /** By their first keys. */
+        @GuardedBy("this")
         private final TreeMap<String, Arrived> held = new TreeMap<>(KeyOrder.COMPARATOR);
 
+        @GuardedBy("this")
         private int entries;
+
+        @GuardedBy("this")
         private long taken;
+
+        @GuardedBy("this")
         private boolean isAwaited;
 
         /** @param since when the requests begin: nanoseconds */

@@ -1,5 +1,6 @@
 package io.penstock.metadata;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStoreException;
@@ -45,23 +46,30 @@ public final class Listing {
     private final int mostHeld;
 
     /** No entry is older than this. */
+    @GuardedBy("this")
     private long startedAt;
 
+    @GuardedBy("this")
     private final Entries entries;
 
     /** The page to fetch next; null when COMPLETE. */
+    @GuardedBy("this")
     private @Nullable ListRequest next;
 
     /** Completes with the page in flight; null unless FETCHING. */
+    @GuardedBy("this")
     private @Nullable CompletableFuture<DatedPage> inFlight;
 
     /** No later page was requested before this time. */
+    @GuardedBy("this")
     private long askedAt;
 
     /** Answers and changes since then, which override older pages. */
+    @GuardedBy("this")
     private final Map<String, Answers.Dated> newer = new HashMap<>();
 
     /** The highest index that a reader asked for. */
+    @GuardedBy("this")
     private int furthest;
 
     /** The source of the pages. */
@@ -233,6 +241,7 @@ public final class Listing {
     }
 
     /** Starts fetching the next page if none is in flight and the furthest reader is near. */
+    @GuardedBy("this")
     private void fetchIfNear() {
         ListRequest request = next;
         if (inFlight == null && request != null && entries.size() < furthest + AHEAD) {
@@ -259,6 +268,7 @@ public final class Listing {
         forgetNewer();
     }
 
+    @GuardedBy("this")
     private void forgetNewer() {
         if (source.heldSince() == null) {
             newer.clear();

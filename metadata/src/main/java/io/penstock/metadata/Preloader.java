@@ -1,5 +1,6 @@
 package io.penstock.metadata;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.Printable;
 import io.penstock.metadata.FlatListing.Belief;
 import io.penstock.metadata.PreloadConfig.Mode;
@@ -68,8 +69,10 @@ final class Preloader {
     private final Semaphore worthIt = new Semaphore(0);
 
     /** Directories listed one by one since then. */
+    @GuardedBy("this")
     private int listedOneByOne;
 
+    @GuardedBy("this")
     private long countedSince;
 
     private volatile @Nullable Running running;

@@ -1,5 +1,6 @@
 package io.penstock.metadata;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
@@ -86,28 +87,37 @@ final class RangeLister<R> {
     private final Collector<R> collector;
     private final Deadline deadline;
 
-    /** The ranges. */
+    @GuardedBy("this")
     private final RequestLimit limit;
 
+    @GuardedBy("this")
     private final KeyRanges<R> ranges;
 
     /** Threads that request or collect. */
+    @GuardedBy("this")
     private final Set<Thread> threads = new HashSet<>();
 
     /** Requests that the executor has got and that have not ended. */
+    @GuardedBy("this")
     private int asked;
 
+    @GuardedBy("this")
     private long requests;
+
+    @GuardedBy("this")
     private long listed;
 
+    @GuardedBy("this")
     private int throttledInRow;
 
-    /** The deadline of a waiting caller: throttling lasts no longer for it. */
+    /** Whether throttling never ends the listing: true unless a caller waits. Set before the listing begins. */
     private boolean isPatient = true;
 
     /** Changes when the listing restarts: responses to earlier requests are useless. */
+    @GuardedBy("this")
     private int generation;
 
+    @GuardedBy("this")
     private @Nullable Throwable failure;
 
     /**
@@ -146,7 +156,7 @@ final class RangeLister<R> {
      * Restricts the listing to keys after this page, which has keys, for a waiting caller. Must be called before all
      * else. Many keys are expected there.
      */
-    void beginBehind(ListPage page) {
+    synchronized void beginBehind(ListPage page) {
         ranges.beginBehind(page);
         limit.beginWith(EXPECTING_MUCH);
         isPatient = false;
@@ -218,7 +228,7 @@ final class RangeLister<R> {
         fail(new CancellationException("the listing was stopped"));
     }
 
-    /** Guarded by the monitor. */
+    @GuardedBy("this")
     private void throwFailure() throws ObjectStoreException, InterruptedException {
         if (failure != null) {
             throw Calls.rethrow(failure);
@@ -240,7 +250,7 @@ final class RangeLister<R> {
         return requests;
     }
 
-    /** Guarded by the monitor. */
+    @GuardedBy("this")
     private boolean isOver() {
         return failure == null ? asked == 0 && !ranges.isAnyWaiting() : threads.isEmpty();
     }
@@ -273,7 +283,8 @@ final class RangeLister<R> {
         }
     }
 
-    /** Guarded by the monitor. The next request; null if none is worth it now. */
+    /** The next request; null if none is worth it now. */
+    @GuardedBy("this")
     private @Nullable Ask<R> next() {
         Demand demand = collector.demand();
         KeyRange<R> range = ranges.poll(demand);
@@ -372,7 +383,8 @@ final class RangeLister<R> {
         }
     }
 
-    /** Guarded by the monitor. Continues without order. */
+    /** Continues without order. */
+    @GuardedBy("this")
     private void fallBack() {
         limit.single();
         if (ranges.fallBack()) {

@@ -1,5 +1,6 @@
 package io.penstock.prefetch;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.cache.Urgency;
 import java.util.ArrayDeque;
 import java.util.Queue;
@@ -25,16 +26,18 @@ final class FetchGate<S> {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition released = lock.newCondition();
 
-    /** Guarded by lock; 0 to limit. */
+    /** 0 to limit. */
+    @GuardedBy("lock")
     private int running;
 
-    /** Of those running. Guarded by lock; 0 to readaheadLimit. */
+    /** Of those running; 0 to readaheadLimit. */
+    @GuardedBy("lock")
     private int runningReadahead;
 
-    /** Guarded by lock. */
+    @GuardedBy("lock")
     private int waitingDemand;
 
-    /** Guarded by lock. */
+    @GuardedBy("lock")
     private final Queue<S> line = new ArrayDeque<>();
 
     FetchGate(int limit) {

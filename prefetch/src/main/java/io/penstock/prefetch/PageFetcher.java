@@ -1,5 +1,6 @@
 package io.penstock.prefetch;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.cache.CachedObject;
 import io.penstock.cache.Fill;
 import io.penstock.cache.PageCache;
@@ -36,7 +37,7 @@ public final class PageFetcher implements AutoCloseable {
     private final ExecutorService fetchThreads = Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("fetch-", 0).factory());
 
-    /** Guarded by itself. */
+    @GuardedBy("objects")
     private final Map<ObjectVersion, OpenObject> objects = new HashMap<>();
 
     private record Readahead(OpenObject object, Stream stream) {}

@@ -1,5 +1,6 @@
 package io.penstock.prefetch;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.cache.PageCache;
 import java.util.HashSet;
 import java.util.Set;
@@ -20,7 +21,7 @@ final class RunningStreams {
     private final LongSupplier bytes;
     private final LongSupplier nanoTime;
 
-    /** Guarded by this. */
+    @GuardedBy("this")
     private final Set<Stream> streams = new HashSet<>();
 
     private volatile long sweptAt;
@@ -74,6 +75,7 @@ final class RunningStreams {
         share();
     }
 
+    @GuardedBy("this")
     private void share() {
         sharing = Math.max(1, streams.size());
     }

@@ -1,5 +1,6 @@
 package io.penstock.prefetch;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ByteRange;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
@@ -30,13 +31,15 @@ final class Streams {
     private final LongAdder readaheadUsed;
     private final RunningStreams running;
 
-    /** By start; disjoint, not touching. Guarded by this. */
+    /** By start; disjoint, not touching. */
+    @GuardedBy("this")
     private final Stream[] runs = new Stream[CAPACITY];
 
-    /** Guarded by this. */
+    @GuardedBy("this")
     private int count;
 
-    /** Reads so far. Guarded by this. */
+    /** Reads so far. */
+    @GuardedBy("this")
     private long now;
 
     /**
@@ -139,6 +142,7 @@ final class Streams {
         return count;
     }
 
+    @GuardedBy("this")
     private void begin(int at, long from, long to) {
         int index = at;
         if (count == CAPACITY) {
@@ -154,11 +158,13 @@ final class Streams {
         count++;
     }
 
+    @GuardedBy("this")
     private void remove(int index) {
         running.ended(runs[index]);
         System.arraycopy(runs, index + 1, runs, index, --count - index);
     }
 
+    @GuardedBy("this")
     private int leastRecentlyUsed() {
         int victim = 0;
         for (int i = 1; i < count; i++) {
@@ -173,6 +179,7 @@ final class Streams {
         return stream.lastUse + (stream.isRunning() ? RUNNING_BONUS : 0);
     }
 
+    @GuardedBy("this")
     private int lastStartingBy(long offset) {
         int low = 0;
         int high = count;

@@ -1,5 +1,6 @@
 package io.penstock.testing;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.BodySink;
@@ -25,8 +26,10 @@ import org.jspecify.annotations.Nullable;
 public final class FaultyObjectStore extends ForwardingObjectStore {
     private final CountDownLatch closed = new CountDownLatch(1);
 
-    // Guarded by this.
+    @GuardedBy("this")
     private final List<Planned> planned = new ArrayList<>();
+
+    @GuardedBy("this")
     private long injected;
 
     public FaultyObjectStore(ObjectStore store) {

@@ -1,5 +1,6 @@
 package io.penstock.testing;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.function.Predicate;
 
 /**
@@ -13,8 +14,10 @@ public final class Gate implements AutoCloseable {
 
     private final Predicate<Call> which;
 
-    // Guarded by this.
+    @GuardedBy("this")
     private long position;
+
+    @GuardedBy("this")
     private int held;
 
     Gate(Predicate<Call> which, long position) {

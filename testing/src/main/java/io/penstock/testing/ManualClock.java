@@ -1,5 +1,6 @@
 package io.penstock.testing;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -9,8 +10,10 @@ public final class ManualClock implements InstantSource {
     /** Long enough for a loaded machine; reaching it is a failure, never a pass. */
     private static final long PATIENCE_MILLIS = 30_000;
 
-    // Guarded by this.
+    @GuardedBy("this")
     private Instant now = Instant.parse("2026-01-01T00:00:00Z");
+
+    @GuardedBy("this")
     private int sleepers;
 
     @Override

@@ -1,5 +1,6 @@
 package io.penstock.testing;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.BodySink;
@@ -15,10 +16,14 @@ import java.util.List;
  * requests of a scenario. Put it outermost: decorators within may split a call. Thread-safe.
  */
 public final class RecordingObjectStore extends ForwardingObjectStore {
-    // Guarded by this.
+    @GuardedBy("this")
     private final List<Call> calls = new ArrayList<>();
+
+    @GuardedBy("this")
     private final List<Deadline> deadlines = new ArrayList<>();
+
     private final InFlight gets = new InFlight();
+
     private final InFlight uploads = new InFlight();
 
     public RecordingObjectStore(ObjectStore store) {
@@ -155,7 +160,7 @@ public final class RecordingObjectStore extends ForwardingObjectStore {
         kind.now--;
     }
 
-    /** Guarded by its store. */
+    /** The store guards its fields. */
     private static final class InFlight {
         int now;
         int most;

@@ -2,6 +2,7 @@ package io.penstock.testing;
 
 import static java.util.Objects.requireNonNull;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStoreException;
@@ -17,9 +18,13 @@ import java.util.TreeMap;
 
 /** The multipart uploads of a bucket in memory that are neither completed nor aborted. Thread-safe. */
 final class Uploads {
-    // Guarded by this.
+    @GuardedBy("this")
     private final Map<MultipartUpload, NavigableMap<Integer, Part>> uploads = new LinkedHashMap<>();
+
+    @GuardedBy("this")
     private final Map<MultipartUpload, ObjectProperties> properties = new HashMap<>();
+
+    @GuardedBy("this")
     private int created;
 
     synchronized MultipartUpload create(String key, ObjectProperties of) {
@@ -88,6 +93,7 @@ final class Uploads {
         return new Content.Composed(pieces);
     }
 
+    @GuardedBy("this")
     private NavigableMap<Integer, Part> partsOf(MultipartUpload upload) throws ObjectStoreException {
         NavigableMap<Integer, Part> parts = uploads.get(upload);
         if (parts == null) {

@@ -1,5 +1,6 @@
 package io.penstock.cli.mount;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.process.StopSignal;
 import io.penstock.writeback.Writeback;
@@ -43,7 +44,9 @@ final class Backlog {
     private volatile Consumer<String> listener = text -> {};
     private volatile @Nullable Thread watch;
     private final CountDownLatch hurried = new CountDownLatch(1);
-    private boolean hasLeft; // guarded by this
+
+    @GuardedBy("this")
+    private boolean hasLeft;
 
     Backlog(Writeback writeback) {
         this(

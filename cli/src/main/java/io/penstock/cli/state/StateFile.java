@@ -1,5 +1,6 @@
 package io.penstock.cli.state;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.cli.config.Host;
 import io.penstock.cli.process.Reason;
 import java.io.IOException;
@@ -12,7 +13,11 @@ public final class StateFile implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(StateFile.class);
 
     private final Host host;
-    private RunningMount running; // guarded by the monitor, as the file is
+
+    @GuardedBy("this")
+    private RunningMount running;
+
+    @GuardedBy("this")
     private boolean closed;
 
     /** Writes it; if that fails, the log says so. */

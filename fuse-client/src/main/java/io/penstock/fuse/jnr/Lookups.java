@@ -1,5 +1,6 @@
 package io.penstock.fuse.jnr;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -20,7 +21,8 @@ final class Lookups {
     private final LongConsumer forgetOne;
     private final int capacity;
 
-    /** The inodes, the one used last at the end; one lookup of each is held. Guarded by this. */
+    /** The inodes, the one used last at the end; one lookup of each is held. */
+    @GuardedBy("this")
     private final Map<Long, Boolean> held = new LinkedHashMap<>(16, 0.75f, true);
 
     /** @param forgetOne gives one lookup of an inode back */

@@ -1,5 +1,6 @@
 package io.penstock.fuse.kernel;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.Errno;
 
 /**
@@ -9,7 +10,8 @@ import io.penstock.core.Errno;
 final class Device implements AutoCloseable {
     private final int fd;
 
-    private boolean closed; // guarded by this
+    @GuardedBy("this")
+    private boolean closed;
 
     Device(int fd) {
         this.fd = fd;

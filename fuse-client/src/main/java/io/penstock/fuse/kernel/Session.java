@@ -1,5 +1,6 @@
 package io.penstock.fuse.kernel;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.fuse.kernel.Layouts.InterruptIn;
@@ -44,7 +45,8 @@ final class Session {
     private final LongAdder taken = new LongAdder();
     private final LongAdder settled = new LongAdder();
 
-    /** For errors where there was no reply to be had. Guarded by itself. */
+    /** For errors where there was no reply to be had. */
+    @GuardedBy("errorReply")
     private final Reply errorReply = new Reply(0);
 
     private final AtomicInteger readersInside;
