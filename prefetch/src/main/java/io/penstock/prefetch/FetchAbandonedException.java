@@ -3,8 +3,8 @@ package io.penstock.prefetch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Why the pages of a fill did not come, though no demand for them failed: it was readahead, whose failure is nobody's
- * error, or it was cancelled. Whoever waits for them asks again, for itself.
+ * The pages of a fill did not arrive, and no demand for them has failed: a readahead failed, or the fetch was
+ * cancelled. A waiting reader asks for them again itself.
  */
 final class FetchAbandonedException extends Exception {
     private static final long serialVersionUID = 1L;

@@ -9,18 +9,18 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets so many GETs run at once, demand before readahead.
+ * Limits the number of concurrent GETs, and lets demand go before readahead.
  *
- * <p>Demand waits here for its turn. Readahead does not: a stream that wants some stands in a line, holding no page and
- * no memory, until a GET is free for it; it takes one range and goes to the end of the line again. So streams share
- * the GETs evenly, whichever file they are of, and nobody can wait for a page whose GET is still in line.
+ * <p>Demand waits here for its turn. Readahead does not: a stream that wants readahead stands in a queue, without a
+ * page or memory, until a GET is free. It takes one range and goes to the end of the queue again. So streams share the
+ * GETs evenly, whichever file they belong to, and nobody ever waits for a page whose GET is still queued.
  *
- * @param <S> what stands in line
+ * @param <S> the elements of the queue
  */
 final class FetchGate<S> {
     private final int limit;
 
-    /** An eighth of the GETs is for demand alone: a random reader finds one free however many streams run. */
+    /** An eighth of the GETs is for demand alone, so that a random reader finds one free however many streams run. */
     private final int readaheadLimit;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -30,7 +30,7 @@ final class FetchGate<S> {
     @GuardedBy("lock")
     private int running;
 
-    /** Of those running; 0 to readaheadLimit. */
+    /** Among those running; 0 to readaheadLimit. */
     @GuardedBy("lock")
     private int runningReadahead;
 
@@ -45,7 +45,7 @@ final class FetchGate<S> {
         this.readaheadLimit = Math.max(1, limit - limit / 8);
     }
 
-    /** Waits for a GET for demand. @return whether there was none at once */
+    /** Waits for a GET for demand. @return whether it had to wait */
     boolean acquire() throws InterruptedException {
         lock.lock();
         try {
@@ -65,7 +65,7 @@ final class FetchGate<S> {
         }
     }
 
-    /** Puts one that wants readahead at the end of the line. Follow it with {@link #admit}. */
+    /** Puts a stream that wants readahead at the end of the queue. Must be followed by {@link #admit}. */
     void enqueue(S stream) {
         lock.lock();
         try {
@@ -75,7 +75,9 @@ final class FetchGate<S> {
         }
     }
 
-    /** The first in line, which may start a GET for readahead now; null if there is none, or it may not. */
+    /**
+     * The first in the queue, which may start a GET for readahead now; null if the queue is empty, or no GET is free.
+     */
     @Nullable
     S admit() {
         lock.lock();
@@ -94,7 +96,7 @@ final class FetchGate<S> {
         }
     }
 
-    /** A GET has ended. Follow it with {@link #admit}, until that gives null. */
+    /** A GET has ended. Must be followed by {@link #admit} until that returns null. */
     void release(Urgency urgency) {
         lock.lock();
         try {
@@ -108,7 +110,7 @@ final class FetchGate<S> {
         }
     }
 
-    /** GETs running now. */
+    /** The number of GETs running now. */
     int running() {
         lock.lock();
         try {

@@ -20,12 +20,12 @@ import org.jspecify.annotations.Nullable;
  * Positional reads of one object version through the page cache, with readahead. Safe for use by any number of threads.
  */
 public final class ObjectReader implements AutoCloseable {
-    /** What {@link #readNow} returns instead of a byte count when it would have to wait. */
+    /** Returned by {@link #readNow} in place of a byte count if it would have to wait. */
     public static final int WOULD_WAIT = -1;
 
     /**
-     * How often a read asks again after a fetch that was given up without having failed for a demand. Once is enough
-     * unless readahead claims the page anew at that very moment, and fails anew.
+     * How often a read asks again after a fetch ended without a failed demand. Once is enough, unless readahead claims
+     * the page anew at that very moment and fails again.
      */
     private static final int RETRIES = 2;
 
@@ -44,7 +44,7 @@ public final class ObjectReader implements AutoCloseable {
         this.size = cached.version().size();
     }
 
-    /** {@link #read(long, ByteBuffer, LentBytes)}, all of it into the buffer. */
+    /** {@link #read(long, ByteBuffer, LentBytes)} without loans. */
     public int read(long position, ByteBuffer to) throws ObjectStoreException, InterruptedException {
         return read(position, to, null);
     }
@@ -53,8 +53,8 @@ public final class ObjectReader implements AutoCloseable {
      * Reads until the buffer is full or the object ends. If it throws, the buffer's position and content are undefined.
      *
      * @param position in bytes from the start of the object; 0 or more
-     * @param loans if not null, many bytes at a time are lent rather than copied into the buffer
-     * @return bytes read: fewer than asked for only at the end of the object; 0 at or after it
+     * @param loans if not null, large pieces are lent instead of copied into the buffer
+     * @return bytes read: fewer than requested only at the end of the object; 0 at or after it
      * @throws ObjectStoreException.PreconditionFailed if a page had to be fetched and the object has changed
      * @throws IllegalStateException if the reader is closed
      */
@@ -72,7 +72,7 @@ public final class ObjectReader implements AutoCloseable {
                 deadline = fetcher.deadline();
                 mine = fetchMissing(position, end, deadline);
             }
-        } finally { // after the demand, so that the range it begins may be longer
+        } finally { // after the demand, so that the demand's range may run on
             if (movedOn != null) {
                 fetcher.readAhead(object, movedOn);
             }
@@ -96,7 +96,7 @@ public final class ObjectReader implements AutoCloseable {
                 throw storeException(failure, at);
             }
             if (loans != null) {
-                loans.settle(to); // before memory is waited for
+                loans.settle(to); // before the wait for memory
             }
             deadline = deadline == null ? fetcher.deadline() : deadline;
             mine = fetchMissing(at, end, deadline);
@@ -104,12 +104,15 @@ public final class ObjectReader implements AutoCloseable {
         return (int) (end - position);
     }
 
-    /** {@link #readNow(long, ByteBuffer, LentBytes)}, all of it into the buffer. */
+    /** {@link #readNow(long, ByteBuffer, LentBytes)} without loans. */
     public int readNow(long position, ByteBuffer to) {
         return readNow(position, to, null);
     }
 
-    /** {@link #read} if all of it is in memory, without waiting; else {@link #WOULD_WAIT}, and the buffer as it was. */
+    /**
+     * {@link #read} from memory only, without waiting. If a byte is missing there, {@link #WOULD_WAIT}, and the buffer
+     * is unchanged.
+     */
     public int readNow(long position, ByteBuffer to, @Nullable LentBytes loans) {
         long end = end(position, to);
         if (end <= position) {
@@ -145,7 +148,7 @@ public final class ObjectReader implements AutoCloseable {
     }
 
     /**
-     * Claims what is Missing of {@code [from, to)} and starts its GETs. The first may run on: through the whole of a
+     * Claims the Missing pages of {@code [from, to)} and starts their GETs. The first GET may run on: to the end of a
      * small object, or as far as the stream wants to read ahead.
      */
     private List<RangeFetch> fetchMissing(long from, long to, Deadline deadline) throws InterruptedException {
@@ -188,7 +191,7 @@ public final class ObjectReader implements AutoCloseable {
         };
     }
 
-    /** Whether the cache's disk has all of the object: {@link CachedObject#isWhole}. */
+    /** Whether the cache's disk has the whole object: {@link CachedObject#isWhole}. */
     public boolean isWhole() {
         return cached.isWhole();
     }
@@ -198,7 +201,7 @@ public final class ObjectReader implements AutoCloseable {
         return cached.wholeFile(verified);
     }
 
-    /** The last close of a version cancels its readahead that nobody awaits. */
+    /** The last close of a version cancels the readahead that nobody awaits. */
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {

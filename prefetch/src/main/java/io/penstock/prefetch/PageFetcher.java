@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Brings Missing pages from the object store. Safe for use by any number of threads. */
+/** Fetches Missing pages from the object store. Safe for use by any number of threads. */
 public final class PageFetcher implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PageFetcher.class);
 
-    /** For a store to notice the interrupt: it promises to at once. */
+    /** How long a store may take to react to an interrupt: it promises to do so at once. */
     private static final long CLOSE_SECONDS = 10;
 
     private final ObjectStore store;
@@ -33,7 +33,7 @@ public final class PageFetcher implements AutoCloseable {
     private final FetchCounters counters = new FetchCounters();
     private final RunningStreams running;
 
-    /** A thread for each fetch, so that interrupting it cancels that fetch. */
+    /** One thread for each fetch, so that an interrupt cancels just that fetch. */
     private final ExecutorService fetchThreads = Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("fetch-", 0).factory());
 
@@ -43,9 +43,9 @@ public final class PageFetcher implements AutoCloseable {
     private record Readahead(OpenObject object, Stream stream) {}
 
     /**
-     * @param store where the pages come from; the caller's to close, after this
-     * @param cache where they go; the caller's to close, after this
-     * @param namespace what keeps this bucket's keys apart in the cache: endpoint and bucket
+     * @param store the source of the pages; the caller closes it, after this
+     * @param cache their destination; the caller closes it, after this
+     * @param namespace distinguishes this bucket's keys in the cache: endpoint and bucket
      */
     public PageFetcher(ObjectStore store, PageCache cache, String namespace, ReadaheadConfig config) {
         this.store = store;
@@ -53,13 +53,13 @@ public final class PageFetcher implements AutoCloseable {
         this.namespace = namespace;
         this.config = config;
         this.gate = new FetchGate<>(config.concurrency());
-        // The other half is for what is being read, and on its way to the disk.
+        // The other half is for pages that are being read, and pages on their way to the disk.
         this.running = new RunningStreams(() -> cache.memoryBytes() / 2, System::nanoTime);
     }
 
     /**
-     * A reader of this version, which shares detected streams with the other readers of it. Fetches nothing yet. Close
-     * it when done.
+     * A reader of this version, which shares detected streams with its other readers. Fetches nothing yet. Must be
+     * closed.
      */
     public ObjectReader open(ObjectVersion version) {
         CachedObject cached = cache.open(namespace, version);
@@ -90,25 +90,25 @@ public final class PageFetcher implements AutoCloseable {
         return counters.snapshot();
     }
 
-    /** GETs running now, in turn or waiting for the store. */
+    /** The number of GETs that run now or wait for the store. */
     int running() {
         return gate.running();
     }
 
-    /** Object versions that somebody has open. */
+    /** The number of open object versions. */
     int openObjects() {
         synchronized (objects) {
             return objects.size();
         }
     }
 
-    /** Of a read that begins to wait for the store now; that of the call which it is a part of, if there is one. */
+    /** The deadline of a read that begins to wait for the store now: that of its call, or a new one. */
     Deadline deadline() {
         Deadline outer = Deadline.current();
         return outer == null ? store.retries().forReading() : outer;
     }
 
-    /** Starts the GET of a claim that a reader, who has the object open, waits for until the deadline. */
+    /** Starts the GET of a claim for which a reader, who has the object open, waits until the deadline. */
     RangeFetch fetch(OpenObject object, Fill fill, Deadline deadline) {
         RangeFetch fetch = new RangeFetch(store, object.cached.version(), fill, Urgency.DEMAND, deadline, counters);
         object.retain();
@@ -119,7 +119,7 @@ public final class PageFetcher implements AutoCloseable {
         return fetch;
     }
 
-    /** Starts, soon and without waiting, what this stream wants read ahead. */
+    /** Starts the stream's readahead soon, without waiting. */
     void readAhead(OpenObject object, Stream stream) {
         gate.enqueue(new Readahead(object, stream));
         admitReadahead();
@@ -145,7 +145,7 @@ public final class PageFetcher implements AutoCloseable {
             Fill fill = claim(readahead);
             if (fill != null) {
                 counters.readaheadBytes.add(fill.range().length());
-                gate.enqueue(readahead); // for its next range, behind those of the others
+                gate.enqueue(readahead); // for its next range, after those of the others
                 admitReadahead();
                 Deadline deadline = store.retries().forReading();
                 object.run(
@@ -158,7 +158,7 @@ public final class PageFetcher implements AutoCloseable {
         }
     }
 
-    /** What the admitted stream wants next; gives the GET back if that is nothing. */
+    /** The next range of the admitted stream. Gives the GET back if there is none. */
     private @Nullable Fill claim(Readahead readahead) {
         Fill fill = null;
         try {
@@ -193,7 +193,7 @@ public final class PageFetcher implements AutoCloseable {
         }
     }
 
-    /** Cancels what is in flight and waits until it has ended. Readers still open can read what is cached. */
+    /** Cancels the running fetches and waits for their end. Open readers can still read cached pages. */
     @Override
     public void close() {
         fetchThreads.shutdownNow();

@@ -16,10 +16,10 @@ import org.slf4j.LoggerFactory;
 /**
  * One claimed run of pages on its way from the object store into the cache.
  *
- * <p>{@link #bring} is the seam between the two: whoever else can bring these bytes in time may be asked there first,
- * and what it does not bring falls through to the store.
+ * <p>{@link #bring} is the seam between the two: another source that can deliver the bytes in time may be asked there
+ * first, and the store delivers the rest.
  *
- * <p>Run by one thread of its own; {@link #cancelUnlessAwaited} and {@link #failure} are for any other.
+ * <p>A thread of its own runs it; any other thread may call {@link #cancelUnlessAwaited} and {@link #failure}.
  */
 final class RangeFetch implements BodySink {
     private static final Logger LOG = LoggerFactory.getLogger(RangeFetch.class);
@@ -32,13 +32,15 @@ final class RangeFetch implements BodySink {
     private final Deadline deadline;
     private final FetchCounters counters;
 
-    /** Bytes of the range that have arrived. Only the running thread uses it. */
+    /** Bytes of the range that have arrived. Confined to the running thread. */
     private long arrived;
 
     /** Written once, by the running thread. */
     private volatile @Nullable Thread runner;
 
-    /** Written before runner is read, read after runner is written: one of the two threads sees what the other did. */
+    /**
+     * Written before runner is read, and read after runner is written: one of the two threads sees the other's write.
+     */
     private volatile boolean cancelled;
 
     /** Written once, by the running thread, before the fill fails. */
@@ -60,7 +62,7 @@ final class RangeFetch implements BodySink {
         this.counters = counters;
     }
 
-    /** Ends the fetch early, unless a reader waits for it: its thread, which does nothing else, is interrupted. */
+    /** Interrupts the fetch's thread, which does nothing else, unless a reader waits for the fetch. */
     void cancelUnlessAwaited() {
         if (fill.awaited()) {
             return;
@@ -72,13 +74,13 @@ final class RangeFetch implements BodySink {
         }
     }
 
-    /** Why it has failed, if it has and was to bring this byte. */
+    /** The failure, if the fetch has failed and was to fetch this byte. */
     @Nullable
     Exception failure(long offset) {
         return offset >= range.offset() && offset < range.end() ? failure : null;
     }
 
-    /** Fills the claim or fails it, within the gate's bound; a permit for readahead is there already. */
+    /** Fills the claim or fails it, within the gate's limit. For readahead the permit is already there. */
     void run(FetchGate<?> gate) {
         runner = Thread.currentThread();
         try {

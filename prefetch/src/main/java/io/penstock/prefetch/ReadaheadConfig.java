@@ -3,12 +3,13 @@ package io.penstock.prefetch;
 import io.penstock.cache.PageCache;
 
 /**
- * Bounds of readahead. What a stream really reads ahead is found from its own progress; these only cap it.
+ * Limits of readahead. A stream's own progress determines its window; these only bound it.
  *
- * @param maxWindowBytes how far readahead runs before a stream at most: 0 turns it off, else a page (1 MiB) or more
- * @param rangeSizeBytes most bytes that one GET asks for; a multiple of the page
- * @param concurrency most GETs at once in the mount; 1 or more. An eighth of them is kept for demand
- * @param smallFileBytes objects up to this size come whole with their first read; 0 for none
+ * @param maxWindowBytes maximum distance that readahead runs before a stream: 0 turns it off, else a page (1 MiB) or
+ *     more
+ * @param rangeSizeBytes maximum size of one GET; a multiple of the page
+ * @param concurrency maximum number of concurrent GETs of the mount; 1 or more. An eighth of them is kept for demand
+ * @param smallFileBytes objects up to this size are fetched whole at their first read; 0 for none
  */
 public record ReadaheadConfig(long maxWindowBytes, long rangeSizeBytes, int concurrency, long smallFileBytes) {
     private static final long MIB = 1 << 20;
@@ -31,8 +32,8 @@ public record ReadaheadConfig(long maxWindowBytes, long rangeSizeBytes, int conc
     }
 
     /**
-     * 128 MiB window, 8 MiB ranges, 32 GETs, 4 MiB small files. One connection to S3 gives some 90 MB/s, so 16 ranges in
-     * flight bring a stream to 10 Gb/s; two such streams, or 32 random readers, fit side by side.
+     * 128 MiB window, 8 MiB ranges, 32 GETs, 4 MiB small files. One connection to S3 carries some 90 MB/s, so 16 ranges
+     * in flight give a stream 10 Gb/s; two such streams, or 32 random readers, fit side by side.
      */
     public static final ReadaheadConfig DEFAULT = new ReadaheadConfig(128 * MIB, 8 * MIB, 32, 4 * MIB);
 }

@@ -5,11 +5,11 @@ package io.penstock.prefetch;
  *
  * @param demandGets range GETs made because a reader waited
  * @param readaheadGets range GETs made ahead of a stream
- * @param cancelledGets fetches given up because nobody had the object open any more; some had not begun their GET
+ * @param cancelledGets fetches cancelled because no reader had the object open any more; some had not begun their GET
  * @param failedGets fetches that failed
  * @param bytesFetched bytes that arrived, for demand and readahead
  * @param readaheadBytes bytes claimed for readahead
- * @param readaheadBytesUsed of those, bytes that their stream has reached since
+ * @param readaheadBytesUsed the bytes of these that their stream has reached since
  */
 public record ReadaheadStatistics(
         long demandGets,
@@ -19,7 +19,7 @@ public record ReadaheadStatistics(
         long bytesFetched,
         long readaheadBytes,
         long readaheadBytesUsed) {
-    /** Range GETs in all. */
+    /** The total number of range GETs. */
     public long gets() {
         return demandGets + readaheadGets;
     }

@@ -8,14 +8,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * The streams of a mount that run, and the memory that their windows share: what is read ahead beyond that is pushed out
- * of memory before its reader comes, and has to be read from the disk. Safe for use by any number of threads.
+ * The running streams of a mount, and the memory that their windows share. Readahead beyond that memory would be
+ * evicted from it before it is read, and would have to be read from disk. Safe for use by any number of threads.
  */
 final class RunningStreams {
-    /** A stream that was not read from for so long leaves its share to the others. */
+    /** A stream without a read for this time leaves its share to the others. */
     static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** However many streams there are, each may have the page after the one that is read. */
+    /** However many streams there are, each may have the page after the one being read. */
     static final long LEAST_SHARE = 2L * PageCache.PAGE_SIZE;
 
     private final LongSupplier bytes;
@@ -28,7 +28,7 @@ final class RunningStreams {
     private volatile int sharing = 1;
 
     /**
-     * @param bytes that all windows together may take; asked each time, as there may turn out to be less
+     * @param bytes for all windows together; called each time, because less may turn out to be available
      * @param nanoTime such as {@link System#nanoTime}
      */
     RunningStreams(LongSupplier bytes, LongSupplier nanoTime) {
@@ -38,9 +38,9 @@ final class RunningStreams {
     }
 
     /**
-     * Notes that a running stream was read from. Waits for nobody, mostly.
+     * Notes a read of a running stream. Rarely waits for another thread.
      *
-     * @return how many bytes its window may have now
+     * @return the size that its window may have now: bytes
      */
     long readFrom(Stream stream) {
         long now = nanoTime.getAsLong();
@@ -62,7 +62,7 @@ final class RunningStreams {
         share();
     }
 
-    /** The stream wants no more: its file has ended, or is closed, or it is no stream any more. */
+    /** The stream no longer needs a share: its file has ended or is closed, or it is no longer a stream. */
     void ended(Stream stream) {
         if (stream.shares) {
             remove(stream);

@@ -6,8 +6,8 @@ import io.penstock.core.ByteRange;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run of one file that is being read in sequence, and how far readahead runs before it. Pure bookkeeping: no I/O, no
- * lock of its own; every field is guarded by the {@link Streams} that holds it.
+ * A run of one file that is being read sequentially, and the readahead before it. It only keeps books: no I/O, no lock
+ * of its own; the {@link Streams} that holds it guards every field.
  *
  * <pre>
  *   start            end                      issued          end + window
@@ -15,106 +15,110 @@ import org.jspecify.annotations.Nullable;
  *     ├───────────────┼──────────────────────────┼───────────────┤──▶ offset
  * </pre>
  *
- * <p>A stream is <i>running</i> once it has read so much in sequence that more may be expected; until then its window
- * is 0. From there the window is a multiple of what was read, so that bytes read ahead and never used are bounded by
- * the same multiple of the bytes that were: slow start, as TCP does it.
+ * <p>A stream is <i>running</i> once enough was read sequentially to expect more; until then its window is 0. Then the
+ * window is a multiple of the bytes read, so that unused readahead is at most the same multiple of the used bytes: slow
+ * start, as in TCP.
  */
 final class Stream {
     /**
      * A stream in the middle of a file runs once it has read this much: more than the usual random record (a 256 KiB
      * read, which the kernel may send as several requests), and no more than one page, so that the second page of a
-     * reader that visits many streams in turn is already on its way.
+     * reader that visits many streams in turn is already being fetched.
      */
     static final long RUNNING_AFTER = PAGE_SIZE;
 
     /**
-     * The same for a stream from the file's first byte. Whoever begins there mostly reads on to the end (cp, sha256sum,
-     * torch.load, a data loader); who only looks at a header is content with less than two of the kernel's 128 KiB
+     * The same for a stream from the file's first byte. A reader that begins there mostly reads to the end (cp,
+     * sha256sum, torch.load, a data loader); one that reads only a header needs fewer than two of the kernel's 128 KiB
      * requests.
      */
     static final long RUNNING_AFTER_FROM_START = PAGE_SIZE / 4;
 
-    /** How many times what was read a stream may run ahead in the middle of a file: it trebles each round trip. */
+    /**
+     * How many times the bytes read a stream may run ahead in the middle of a file: the window trebles each round trip.
+     */
     static final int RAMP = 2;
 
     /** The same for a stream from the first byte. */
     static final int RAMP_FROM_START = 4;
 
-    /** While the window grows, it is cut into this many GETs at least: more connections, earlier bytes. */
+    /** While the window grows, it is cut into at least this many GETs: more connections deliver the bytes earlier. */
     static final int RANGES_PER_WINDOW = 4;
 
-    /** A gap as short as this costs no page that would not be touched anyway, so it never ends a stream. */
+    /** A gap up to this size touches no additional page, so it never ends a stream. */
     static final long SMALL_GAP = PAGE_SIZE / 16;
 
     /**
-     * Longer gaps are forgiven while at most a third of the stream is gaps, and each up to here: the reach of one GET.
-     * What a running stream skips was on its way already.
+     * Longer gaps, up to this size, are allowed while at most a third of the stream is gaps: the reach of one GET. The
+     * bytes that a running stream skips were already being fetched.
      */
     static final long MAX_GAP = 8L * PAGE_SIZE;
 
-    /** After a loss, which halves it, the window's reach grows again by this part of what is read. */
+    /**
+     * After lost readahead, which halves the window's reach, the reach grows again by this fraction of the bytes read.
+     */
     static final int RECOVERY = 8;
 
     /**
-     * How far back a stream remembers what it read. The kernel delivers readahead out of order, and at most this much
-     * (the largest read_ahead_kb in use, 16 MiB) lies between the first and the last of the requests it has out.
+     * How far back a stream remembers its reads. The kernel delivers readahead out of order, and the first and the last
+     * of its outstanding requests are at most this far apart (the largest read_ahead_kb in use, 16 MiB).
      */
     static final long MEMORY = 16L * PAGE_SIZE;
 
     private final ReadaheadConfig config;
     private final long size;
 
-    /** When the stream began, in reads of this file: the younger of two neighbours is the later one in time. */
+    /** When the stream began, counted in reads of this file: the younger of two neighbours began later. */
     private long born;
 
     private long start;
     private long end;
 
-    /** Where readahead goes on: all before it was claimed by somebody at some time. On a page's edge, or the size. */
+    /** Where readahead goes on: all pages before it were claimed at some time. At a page's edge, or the size. */
     private long issued;
 
     /** Bytes read, each counted once. */
     private long consumed;
 
-    /** Bytes between start and end that were passed over and did not come late. */
+    /** Bytes between start and end that were skipped and not read late. */
     private long skipped;
 
     /** Bytes of the first read: one read alone is no sequence, however long. */
     private final long firstRead;
 
-    /** Bytes read ahead that no read has reached yet. */
+    /** Bytes read ahead and not reached by a read yet. */
     private long unused;
 
     /** Whether it began at the file's first byte. */
     private boolean fromStart;
 
-    /** Another stream took it over, or it was forgotten. */
+    /** Another stream has absorbed it, or it was dropped. */
     private boolean gone;
 
-    /** How far the window may reach for now: less than the configured most after readahead was lost. */
+    /** The current limit of the window: less than the configured maximum after readahead was lost. */
     private long reach;
 
-    /** What was read ahead lies before it. */
+    /** Readahead ends before it. */
     private long aheadUntil;
 
-    /** What is missing before it belongs to the loss that was noticed last. */
+    /** Missing pages before it belong to the loss that was noticed last. */
     private long lostUntil;
 
-    /** Memory was short: no more readahead until the end has come here. */
+    /** Memory was short: no more readahead until the end reaches this offset. */
     private long pausedUntil;
 
-    /** Bytes that its window may take of what all streams share. */
+    /** The stream's share of the window memory: bytes. */
     private long share = Long.MAX_VALUE;
 
-    /** When it was last read from, in reads of this file. */
+    /** The last read, counted in reads of this file. */
     long lastUse;
 
-    /** The same in nanoseconds. Written by {@link RunningStreams}, as is whether the stream has a share there. */
+    /** The same in nanoseconds. {@link RunningStreams} writes it, and whether the stream has a share there. */
     volatile long readAt;
 
     volatile boolean shares;
 
-    /** Someone holds it in order to start its readahead, and no one else may. */
+    /** A caller holds it to start its readahead, and no other caller may. */
     boolean queued;
 
     Stream(ReadaheadConfig config, long size, long from, long to, long now) {
@@ -142,19 +146,19 @@ final class Stream {
         return consumed;
     }
 
-    /** Whether a read from there (not before the start) belongs to this stream: it goes on here, or passed over little. */
+    /** Whether a read from there (not before the start) belongs to this stream: it continues it, or skips little. */
     boolean reaches(long from) {
         return from - end <= Math.max(SMALL_GAP, Math.min(MAX_GAP, consumed / 2 - skipped));
     }
 
-    /** Takes in a read that it reaches, or that ends where it begins or later. Returns whether the stream moved on. */
+    /** Adds a read that touches it, or that ends where it begins or later. Returns whether the stream moved on. */
     boolean read(long from, long to) {
-        if (from < start) { // backwards, or a first request that came late
+        if (from < start) { // backwards, or a first request that was overtaken
             consumed += start - from;
             start = from;
             fromStart = from == 0;
             rememberFromStart();
-        } else if (to <= end) { // late, or once more
+        } else if (to <= end) { // late, or repeated
             long late = Math.min(skipped, to - from);
             skipped -= late;
             consumed += late;
@@ -172,9 +176,9 @@ final class Stream {
     }
 
     /**
-     * Takes over the next stream, which this one has reached. Returns whether the next is the younger: then it was a
-     * run of requests that overtook others, and the stream goes on from its end. If it is the older, someone reads
-     * backwards or once more, and nothing says that what follows will be wanted.
+     * Absorbs the next stream, which this one has reached. Returns whether the next is the younger: then its requests
+     * overtook others, and the stream goes on from its end. If it is the older, the program reads backwards or again,
+     * and no more reads are expected after it.
      */
     boolean absorb(Stream next) {
         long overlap = Math.min(end, next.end) - next.start;
@@ -191,7 +195,7 @@ final class Stream {
         return younger;
     }
 
-    /** What lies farther behind a reader who goes backwards is as forgotten as it is behind one who goes on. */
+    /** Bytes far behind a reader that goes backwards are as forgotten as those behind one that goes forwards. */
     private void rememberFromStart() {
         if (end - start > MEMORY) {
             end = start + MEMORY;
@@ -218,7 +222,7 @@ final class Stream {
         return Math.min((fromStart ? RAMP_FROM_START : RAMP) * consumed, Math.min(reach, share));
     }
 
-    /** Whether nothing of the file is left behind it. */
+    /** Whether the stream has reached the end of the file. */
     boolean isAtEnd() {
         return end >= size;
     }
@@ -228,8 +232,8 @@ final class Stream {
     }
 
     /**
-     * Where the GET that begins at a page's edge ends: ranges lie on multiples of their own size, so that full ones of
-     * all streams and mounts are the same ranges.
+     * The end of the GET that begins at a page's edge. Ranges lie on multiples of their own size, so that full ranges
+     * of all streams and mounts are the same.
      */
     long rangeEnd(long from) {
         long share = Long.highestOneBit(window() / RANGES_PER_WINDOW);
@@ -237,12 +241,12 @@ final class Stream {
         return Math.min((from / length + 1) * length, size);
     }
 
-    /** Whether a whole range fits into the window: never a dribble of single pages as the window slides. */
+    /** Whether a whole range fits into the window: single pages are not fetched as the window slides. */
     boolean wantsReadahead() {
         return !gone && isRunning() && issued < size && end >= pausedUntil && rangeEnd(issued) <= end + window();
     }
 
-    /** The next range to read ahead, which from now on counts as issued; null if none is wanted. */
+    /** The next range to read ahead, which counts as issued from now on; null if none is wanted. */
     @Nullable
     ByteRange issue() {
         if (!wantsReadahead()) {
@@ -253,14 +257,14 @@ final class Stream {
         return new ByteRange(from, issued - from);
     }
 
-    /** How far a GET for a missing page at this offset should run on: at least to {@code to}, where the read ends. */
+    /** The end of a GET for a missing page at this offset: {@code to}, where the read ends, or more. */
     long issueOnDemand(long from, long to) {
         if (!isRunning()) {
             return to;
         }
         long page = from - from % PAGE_SIZE;
         if (to == end && page >= lostUntil && page < aheadUntil) {
-            // It was read ahead and is gone: given up for other pages before it was used, or its GET failed.
+            // It was read ahead and is gone: evicted before it was used, or its GET failed.
             reach = Math.max(PAGE_SIZE, window() / 2);
             lostUntil = aheadUntil;
         }
@@ -271,28 +275,28 @@ final class Stream {
         return until;
     }
 
-    /** Of the range last issued, this was claimed; the rest of it, if any, is wanted still. */
+    /** This part of the range last issued was claimed; the rest, if any, is still wanted. */
     void claimed(ByteRange range, ByteRange claim) {
         unused += claim.length();
         aheadUntil = Math.max(aheadUntil, claim.end());
         if (issued == range.end()) {
-            issued = Math.max(claim.end(), Math.min(pageCeiling(end), size)); // the reader may have gone on past it
+            issued = Math.max(claim.end(), Math.min(pageCeiling(end), size)); // the reader may have gone beyond it
         }
     }
 
-    /** It is no longer remembered. */
+    /** It is dropped. */
     void forget() {
         gone = true;
     }
 
-    /** How many of so many bytes just read had been read ahead. Readahead is used in order, so counting is enough. */
+    /** How many of the bytes just read had been read ahead. Readahead is used in order, so counting is enough. */
     long use(long bytes) {
         long used = Math.min(unused, bytes);
         unused -= used;
         return used;
     }
 
-    /** Memory was short for the issued range that begins there: tries again once the reader has moved on by a page. */
+    /** Memory was short for the issued range that begins there: retries once the reader has moved on by a page. */
     void pause(long from) {
         issued = Math.clamp(from, Math.min(pageCeiling(end), size), issued);
         pausedUntil = end + PAGE_SIZE;

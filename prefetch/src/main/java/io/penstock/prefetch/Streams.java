@@ -6,24 +6,27 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sequential streams of one file, found from the reads of all its handles.
+ * The sequential streams of one file, detected from the reads of all its handles.
  *
- * <p>What was read lately is kept as disjoint runs of bytes, each of them a {@link Stream}. A read extends the run it
- * touches, joins runs that have come to touch, or begins one. Reads that overtake each other, be it because the kernel
- * sends readahead from several threads or because several threads read, make short runs that join as the late reads
- * fill the gaps; interleaved streams are runs far apart; random reads are runs that never grow. Order of arrival hardly
- * matters, and no tolerance must be guessed.
+ * <p>Recent reads are kept as disjoint runs of bytes, each of them a {@link Stream}. A read extends the run that it
+ * touches, joins runs that now touch, or begins one. Reads that overtake each other, because the kernel or the program
+ * reads with several threads, make short runs that join as late reads fill the gaps. Interleaved streams are runs far
+ * apart, and random reads are runs that never grow. The order of arrival hardly matters, and no tolerance must be
+ * guessed.
  *
  * <p>Safe for use by any number of threads; each call holds the monitor for some tens of nanoseconds and never waits.
  */
 final class Streams {
     /**
-     * Runs remembered: 32 streams and as many runs of requests that overtook others. Beyond that the one not read from
-     * for longest is forgotten.
+     * The maximum number of runs: 32 streams and as many runs of overtaking requests. Beyond it the least recently read
+     * one is dropped.
      */
     static final int CAPACITY = 64;
 
-    /** A running stream counts as read from so many reads later: random reads beside it do not push it out at once. */
+    /**
+     * A running stream counts as read this many reads later than it was: random reads beside it do not displace it at
+     * once.
+     */
     private static final long RUNNING_BONUS = 1024;
 
     private final ReadaheadConfig config;
@@ -57,8 +60,8 @@ final class Streams {
     /**
      * Notes a read of {@code [from, to)}, not empty and within the file.
      *
-     * @return a stream that has moved on so far that readahead must follow: the caller's until it calls {@link #issue}
-     *     and gets null; null if there is nothing to do
+     * @return a stream that needs readahead, which the caller holds until {@link #issue} returns null to it; null if
+     *     there is nothing to do
      */
     synchronized @Nullable Stream observe(long from, long to) {
         now++;
@@ -102,42 +105,45 @@ final class Streams {
         }
     }
 
-    /** The next range that this stream, which the caller got from {@link #observe}, wants; null: not the caller's any more. */
+    /**
+     * The next range of this stream, which the caller holds from {@link #observe}; null if it wants none, and the
+     * caller no longer holds it.
+     */
     synchronized @Nullable ByteRange issue(Stream stream) {
         ByteRange range = stream.issue();
         stream.queued = range != null;
         return range;
     }
 
-    /** Of the range that the stream was issued, this was claimed. */
+    /** This part of the range issued to the stream was claimed. */
     synchronized void claimed(Stream stream, ByteRange range, ByteRange claim) {
         stream.claimed(range, claim);
     }
 
-    /** Memory was short for the issued range that begins there; the stream is not the caller's any more. */
+    /** Memory was short for the issued range that begins there; the caller no longer holds the stream. */
     synchronized void pause(Stream stream, long from) {
         stream.pause(from);
         stream.queued = false;
     }
 
-    /** Nothing can be read ahead just now; the stream is not the caller's any more. */
+    /** Nothing can be read ahead now; the caller no longer holds the stream. */
     synchronized void giveBack(Stream stream) {
         stream.queued = false;
     }
 
-    /** How far the GET for a missing page at {@code from}, needed up to {@code to}, should run on: {@code to} or more. */
+    /** The end of the GET for a missing page at {@code from}, needed up to {@code to}: {@code to} or more. */
     synchronized long issueOnDemand(long from, long to) {
         int index = lastStartingBy(from);
         return index >= 0 && from < runs[index].end() ? runs[index].issueOnDemand(from, to) : to;
     }
 
-    /** Whether the read at {@code from}, noted before, was part of a stream that runs. */
+    /** Whether the read at {@code from}, already noted, belonged to a running stream. */
     synchronized boolean isSequential(long from) {
         int index = lastStartingBy(from);
         return index >= 0 && from < runs[index].end() && runs[index].isRunning();
     }
 
-    /** How many runs are remembered. */
+    /** The number of remembered runs. */
     synchronized int count() {
         return count;
     }

@@ -13,27 +13,27 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One object version while it is open: what all its readers share.
+ * One open object version, shared by all its readers.
  *
  * <pre>
  *          last reader closes              last fetch ends
  *   OPEN ─────────────────────▶ CLOSING ─────────────────────▶ CLOSED (its pages are given back to the cache)
  * </pre>
  *
- * <p>In CLOSING no fetch begins, and those that nobody awaits are cancelled. Whoever opens the version then gets
- * another OpenObject; the claims in the cache keep the two apart.
+ * <p>In CLOSING no fetch begins, and fetches that nobody awaits are cancelled. A reader that opens the version then
+ * gets another OpenObject; the claims in the cache keep the two apart.
  */
 final class OpenObject {
     final CachedObject cached;
     final Streams streams;
 
-    /** Guarded by the map of open objects that holds this. */
+    /** Guarded by the map of open objects that holds this object. */
     int readers;
 
-    /** The readers together, and each fetch. At 0 it is CLOSED, for good. */
+    /** One use for all readers together, and one for each fetch. At 0 it is CLOSED, for good. */
     private final AtomicInteger uses = new AtomicInteger(1);
 
-    /** Written once; before the fetches are cancelled, so that one added meanwhile finds it set. */
+    /** Written once, before the fetches are cancelled, so that a fetch added at that time finds it set. */
     private volatile boolean closing;
 
     private final Set<RangeFetch> fetches = ConcurrentHashMap.newKeySet();
@@ -43,7 +43,7 @@ final class OpenObject {
         this.streams = streams;
     }
 
-    /** Keeps the pages open for a fetch; false if it is too late. Each true needs a {@link #release}. */
+    /** Keeps the pages open for a fetch; false if it is too late. Each true must be followed by a {@link #release}. */
     boolean retain() {
         return uses.getAndUpdate(count -> count == 0 ? 0 : count + 1) > 0;
     }
@@ -54,7 +54,7 @@ final class OpenObject {
         }
     }
 
-    /** Runs the fetch, which is cancelled if the last reader closes and nobody awaits it. */
+    /** Runs the fetch. It is cancelled if the last reader closes and nobody awaits it. */
     void run(RangeFetch fetch, FetchGate<?> gate) {
         fetches.add(fetch);
         try {
@@ -76,9 +76,9 @@ final class OpenObject {
     }
 
     /**
-     * Claims what the stream, which {@link Streams#observe} gave to the caller, wants next.
+     * Claims the next range of the stream, which the caller holds from {@link Streams#observe}.
      *
-     * @return null if it wants no more for now, or memory is short: it is not the caller's any more
+     * @return null if the stream wants nothing now, or memory is short: the caller no longer holds it
      */
     @Nullable
     Fill claimReadahead(Stream stream) throws InterruptedException {
@@ -122,7 +122,7 @@ final class OpenObject {
         return false;
     }
 
-    /** How many pages the first so many bytes take. */
+    /** The number of pages of the first {@code bytes} bytes. */
     static long pages(long bytes) {
         return (bytes + PAGE_SIZE - 1) / PAGE_SIZE;
     }
