@@ -10,6 +10,6 @@ final class FetchAbandonedException extends Exception {
     private static final long serialVersionUID = 1L;
 
     FetchAbandonedException(@Nullable Exception cause) {
-        super("the fetch was given up", cause);
+        super("the fetch was abandoned", cause);
     }
 }

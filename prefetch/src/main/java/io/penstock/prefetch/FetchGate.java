@@ -38,7 +38,7 @@ final class FetchGate<S> {
     private int waitingDemand;
 
     @GuardedBy("lock")
-    private final Queue<S> line = new ArrayDeque<>();
+    private final Queue<S> queue = new ArrayDeque<>();
 
     FetchGate(int limit) {
         this.limit = limit;
@@ -69,7 +69,7 @@ final class FetchGate<S> {
     void enqueue(S stream) {
         lock.lock();
         try {
-            line.add(stream);
+            queue.add(stream);
         } finally {
             lock.unlock();
         }
@@ -85,7 +85,7 @@ final class FetchGate<S> {
             if (waitingDemand > 0 || running == limit || runningReadahead == readaheadLimit) {
                 return null;
             }
-            S first = line.poll();
+            S first = queue.poll();
             if (first != null) {
                 running++;
                 runningReadahead++;

@@ -30,13 +30,13 @@ public final class ObjectReader implements AutoCloseable {
     private static final int RETRIES = 2;
 
     private final PageFetcher fetcher;
-    private final OpenObject object;
+    private final OpenVersion object;
     private final CachedObject cached;
     private final ReadaheadConfig config;
     private final long size;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    ObjectReader(PageFetcher fetcher, OpenObject object, ReadaheadConfig config) {
+    ObjectReader(PageFetcher fetcher, OpenVersion object, ReadaheadConfig config) {
         this.fetcher = fetcher;
         this.object = object;
         this.cached = object.cached;
@@ -68,7 +68,7 @@ public final class ObjectReader implements AutoCloseable {
         List<RangeFetch> mine = List.of();
         Deadline deadline = null;
         try {
-            if (object.anyMissing(position / PAGE_SIZE, OpenObject.pages(end))) {
+            if (object.anyMissing(position / PAGE_SIZE, OpenVersion.pages(end))) {
                 deadline = fetcher.deadline();
                 mine = fetchMissing(position, end, deadline);
             }
@@ -154,8 +154,8 @@ public final class ObjectReader implements AutoCloseable {
     private List<RangeFetch> fetchMissing(long from, long to, Deadline deadline) throws InterruptedException {
         boolean small = size <= config.smallFileBytes();
         long page = small ? 0 : from / PAGE_SIZE;
-        long wanted = OpenObject.pages(small ? size : object.streams.issueOnDemand(from, to));
-        long needed = OpenObject.pages(to);
+        long wanted = OpenVersion.pages(small ? size : object.streams.issueOnDemand(from, to));
+        long needed = OpenVersion.pages(to);
         long most = config.rangeSizeBytes() / PAGE_SIZE;
         List<RangeFetch> started = new ArrayList<>();
         while (page < needed) {
@@ -164,7 +164,7 @@ public final class ObjectReader implements AutoCloseable {
             if (fill != null) {
                 started.add(fetcher.fetch(object, fill, deadline));
             }
-            page = fill == null ? boundary : OpenObject.pages(fill.range().end());
+            page = fill == null ? boundary : OpenVersion.pages(fill.range().end());
         }
         return started;
     }
@@ -185,7 +185,7 @@ public final class ObjectReader implements AutoCloseable {
             case FetchAbandonedException e when e.getCause() instanceof ObjectStoreException cause -> cause;
             default ->
                 new ObjectStoreException.Unavailable(
-                        "reading " + cached.version().key() + " at " + offset + " was given up: "
+                        "reading " + cached.version().key() + " at " + offset + " was abandoned: "
                                 + failure.getMessage(),
                         failure);
         };

@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>In CLOSING no fetch begins, and fetches that nobody awaits are cancelled. A reader that opens the version then
- * gets another OpenObject; the claims in the cache keep the two apart.
+ * gets another OpenVersion; the claims in the cache keep the two apart.
  */
-final class OpenObject {
+final class OpenVersion {
     final CachedObject cached;
     final Streams streams;
 
@@ -38,7 +38,7 @@ final class OpenObject {
 
     private final Set<RangeFetch> fetches = ConcurrentHashMap.newKeySet();
 
-    OpenObject(CachedObject cached, Streams streams) {
+    OpenVersion(CachedObject cached, Streams streams) {
         this.cached = cached;
         this.streams = streams;
     }

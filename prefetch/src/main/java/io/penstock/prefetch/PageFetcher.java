@@ -38,9 +38,9 @@ public final class PageFetcher implements AutoCloseable {
             Thread.ofVirtual().name("fetch-", 0).factory());
 
     @GuardedBy("objects")
-    private final Map<ObjectVersion, OpenObject> objects = new HashMap<>();
+    private final Map<ObjectVersion, OpenVersion> objects = new HashMap<>();
 
-    private record Readahead(OpenObject object, Stream stream) {}
+    private record Readahead(OpenVersion object, Stream stream) {}
 
     /**
      * @param store the source of the pages; the caller closes it, after this
@@ -63,8 +63,9 @@ public final class PageFetcher implements AutoCloseable {
      */
     public ObjectReader open(ObjectVersion version) {
         CachedObject cached = cache.open(namespace, version);
-        OpenObject mine = new OpenObject(cached, new Streams(config, version.size(), counters.readaheadUsed, running));
-        OpenObject shared;
+        OpenVersion mine =
+                new OpenVersion(cached, new Streams(config, version.size(), counters.readaheadUsed, running));
+        OpenVersion shared;
         synchronized (objects) {
             shared = objects.computeIfAbsent(version, absent -> mine);
             shared.readers++;
@@ -76,7 +77,7 @@ public final class PageFetcher implements AutoCloseable {
     }
 
     /** A reader of this object has closed. */
-    void closed(OpenObject object) {
+    void closed(OpenVersion object) {
         synchronized (objects) {
             if (--object.readers > 0) {
                 return;
@@ -108,8 +109,8 @@ public final class PageFetcher implements AutoCloseable {
         return outer == null ? store.retries().forReading() : outer;
     }
 
-    /** Starts the GET of a claim for which a reader, who has the object open, waits until the deadline. */
-    RangeFetch fetch(OpenObject object, Fill fill, Deadline deadline) {
+    /** Starts the GET of a claim for which a reader that has the object open waits until the deadline. */
+    RangeFetch fetch(OpenVersion object, Fill fill, Deadline deadline) {
         RangeFetch fetch = new RangeFetch(store, object.cached.version(), fill, Urgency.DEMAND, deadline, counters);
         object.retain();
         if (!start(() -> runDemand(object, fetch))) {
@@ -120,12 +121,12 @@ public final class PageFetcher implements AutoCloseable {
     }
 
     /** Starts the stream's readahead soon, without waiting. */
-    void readAhead(OpenObject object, Stream stream) {
+    void readAhead(OpenVersion object, Stream stream) {
         gate.enqueue(new Readahead(object, stream));
         admitReadahead();
     }
 
-    private void runDemand(OpenObject object, RangeFetch fetch) {
+    private void runDemand(OpenVersion object, RangeFetch fetch) {
         try {
             object.run(fetch, gate);
         } finally {
@@ -135,7 +136,7 @@ public final class PageFetcher implements AutoCloseable {
     }
 
     private void runReadahead(Readahead readahead) {
-        OpenObject object = readahead.object();
+        OpenVersion object = readahead.object();
         if (!object.retain()) {
             gate.release(Urgency.READAHEAD);
             admitReadahead();

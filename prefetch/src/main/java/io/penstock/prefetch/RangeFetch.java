@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 /**
  * One claimed run of pages on its way from the object store into the cache.
  *
- * <p>{@link #bring} is the seam between the two: another source that can deliver the bytes in time may be asked there
+ * <p>{@link #transfer} is the seam between the two: another source that can deliver the bytes in time may be asked there
  * first, and the store delivers the rest.
  *
  * <p>A thread of its own runs it; any other thread may call {@link #cancelUnlessAwaited} and {@link #failure}.
@@ -88,7 +88,7 @@ final class RangeFetch implements BodySink {
                 deadline.stoodInLine();
             }
             try {
-                bring();
+                transfer();
             } finally {
                 gate.release(urgency);
             }
@@ -98,13 +98,13 @@ final class RangeFetch implements BodySink {
         } catch (InterruptedException e) {
             abandon();
         } catch (RuntimeException | Error e) {
-            LOG.error("Fetching {} of {} failed in an unforeseen way", range, version.key(), e);
+            LOG.error("Fetching {} of {} failed unexpectedly", range, version.key(), e);
             counters.failed.increment();
             fail(new ObjectStoreException.Unavailable("reading " + version.key() + " failed: " + e, e));
         }
     }
 
-    private void bring() throws ObjectStoreException, InterruptedException {
+    private void transfer() throws ObjectStoreException, InterruptedException {
         if (cancelled) {
             throw new InterruptedException();
         }

@@ -99,7 +99,7 @@ final class FetcherFixture implements AutoCloseable {
         fetcher.close();
         for (ObjectVersion version : versions) {
             try (CachedObject cached = cache.open(NAMESPACE, version)) {
-                for (long page = 0; page < OpenObject.pages(version.size()); page++) {
+                for (long page = 0; page < OpenVersion.pages(version.size()); page++) {
                     assertThat(cached.state(page)).isNotEqualTo(PageState.INFLIGHT);
                 }
             }

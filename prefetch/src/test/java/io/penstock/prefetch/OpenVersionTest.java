@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(60)
-final class OpenObjectTest {
+final class OpenVersionTest {
     private static final ReadaheadConfig CONFIG = new ReadaheadConfig(8 * MIB, 2 * MIB, 8, 0);
 
     @TempDir
@@ -21,7 +21,7 @@ final class OpenObjectTest {
     void claimReadahead_failsAsNobodyForesaw_leavesTheStreamToTheNextRead() throws Exception {
         try (FetcherFixture fixture = new FetcherFixture(directory, CONFIG, 64 * MIB, 16 * MIB)) {
             Streams streams = new StreamsModel(CONFIG, 64 * MIB).streams; // of a longer file: it has no such pages
-            OpenObject object = new OpenObject(fixture.cache.open("test", fixture.put("object", 1)), streams);
+            OpenVersion object = new OpenVersion(fixture.cache.open("test", fixture.put("object", 1)), streams);
             Stream stream = readUntilWanted(streams);
 
             assertThatIllegalArgumentException().isThrownBy(() -> object.claimReadahead(stream));
