@@ -4,9 +4,9 @@ import java.util.Locale;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Which way of speaking to the kernel a mount takes. */
+/** The protocol by which a mount speaks to the kernel. */
 public enum Binding {
-    /** The kernel's own protocol where it can be spoken, else libfuse 2. */
+    /** The kernel's own protocol if this kernel speaks it, else libfuse 2. */
     AUTO,
     /** The kernel's own protocol over /dev/fuse: Linux 5.4 and newer. */
     KERNEL,
@@ -15,17 +15,17 @@ public enum Binding {
 
     private static final Logger log = LoggerFactory.getLogger(Binding.class);
 
-    /** Mounts in one of the ways. */
+    /** Mounts with one of the bindings. */
     @FunctionalInterface
     public interface Mounter {
         Mount mount() throws MountException, InterruptedException;
     }
 
     /**
-     * What was taken.
+     * The binding in use.
      *
      * @param binding KERNEL or JNR
-     * @param reason why that one, in words for the user
+     * @param reason why this one, in words for the user
      */
     public record Taken(Binding binding, String reason, Mount mount) {
         /** {@code kernel (the fastest that works here)}. */
@@ -35,9 +35,9 @@ public enum Binding {
     }
 
     /**
-     * Mounts in this way, and logs what it is and why.
+     * Mounts with this binding, and logs which one it is and why.
      *
-     * @throws MountException of the way that was taken
+     * @throws MountException of the binding that was used
      */
     public Taken mount(Mounter kernel, Mounter jnr) throws MountException, InterruptedException {
         Taken taken = switch (this) {

@@ -4,19 +4,19 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** What a killed process leaves: a mount that answers every call with "Transport endpoint is not connected". */
+/** The mount of a killed process: it fails every call with "Transport endpoint is not connected". */
 public final class DeadMount {
     private static final String TYPE = "fuse.penstock";
 
     private DeadMount() {}
 
-    /** Whether nobody is left to answer what is mounted at this point. */
+    /** Whether the mount at this point has no server any more. */
     public static boolean isAt(Path mountPoint) {
         return Preflight.isDead(mountPoint);
     }
 
     /**
-     * Takes the dead mount at this point away if there is one and it is Penstock's.
+     * Removes the dead mount at this point if there is one and it is Penstock's.
      *
      * @return what was found and done, for the user
      */
@@ -26,7 +26,7 @@ public final class DeadMount {
         try {
             found = MountTable.read().at(mountPoint);
         } catch (IOException e) {
-            return Optional.empty(); // Preflight tells.
+            return Optional.empty(); // Preflight reports it.
         }
         if (found.isEmpty() || !found.get().type().equals(TYPE) || !Preflight.isDead(mountPoint)) {
             return Optional.empty();

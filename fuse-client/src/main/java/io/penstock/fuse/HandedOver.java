@@ -9,13 +9,13 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A device that a privileged parent has opened and mounted: named {@code /dev/fd/N} instead of a mount point, as
+ * A device that a privileged parent has opened and mounted. {@code /dev/fd/N} names it in place of a mount point, as
  * mount.fuse3(8) does for a server that it runs without privileges.
  */
 public final class HandedOver {
     private static final Pattern NAME = Pattern.compile("/dev/fd/(\\d{1,9})");
 
-    /** The minor number of the mount's device, whose major is 0: fuse_dev_show_fdinfo in fs/fuse/dev.c. */
+    /** The minor number of the mount's device, whose major number is 0: fuse_dev_show_fdinfo in fs/fuse/dev.c. */
     private static final String CONNECTION = "fuse_connection:";
 
     private HandedOver() {}
@@ -26,7 +26,7 @@ public final class HandedOver {
         return name.matches() ? Integer.valueOf(name.group(1)) : null;
     }
 
-    /** The mount point that is meant: itself if it is an ordinary one. */
+    /** The mount point of the device; an ordinary mount point is returned unchanged. */
     public static Path resolve(Path mountPoint) throws MountException {
         Integer descriptor = descriptor(mountPoint);
         return descriptor == null ? mountPoint : mountPoint(descriptor);

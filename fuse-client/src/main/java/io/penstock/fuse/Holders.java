@@ -13,11 +13,11 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Who keeps a mount busy, found as fuser(1) does: by the links and maps that /proc shows of each process. They are
- * read, never followed, so nothing here waits for the mount. Processes of other users show only to root.
+ * Finds the processes that keep a mount busy, as fuser(1) does: by the links and maps that /proc shows of each process.
+ * They are read, never followed, so nothing here waits for the mount. Only root sees processes of other users.
  */
 final class Holders {
-    /** More than these would bury the message. */
+    /** More processes would bury the message. */
     private static final int MOST_NAMED = 5;
 
     private final Path proc;
@@ -39,7 +39,7 @@ final class Holders {
                         .ifPresent(use -> found.add(command(process) + " (pid " + process.getFileName() + ") " + use));
             }
         } catch (IOException e) {
-            // Nothing can be said then; who asks is answered with what was found.
+            // The message has the processes found so far.
         }
         if (found.isEmpty()) {
             return "no process that can be seen from here; as root, try: fuser -vm " + mountPoint;
@@ -62,7 +62,7 @@ final class Holders {
         try {
             return Optional.of(Files.readSymbolicLink(link)).filter(target -> target.startsWith(mountPoint));
         } catch (IOException e) {
-            return Optional.empty(); // gone meanwhile, a kernel thread, or another user's
+            return Optional.empty(); // the process has ended, is a kernel thread, or belongs to another user
         }
     }
 

@@ -10,10 +10,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A mount from the kernel's side: what both bindings do with it once it stands. The device number tells it from
- * another that somebody made at the same point later.
+ * A mount from the kernel's side: what both bindings need of it. The device number distinguishes it from a later mount
+ * at the same point.
  *
- * @param mountPoint where it stands, without symbolic links
+ * @param mountPoint where it is mounted, without symbolic links
  * @param device its number, {@code major:minor}
  */
 public record KernelMount(Path mountPoint, String device) {
@@ -21,13 +21,13 @@ public record KernelMount(Path mountPoint, String device) {
 
     private static final int BYTES_PER_KIB = 1024;
 
-    /** How often a busy mount is tried again. */
+    /** The time between two attempts to unmount a busy mount. */
     private static final Duration RETRY = Duration.ofMillis(50);
 
-    /** Once detached the loop ends by itself; longer than this means that somebody still uses it. */
+    /** The loop of a detached mount ends by itself; if it takes longer than this, a process still uses the mount. */
     private static final Duration LAST_REQUESTS = Duration.ofSeconds(10);
 
-    /** The mount that stands there now. */
+    /** The mount that is at this point now. */
     public static KernelMount at(Path mountPoint) throws MountException {
         return read().at(mountPoint)
                 .map(entry -> new KernelMount(mountPoint, entry.device()))
@@ -35,13 +35,13 @@ public record KernelMount(Path mountPoint, String device) {
     }
 
     /**
-     * Sets how far the kernel reads ahead of a sequential reader; files opened before keep what they had.
+     * Sets how far the kernel reads ahead of a sequential reader; files already open keep their value.
      *
      * @param bytes 0 leaves the kernel's default
-     * @return what holds now, in bytes; 0 if it cannot be told
+     * @return the present value in bytes; 0 if it is unknown
      */
     public long readahead(long bytes) {
-        // The protocol's INIT can only lower it (fs/fuse/inode.c, process_init_reply): raising goes through sysfs.
+        // The protocol's INIT can only lower it (fs/fuse/inode.c, process_init_reply): sysfs raises it.
         Path setting = Path.of("/sys/class/bdi", device, "read_ahead_kb");
         try {
             if (bytes > 0) {
@@ -62,7 +62,7 @@ public record KernelMount(Path mountPoint, String device) {
         }
     }
 
-    /** Whether it still stands where it was mounted. */
+    /** Whether it is still mounted. */
     public boolean isAttached() throws MountException {
         return read().at(mountPoint).filter(top -> top.device().equals(device)).isPresent();
     }
@@ -71,8 +71,8 @@ public record KernelMount(Path mountPoint, String device) {
      * Unmounts and waits for the end.
      *
      * @param patience how long to try while it is busy
-     * @param ended counted down when the last request is answered and the binding has let go
-     * @throws MountException if it is busy; the message says who holds it
+     * @param ended counted down when the last request has its reply and the binding is closed
+     * @throws MountException if it is busy; the message names the processes that hold it
      */
     public void unmount(Duration patience, CountDownLatch ended) throws MountException, InterruptedException {
         takeOut(patience, ended);
@@ -83,10 +83,10 @@ public record KernelMount(Path mountPoint, String device) {
     }
 
     /**
-     * Unmounts what an unknown process serves: waits until it has left the mount table, and for no more.
+     * Unmounts a mount of another process: waits until it has left the mount table, and no longer.
      *
      * @param patience how long to try while it is busy
-     * @throws MountException if it is busy; the message says who holds it
+     * @throws MountException if it is busy; the message names the processes that hold it
      */
     public void unmount(Duration patience) throws MountException, InterruptedException {
         takeOut(patience, new CountDownLatch(1));
@@ -109,7 +109,7 @@ public record KernelMount(Path mountPoint, String device) {
         }
     }
 
-    /** Takes it out of the tree even if busy; it ends with its last user. Does nothing if it does not stand. */
+    /** Detaches it even if busy; it ends with its last user. Does nothing if it is not mounted. */
     public void detach() {
         try {
             detachOrFail();
@@ -118,7 +118,7 @@ public record KernelMount(Path mountPoint, String device) {
         }
     }
 
-    /** {@link #detach}, for a user who asked for it. */
+    /** {@link #detach} at the request of a user. */
     public void detachOrFail() throws MountException {
         if (isAttached()) {
             Unmount.detach(mountPoint);

@@ -4,7 +4,7 @@ import jnr.ffi.LastError;
 import jnr.ffi.LibraryLoader;
 import jnr.ffi.Runtime;
 
-/** The few calls of libc that Java has no name for. */
+/** The few calls of libc that the JDK does not offer. */
 final class LibC {
     /** jnr-ffi implements it. */
     public interface Calls {

@@ -5,19 +5,19 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How to mount.
+ * Options of a mount.
  *
  * @param mountPoint an existing, empty directory
- * @param source what mount tables show as the device: {@code s3://bucket/prefix}
+ * @param source the device in mount tables: {@code s3://bucket/prefix}
  * @param readOnly mounted {@code ro}
- * @param allowOther other users than the mounting one may use it
- * @param attributeTimeout how long the kernel believes names and attributes without asking, at most: no longer than the
- *     file system says either, where the binding can tell
+ * @param allowOther users other than the mounting one may use it
+ * @param attributeTimeout maximum time for which the kernel caches names and attributes; the file system's own time is
+ *     shorter where the binding can pass it on
  * @param readaheadBytes the kernel's own readahead for files of this mount; 0 leaves the kernel's default
- * @param threads how many requests are served at once where a waiting request holds a thread; 1 or more
- * @param backingFolder where the files are that the kernel may read by itself, if it can; null for none
- * @param writebackCache whether the kernel collects what is written and sends it later, in large pieces; it reads no file
- *     by itself then
+ * @param threads the number of requests served at once where a waiting request holds a thread; 1 or more
+ * @param backingFolder the folder of the files that the kernel may read itself (passthrough), if it can; null for none
+ * @param writebackCache whether the kernel collects written data and sends it later, in large pieces; there is no
+ *     passthrough then
  */
 public record MountOptions(
         Path mountPoint,
@@ -45,7 +45,7 @@ public record MountOptions(
         }
     }
 
-    /** Where the kernel reads no files by itself, and sends what is written at once. */
+    /** Without passthrough and without writeback cache. */
     public MountOptions(
             Path mountPoint,
             String source,

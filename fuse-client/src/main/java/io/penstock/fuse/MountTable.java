@@ -12,7 +12,7 @@ import java.util.Optional;
 
 /**
  * The mounts of this process's namespace, in the order in which they were made: proc_pid_mountinfo(5). Reading it
- * touches no mount, so that it works while one of them is dead or hangs.
+ * touches no mount, so it works while one of them is dead or hangs.
  */
 public final class MountTable {
     private static final Path MOUNTINFO = Path.of("/proc/self/mountinfo");
@@ -33,7 +33,7 @@ public final class MountTable {
     }
 
     public static MountTable read() throws IOException {
-        // Names are bytes to the kernel: each is decoded by itself once its escapes are undone.
+        // Names are bytes to the kernel: each is decoded separately after its escapes are undone.
         return parse(Files.readAllLines(MOUNTINFO, ISO_8859_1));
     }
 
@@ -45,12 +45,12 @@ public final class MountTable {
         return entries;
     }
 
-    /** The mount that is seen at this point: of several, the last. Empty if it is no mount point. */
+    /** The visible mount at this point: the last one if there are several. Empty if it is no mount point. */
     public Optional<Entry> at(Path mountPoint) {
         return entries.stream().filter(e -> e.mountPoint().equals(mountPoint)).reduce((under, over) -> over);
     }
 
-    /** The mounts that stand somewhere below this point. */
+    /** The mounts somewhere below this point. */
     public List<Entry> below(Path mountPoint) {
         return entries.stream()
                 .filter(e ->
@@ -73,8 +73,8 @@ public final class MountTable {
     }
 
     /**
-     * What a field of the mount table or of fstab(5) means: space, tab, newline, backslash and hash stand in it as a
-     * backslash and three octal digits.
+     * Decodes a field of the mount table or of fstab(5): it has space, tab, newline, backslash and hash as a backslash
+     * and three octal digits.
      *
      * @param field its bytes, each as a character (ISO 8859-1)
      * @throws NumberFormatException if something else follows a backslash

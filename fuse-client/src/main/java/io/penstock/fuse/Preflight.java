@@ -13,7 +13,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Everything that can be refused before anything is mounted, with what to do about it. Both bindings ask here. */
+/** Checks everything that can be refused before mounting, and says what to do about it. Both bindings use it. */
 public final class Preflight {
     private static final Path DEVICE = Path.of("/dev/fuse");
 
@@ -25,7 +25,7 @@ public final class Preflight {
     /** @return the mount point without symbolic links, as mount tables show it */
     public static Path check(MountOptions options) throws MountException {
         if (HandedOver.descriptor(options.mountPoint()) != null) {
-            return HandedOver.resolve(options.mountPoint()); // Whoever opened it has checked the rest.
+            return HandedOver.resolve(options.mountPoint()); // The parent that opened it has checked the rest.
         }
         Path mountPoint = mountPoint(options.mountPoint());
         device();
@@ -39,7 +39,7 @@ public final class Preflight {
 
     private static Path mountPoint(Path given) throws MountException {
         Path absolute = given.toAbsolutePath().normalize();
-        notMounted(absolute); // before anything touches it: a dead mount answers every call with an error
+        notMounted(absolute); // before anything touches it: a dead mount fails every call
         try {
             Path real = absolute.toRealPath();
             notMounted(real);
@@ -79,7 +79,7 @@ public final class Preflight {
         }
     }
 
-    /** Asks for what no kernel remembers: attributes may still be believed when nobody is left to answer. */
+    /** Asks for something that no kernel caches: cached attributes may outlive the server. */
     static boolean isDead(Path mountPoint) {
         try {
             Files.getFileStore(mountPoint).getTotalSpace();
@@ -89,7 +89,10 @@ public final class Preflight {
         }
     }
 
-    /** Also without root: libfuse 2 opens it before it asks fusermount, and fusermount3 opens it with its caller's rights. */
+    /**
+     * Also without root: libfuse 2 opens it before it asks fusermount, and fusermount3 opens it with its caller's
+     * rights.
+     */
     private static void device() throws MountException {
         try (FileChannel opened = FileChannel.open(DEVICE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             opened.isOpen();
@@ -132,7 +135,9 @@ public final class Preflight {
         }
     }
 
-    /** The program that mounts and unmounts for users other than root, if it is installed: that of libfuse 3, or of 2. */
+    /**
+     * The program that mounts and unmounts for users other than root, if it is installed: that of libfuse 3, or of 2.
+     */
     public static Optional<Path> fusermount() {
         // libfuse 2 tries its own folder, /bin, first, and then PATH.
         String path = System.getenv().getOrDefault("PATH", "") + File.pathSeparator + "/bin" + File.pathSeparator
@@ -147,7 +152,7 @@ public final class Preflight {
         try (Stream<String> lines = Files.lines(configuration)) {
             return lines.anyMatch(line -> line.strip().equals("user_allow_other"));
         } catch (IOException e) {
-            return false; // absent: nothing is permitted
+            return false; // a missing file permits nothing
         }
     }
 }

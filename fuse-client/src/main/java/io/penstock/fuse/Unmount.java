@@ -6,7 +6,7 @@ import io.penstock.core.Errno;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** Unmounting: by umount2(2) who may, and by fusermount, which is setuid root, who may not. */
+/** Unmounts: with umount2(2) as root, and with fusermount, which is setuid root, as another user. */
 final class Unmount {
     enum Outcome {
         DONE,
@@ -33,7 +33,7 @@ final class Unmount {
         if (error == Errno.EBUSY.number()) {
             return Outcome.BUSY;
         }
-        if (error != 0 && error != Errno.EINVAL.number()) { // EINVAL: it is no mount point any more
+        if (error != 0 && error != Errno.EINVAL.number()) { // EINVAL: it is no longer a mount point
             throw new MountException("Cannot unmount " + mountPoint + ": umount2 failed with error number " + error);
         }
         return Outcome.DONE;
@@ -55,7 +55,7 @@ final class Unmount {
         }
     }
 
-    /** @return what it complained about; nothing if it succeeded */
+    /** @return fusermount's error message; empty if it succeeded */
     private static String fusermount(String... arguments) throws MountException, InterruptedException {
         String program = Preflight.fusermount()
                 .map(Path::toString)

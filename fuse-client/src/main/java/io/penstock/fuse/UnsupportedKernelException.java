@@ -1,6 +1,6 @@
 package io.penstock.fuse;
 
-/** A binding that this kernel is too old for; another may do. */
+/** This kernel is too old for the binding; another one may work. */
 public final class UnsupportedKernelException extends MountException {
     private static final long serialVersionUID = 1L;
 

@@ -9,17 +9,20 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What libfuse is told at the start, and why. */
+/** The options for libfuse, and the reasons for them. */
 final class Arguments {
-    /** Readahead and writeback requests that the kernel sends ahead of their answers: 12 by default, too few for S3. */
+    /**
+     * Readahead and writeback requests that the kernel sends without waiting for replies: 12 by default, too few for
+     * S3.
+     */
     private static final int MAX_BACKGROUND = 64;
 
     /** Above this many the kernel skips readahead: 3/4, the proportion of its own default (9 of 12). */
     private static final int CONGESTION_THRESHOLD = MAX_BACKGROUND * 3 / 4;
 
     /**
-     * How long the kernel believes names and attributes. libfuse 2 knows one time for all answers, which comes on top of
-     * their age: it is short, so that little is added to what the settings promise.
+     * How long the kernel caches names and attributes. libfuse 2 has one time for all replies, which adds to their age:
+     * it is short, so that little is added to the configured time.
      */
     private static final Duration BELIEVED = Duration.ofSeconds(1);
 
@@ -27,7 +30,7 @@ final class Arguments {
 
     static List<String> of(MountOptions options, Path mountPoint) {
         Duration longest = options.attributeTimeout().compareTo(BELIEVED) < 0 ? options.attributeTimeout() : BELIEVED;
-        String timeout = Double.toString(longest.toMillis() / 1000.0); // seconds, a fraction is understood
+        String timeout = Double.toString(longest.toMillis() / 1000.0); // seconds; a fraction is allowed
         List<String> settings = new ArrayList<>(List.of(
                 "fsname=" + escape(options.source()),
                 "subtype=penstock",
@@ -39,10 +42,10 @@ final class Arguments {
                 "entry_timeout=" + timeout,
                 "attr_timeout=" + timeout,
                 "negative_timeout=" + timeout,
-                // An unlinked file that is open is gone at once, not renamed to .fuse_hidden.
+                // An unlinked open file is gone at once, not renamed to .fuse_hidden.
                 "hard_remove",
                 "big_writes",
-                // An open that cuts the file comes as one call.
+                // An open that truncates the file arrives as one call.
                 "atomic_o_trunc",
                 "async_read",
                 "max_background=" + MAX_BACKGROUND,
@@ -59,7 +62,7 @@ final class Arguments {
         return arguments;
     }
 
-    /** The argv of them. */
+    /** The options as argv. */
     static MemorySegment inNativeMemory(List<String> arguments, Arena arena) {
         MemorySegment argv = arena.allocate(ValueLayout.ADDRESS, arguments.size() + 1L);
         for (int i = 0; i < arguments.size(); i++) {

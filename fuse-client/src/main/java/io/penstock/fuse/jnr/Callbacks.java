@@ -7,8 +7,9 @@ import jnr.ffi.types.off_t;
 import jnr.ffi.types.size_t;
 
 /**
- * Callbacks that jnr-fuse's own declarations do not serve: a path as its address, because as a string a name that is not
- * UTF-8 has become another one, read without an object for each of its arguments, and fsyncdir with all of them.
+ * Callbacks that jnr-fuse's own declarations do not serve. A path is passed as its address, because as a string a name
+ * that is not UTF-8 would become another one; read works without an object for each argument; fsyncdir has all its
+ * arguments.
  */
 final class Callbacks {
     private Callbacks() {}

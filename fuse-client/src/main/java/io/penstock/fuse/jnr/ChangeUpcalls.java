@@ -11,7 +11,7 @@ import ru.serce.jnrfuse.FuseStubFS;
 import ru.serce.jnrfuse.struct.FuseFileInfo;
 import ru.serce.jnrfuse.struct.Timespec;
 
-/** The upcalls that change something, or make changes durable, handed to the file system. */
+/** Passes the upcalls that change something, or make changes durable, to the file system. */
 abstract class ChangeUpcalls extends FuseStubFS {
     final FileSystem fileSystem;
     final Paths paths;
@@ -121,7 +121,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
         return 0;
     }
 
-    /** Comes without a path. */
+    /** Called without a path. */
     @Override
     public int ftruncate(String path, long size, FuseFileInfo file) {
         return Guard.call("ftruncate", () -> {
@@ -152,7 +152,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
         return Guard.call("write", () -> {
             long handle = file.fh.get();
             ByteBuffer bytes = NativeMemory.buffer(from.address(), size);
-            // Pages that were changed in mapped memory come through any handle of the file, whatever its flags.
+            // Pages changed in mapped memory may come through any handle of the file, whatever its flags.
             return fileSystem.write(handle, offset, bytes, file.flags.intValue(), FileInfo.isPages(file));
         });
     }

@@ -5,14 +5,14 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import ru.serce.jnrfuse.struct.Timespec;
 
-/** What libfuse asks to change, one kind at a time. */
+/** Changes that libfuse requests, one kind at a time. */
 final class Changes {
-    /** tv_nsec of utimensat(2): this moment, and leave it. */
+    /** tv_nsec of utimensat(2): this moment, and unchanged. */
     private static final long UTIME_NOW = 0x3fff_ffff;
 
     private static final long UTIME_OMIT = 0x3fff_fffe;
 
-    /** chown(2): (uid_t) -1 leaves it. */
+    /** chown(2): (uid_t) -1 leaves it unchanged. */
     private static final int UNCHANGED = -1;
 
     private Changes() {}

@@ -5,21 +5,21 @@ import io.penstock.core.ErrnoException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Stands between libfuse and everything that it calls: an exception that reached native code would be lost there. */
+/** Wraps every upcall of libfuse: an exception that reached native code would be lost there. */
 final class Guard {
     private static final Logger log = LoggerFactory.getLogger(Guard.class);
 
-    /** What an upcall does. */
+    /** The body of an upcall. */
     @FunctionalInterface
     interface Body {
-        /** @return what libfuse takes for success: 0 or a number of bytes */
+        /** @return libfuse's value for success: 0 or a number of bytes */
         int run() throws ErrnoException;
     }
 
     private Guard() {}
 
     /** @return what the body returned, or an error number negated */
-    @SuppressWarnings("CatchThrowable") // whatever went wrong, the program that asked must get an answer
+    @SuppressWarnings("CatchThrowable") // the calling program must get a reply whatever went wrong
     static int call(String operation, Body body) {
         try {
             return body.run();

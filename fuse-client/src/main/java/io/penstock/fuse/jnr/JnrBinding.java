@@ -17,7 +17,7 @@ public final class JnrBinding {
     private JnrBinding() {}
 
     /**
-     * Mounts. When this returns, the mount answers.
+     * Mounts. The mount serves requests when this returns.
      *
      * @param fileSystem not closed with the mount
      * @throws MountException if it cannot be mounted; nothing is mounted then
@@ -32,7 +32,7 @@ public final class JnrBinding {
                     + " kernel, or without fuse.writeback-cache");
         }
         Path mountPoint = Preflight.check(options);
-        LibFuse2 libfuse = LibFuse2.load(); // first: jnr-fuse loads it too, and says less when it is missing
+        LibFuse2 libfuse = LibFuse2.load(); // first: jnr-fuse loads it too, with a poorer message when it is missing
         Upcalls upcalls = new Upcalls(fileSystem);
         List<String> arguments = Arguments.of(options, mountPoint);
         Session session = Session.start(libfuse, upcalls, mountPoint, arguments, options.threads());

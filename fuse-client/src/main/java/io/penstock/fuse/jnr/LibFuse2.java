@@ -11,8 +11,8 @@ public interface LibFuse2 {
     /**
      * Mounts. Not fuse_mount and fuse_new: under the latter's name dlsym(3) finds the version of libfuse 1.
      *
-     * @param mountPoint takes a copy of the mount point, which {@link #fuse_teardown} frees
-     * @param multithreaded takes whether {@code -s} was not among the arguments
+     * @param mountPoint receives a copy of the mount point, which {@link #fuse_teardown} frees
+     * @param multithreaded receives whether {@code -s} was not among the arguments
      * @return the file system, or null: the reason went to stderr
      */
     @Nullable

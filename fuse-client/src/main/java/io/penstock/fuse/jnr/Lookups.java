@@ -9,13 +9,15 @@ import java.util.OptionalLong;
 import java.util.function.LongConsumer;
 
 /**
- * Keeps inodes known to the file system for as long as the kernel probably knows them. libfuse 2 tells names, not
- * inodes, and never that the kernel forgot one: so a lookup is held for each of the inodes that were used last. Without
- * it an inode would change its number, and whether the kernel's pages of it are current would not be known at the next
- * open.
+ * Keeps inodes in use for as long as the kernel probably knows them. libfuse 2 passes names, not inodes, and never
+ * reports that the kernel forgot one. So a lookup is held for each of the inodes used last. Otherwise an inode's number
+ * would change, and the next open could not tell whether the kernel's pages of it are current.
  */
 final class Lookups {
-    /** Inodes held. What is dropped too early costs a page cache, what is held too long some hundred bytes. */
+    /**
+     * The maximum number of held inodes. An inode dropped too early costs a page cache; one held too long costs some
+     * hundred bytes.
+     */
     private static final int CAPACITY = 65_536;
 
     private final LongConsumer forgetOne;
@@ -25,7 +27,7 @@ final class Lookups {
     @GuardedBy("this")
     private final Map<Long, Boolean> held = new LinkedHashMap<>(16, 0.75f, true);
 
-    /** @param forgetOne gives one lookup of an inode back */
+    /** @param forgetOne forgets one lookup of an inode */
     Lookups(LongConsumer forgetOne) {
         this(forgetOne, CAPACITY);
     }
@@ -35,7 +37,7 @@ final class Lookups {
         this.capacity = capacity;
     }
 
-    /** Takes over one lookup that was made of this inode. */
+    /** Takes over one lookup of this inode. */
     void hold(long inode) {
         take(inode).ifPresent(forgetOne);
     }
@@ -54,7 +56,7 @@ final class Lookups {
         return OptionalLong.of(oldest);
     }
 
-    /** Gives all of them back. */
+    /** Forgets all held lookups. */
     void releaseAll() {
         List<Long> all;
         synchronized (this) {

@@ -18,7 +18,7 @@ final class Paths {
         this.lookups = new Lookups(inode -> fileSystem.forget(inode, 1));
     }
 
-    /** Looks up name after name from the root, each as it is now. */
+    /** Looks up name after name from the root. */
     Attributes attributes(String path) throws ErrnoException {
         Attributes found = null;
         long inode = FileSystem.ROOT;
@@ -45,7 +45,7 @@ final class Paths {
         return new Place(inode(slash == 0 ? "/" : path.substring(0, slash)), path.substring(slash + 1));
     }
 
-    /** For what was looked up by being made. */
+    /** For an inode that was looked up by being created. */
     Attributes held(Attributes lookedUp) {
         lookups.hold(lookedUp.inode());
         return lookedUp;

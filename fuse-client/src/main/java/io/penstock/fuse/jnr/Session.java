@@ -16,23 +16,25 @@ import jnr.ffi.Runtime;
 
 /**
  * libfuse's session of one mount, run by a fixed number of Java threads. Each receives a request and serves it to the
- * end, the callback included: a Java thread is attached to the JVM already, while a thread of libfuse's would be
+ * end, the callback included: a Java thread is already attached to the JVM, while a thread of libfuse's would be
  * attached and detached for each callback.
  *
  * <pre>
- *   mounted ──INIT answered──▶ serving ──unmounted, by whomever──▶ draining ──last thread out──▶ ended
+ *   mounted ──reply to INIT──▶ serving ──unmounted, by any program──▶ draining ──last thread out──▶ ended
  * </pre>
  *
- * The last thread tears libfuse down: nobody else could know that no callback runs any more.
+ * The last thread tears libfuse down: no other thread can know that no callback runs any more.
  */
 final class Session {
-    // struct fuse_buf, fuse_common.h of libfuse 2.9: byte offsets. 40 bytes, and room for what later versions append.
+    // struct fuse_buf, fuse_common.h of libfuse 2.9: byte offsets. 40 bytes, and room for later versions' fields.
     private static final long BUFFER_SIZE = 0;
     private static final long BUFFER_FLAGS = 8;
     private static final long BUFFER_MEMORY = 16;
     private static final long BUFFER_BYTES = 64;
 
-    /** The kernel sends INIT by itself, and answering takes this process alone: only one that starves is slower. */
+    /**
+     * The kernel sends INIT by itself, and the reply depends on this process alone: only a starved process is slower.
+     */
     private static final long INIT_SECONDS = 30;
 
     private final LibFuse2 libfuse;
@@ -45,7 +47,7 @@ final class Session {
     private final Pointer session;
     private final Pointer channel;
 
-    /** Completed when the kernel has the answer to INIT: from then on every call on the mount is served. */
+    /** Completed when the kernel has the reply to INIT: from then on every call on the mount is served. */
     private final CountDownLatch serving = new CountDownLatch(1);
 
     private final CountDownLatch ended = new CountDownLatch(1);
@@ -103,7 +105,7 @@ final class Session {
         return Pointer.wrap(Runtime.getSystemRuntime(), memory.address());
     }
 
-    /** Waits until the mount answers. */
+    /** Waits until the mount serves requests. */
     void awaitServing() throws MountException, InterruptedException {
         if (!serving.await(INIT_SECONDS, TimeUnit.SECONDS)) {
             throw new MountException("The kernel did not greet the mount within " + INIT_SECONDS + " s.");
@@ -113,7 +115,7 @@ final class Session {
         }
     }
 
-    /** Counted down when the last request is answered and libfuse is torn down. */
+    /** Counted down when the last request has its reply and libfuse is torn down. */
     CountDownLatch ended() {
         return ended;
     }
@@ -160,11 +162,11 @@ final class Session {
             return;
         }
         try {
-            // It sees by the device whether the kernel is done with the mount, and then unmounts nothing.
+            // The device shows whether the kernel has finished with the mount; then it unmounts nothing.
             libfuse.fuse_teardown(fuse, mountPoint);
         } finally {
             ended.countDown();
-            serving.countDown(); // whoever waits need not any longer
+            serving.countDown(); // nobody needs to wait any longer
         }
     }
 }

@@ -9,18 +9,18 @@ import jnr.ffi.Struct;
 import ru.serce.jnrfuse.struct.FileStat;
 import ru.serce.jnrfuse.struct.Timespec;
 
-/** Writes struct stat, again and again with the same objects. For one thread. */
+/** Writes struct stat, reusing the same objects. For one thread. */
 final class StatBuffer {
     /** stat(2) counts in blocks of 512 bytes, whatever st_blksize says. */
     private static final int BLOCK = 512;
 
-    /** What programs read at a time when they ask st_blksize: the largest request of libfuse 2. */
+    /** The size of reads by programs that ask st_blksize: the largest request of libfuse 2. */
     private static final int PREFERRED_READ = 128 * 1024;
 
     private final FileStat stat = new FileStat(Runtime.getSystemRuntime());
     private final Pointer own = Memory.allocateDirect(Runtime.getSystemRuntime(), Struct.size(stat), true);
 
-    /** @return memory of this object's own, good until the next call */
+    /** @return memory of this object, valid until the next call */
     Pointer write(Attributes attributes) {
         return write(attributes, own);
     }

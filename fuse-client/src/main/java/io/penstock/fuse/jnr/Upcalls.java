@@ -18,11 +18,11 @@ import ru.serce.jnrfuse.struct.FuseFileInfo;
 import ru.serce.jnrfuse.struct.Statvfs;
 
 /**
- * What libfuse calls, handed to the file system: paths become inodes, answers become structs, exceptions become error
- * numbers. It decides nothing else. Called by the session's threads at the same time; a call may wait.
+ * Passes libfuse's upcalls to the file system: paths become inodes, results become structs, exceptions become error
+ * numbers. It decides nothing else. The session's threads call it concurrently; a call may wait.
  *
- * <p>Of jnr-fuse it takes the operation table and its filling, not {@code mount()}. Operations that it leaves out are
- * not in the table: the kernel then does locks by itself, and does not ask again after the first access.
+ * <p>It uses jnr-fuse's operation table and the code that fills it, but not {@code mount()}. Operations that it leaves
+ * out are not in the table: the kernel then does locks by itself, and does not ask again after the first access.
  */
 final class Upcalls extends ChangeUpcalls {
     /** "Invalid or incomplete multibyte character": errno.h. Object keys are UTF-8, so no such name can exist. */
@@ -34,10 +34,10 @@ final class Upcalls extends ChangeUpcalls {
     static final long FSYNCDIR = 28 * Long.BYTES;
     static final long FLAGS = 38 * Long.BYTES;
 
-    /** Calls with an open file come without its path, which libfuse then need not build. */
+    /** Calls with an open file come without its path, so libfuse need not build it. */
     private static final int FLAG_NOPATH = 2;
 
-    /** utimens comes also for one of the two times; without this libfuse drops such calls silently. */
+    /** utimens also comes for one of the two times; without this libfuse drops such calls silently. */
     private static final int FLAG_UTIME_OMIT_OK = 4;
 
     /** struct fuse_conn_info, fuse_common.h: byte offsets. */
@@ -46,7 +46,7 @@ final class Upcalls extends ChangeUpcalls {
     /** One for each of the session's threads: jnr-fuse makes a dozen objects for each struct that it shows. */
     private final ThreadLocal<StatBuffer> stat = ThreadLocal.withInitial(StatBuffer::new);
 
-    // Held here: the table has only their addresses.
+    // Kept referenced here: the table has only their addresses.
     private final Callbacks.GetAttr getattr = this::getattr;
     private final Callbacks.Read read = this::read;
     private final Callbacks.FsyncDir fsyncdir = this::fsyncdir;
@@ -64,7 +64,7 @@ final class Upcalls extends ChangeUpcalls {
         table.putInt(FLAGS, FLAG_NOPATH | FLAG_UTIME_OMIT_OK);
     }
 
-    /** A struct fuse_operations, good while this object lives. */
+    /** A struct fuse_operations, valid as long as this object lives. */
     Pointer operations() {
         return Struct.getMemory(fuseOperations);
     }
@@ -80,7 +80,7 @@ final class Upcalls extends ChangeUpcalls {
     @Override
     public @Nullable Pointer init(Pointer connection) {
         protocolMinor = connection.getInt(PROTOCOL_MINOR);
-        return null; // libfuse's private data, which nothing here needs
+        return null; // libfuse's private data, which is not used here
     }
 
     @Override
@@ -92,8 +92,8 @@ final class Upcalls extends ChangeUpcalls {
     }
 
     /**
-     * Serves LOOKUP too. The kernel looks a name up before it does anything else with it, so that a name that is not
-     * UTF-8 is refused here and gets no further.
+     * Also serves LOOKUP. The kernel looks a name up before it does anything else with it, so a name that is not UTF-8
+     * is refused here.
      */
     private int getattr(long pathAddress, Pointer to) {
         return Guard.call("getattr", () -> {
@@ -106,7 +106,7 @@ final class Upcalls extends ChangeUpcalls {
         });
     }
 
-    /** Comes for open files, without a path. */
+    /** Called for open files, without a path. */
     @Override
     public int fgetattr(String path, FileStat to, FuseFileInfo file) {
         return Guard.call("fgetattr", () -> {
@@ -220,7 +220,7 @@ final class Upcalls extends ChangeUpcalls {
     public int readlink(String path, Pointer to, long size) {
         return Guard.call("readlink", () -> {
             byte[] target = fileSystem.readlink(paths.inode(path)).getBytes(UTF_8);
-            int length = (int) Math.min(target.length, size - 1); // the NUL included, and cut if need be: fuse.h
+            int length = (int) Math.min(target.length, size - 1); // the NUL included, and truncated if need be: fuse.h
             to.put(0, target, 0, length);
             to.putByte(length, (byte) 0);
             return 0;

@@ -19,12 +19,14 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 
-/** Writes what the file system answers into replies. Each method returns the body's length. Immutable. */
+/** Writes the file system's results into replies. Each method returns the body's length. Immutable. */
 final class Answers {
     /** stat(2) counts in blocks of 512 bytes, whatever st_blksize says. */
     private static final int BLOCK = 512;
 
-    /** What programs read at a time when they ask st_blksize: more would make small reads of buffered programs slow. */
+    /**
+     * The size of reads by programs that ask st_blksize: a larger one would make small reads of buffered programs slow.
+     */
     private static final int PREFERRED_READ = 128 << 10;
 
     private static final long NANOS_PER_SECOND = 1_000_000_000;
@@ -33,16 +35,16 @@ final class Answers {
     private static final int O_ACCMODE = 3;
     private static final int O_TRUNC = 01000;
 
-    /** The one that differs: arch/arm64/include/uapi/asm/fcntl.h. */
+    /** The flag that differs: arch/arm64/include/uapi/asm/fcntl.h. */
     private static final int O_DIRECT = System.getProperty("os.arch", "").equals("aarch64") ? 0200000 : 040000;
 
     private final long longestValidNanos;
     private final boolean directWrites;
 
     /**
-     * @param longestValid how long the kernel may believe names and attributes at most
-     * @param directWrites whether files opened with O_DIRECT are written past the kernel's pages, by several at a time:
-     *     the kernel has to drop the pages that it has of what is written
+     * @param longestValid maximum time for which the kernel caches names and attributes
+     * @param directWrites whether files opened with O_DIRECT are written past the kernel's pages, by several threads at
+     *     once: the kernel must drop its pages of the written range
      */
     Answers(Duration longestValid, boolean directWrites) {
         this.longestValidNanos = TimeUnit.NANOSECONDS.convert(longestValid);
@@ -54,7 +56,7 @@ final class Answers {
         return EntryOut.SIZE;
     }
 
-    /** That there is no such name: unlike ENOENT, the kernel remembers it. */
+    /** A negative entry: unlike ENOENT, the kernel caches it. */
     int noEntry(Reply reply, long validNanos) {
         reply.clear(EntryOut.SIZE);
         writeValidity(reply, EntryOut.ENTRY_VALID, EntryOut.ENTRY_VALID_NSEC, validNanos);
@@ -68,7 +70,7 @@ final class Answers {
         return AttrOut.SIZE;
     }
 
-    /** @param flags what was asked for: open(2)'s */
+    /** @param flags the requested ones: open(2)'s */
     int opened(Reply reply, OpenFile file, int flags) {
         reply.clear(OpenOut.SIZE);
         writeOpened(reply, 0, file, flags);
@@ -82,13 +84,13 @@ final class Answers {
                 switch (directory.pageCache()) {
                     case KEEP -> OpenOut.FOPEN_CACHE_DIR | OpenOut.FOPEN_KEEP_CACHE;
                     case INVALIDATE -> OpenOut.FOPEN_CACHE_DIR;
-                    case BYPASS -> OpenOut.FOPEN_KEEP_CACHE; // others'
+                    case BYPASS -> OpenOut.FOPEN_KEEP_CACHE; // for other files
                     case PASS_THROUGH -> throw new IllegalArgumentException("a directory is never passed through");
                 });
         return OpenOut.SIZE;
     }
 
-    /** @param flags what was asked for: open(2)'s */
+    /** @param flags the requested ones: open(2)'s */
     int created(Reply reply, Attributes attributes, OpenFile file, int flags) {
         writeEntry(reply.clear(EntryOut.SIZE + OpenOut.SIZE), 0, attributes);
         writeOpened(reply, EntryOut.SIZE, file, flags);
@@ -141,7 +143,7 @@ final class Answers {
         return bytes.length;
     }
 
-    /** An entry_out of this file at the offset, where all is zero. */
+    /** Writes an entry_out of this file at the offset, where all bytes are zero. */
     void writeEntry(Reply reply, int offset, Attributes attributes) {
         reply.u64(offset + EntryOut.NODEID, attributes.inode());
         long valid = attributes.validNanos();

@@ -6,8 +6,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The thread of a program that waits for an answer. The kernel sends INTERRUPT for any signal to it, also for a timer's
- * or a child's, which no program expects to end its open or rename; what is pending tells which signal it was.
+ * Decides whether a waiting program must get EINTR. The kernel sends INTERRUPT for any signal to the program's thread,
+ * also for a timer's or a child's, which no program expects to end its open or rename. The thread's pending signals
+ * show which signal it was.
  */
 final class Caller {
     private static final int SIGHUP = 1;
@@ -16,21 +17,24 @@ final class Caller {
     private static final int SIGKILL = 9;
     private static final int SIGTERM = 15;
 
-    /** By which a user ends or interrupts a program. Any signal that ends it shows as SIGKILL: complete_signal in kernel/signal.c. */
+    /**
+     * Signals by which a user ends or interrupts a program. Any signal that ends it shows as SIGKILL: complete_signal
+     * in kernel/signal.c.
+     */
     private static final long ENDING = bit(SIGHUP) | bit(SIGINT) | bit(SIGQUIT) | bit(SIGKILL) | bit(SIGTERM);
 
     private Caller() {}
 
     /**
-     * Whether a signal waits for the thread that means to end or to interrupt its program: then its call must end. So it
-     * must where the thread is not known, as of another PID namespace.
+     * Whether a pending signal of the thread is meant to end or to interrupt its program: then its call must end. The
+     * same holds for an unknown thread, such as one of another PID namespace.
      *
      * @param thread its number in this process's PID namespace; 0 if it has none there
      */
     static boolean isToEnd(int thread) {
         String status;
         try {
-            // Bytes, for the first line is the program's name: proc_pid_status(5).
+            // Bytes, because the first line is the program's name: proc_pid_status(5).
             status =
                     Files.readString(Path.of("/proc", Integer.toString(thread), "status"), StandardCharsets.ISO_8859_1);
         } catch (IOException e) {

@@ -23,16 +23,16 @@ import java.time.DateTimeException;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** Hands requests that change something, or make changes durable, to the file system. */
+/** Passes requests that change something, or make changes durable, to the file system. */
 final class ChangeOperations {
-    /** Bytes that one COPY_FILE_RANGE copies at most, a number of 32 bits. */
+    /** The maximum number of bytes of one COPY_FILE_RANGE: its count has 32 bits. */
     private static final long LONGEST_COPY = 1L << 30;
 
     private final FileSystem fileSystem;
     private final Answers answers;
     private final boolean writesBack;
 
-    /** @param writesBack whether the kernel alone knows where a file ends */
+    /** @param writesBack whether only the kernel knows the size of a written file */
     ChangeOperations(FileSystem fileSystem, Answers answers, boolean writesBack) {
         this.fileSystem = fileSystem;
         this.answers = answers;
@@ -145,8 +145,8 @@ final class ChangeOperations {
     }
 
     /**
-     * Pages that were changed in mapped memory come through any handle of the file, whatever its flags; and so does all
-     * where the kernel writes back.
+     * Whether a handle's flags do not bound its writes: pages changed in mapped memory come through any handle of the
+     * file, and so do all writes with the writeback cache.
      */
     private boolean isPages(Request request) throws ErrnoException {
         return writesBack || (request.u32(WriteIn.WRITE_FLAGS) & WriteIn.FUSE_WRITE_CACHE) != 0;
@@ -167,7 +167,7 @@ final class ChangeOperations {
                 request.u64(CopyFileRangeIn.OFF_IN),
                 request.u64(CopyFileRangeIn.FH_OUT),
                 request.u64(CopyFileRangeIn.OFF_OUT),
-                // Who copies goes on with the rest.
+                // The copying program goes on with the rest.
                 Math.min(request.u64(CopyFileRangeIn.LEN), LONGEST_COPY));
         return answers.written(reply, (int) copied);
     }
@@ -187,7 +187,7 @@ final class ChangeOperations {
                 time(request, valid, SetattrIn.FATTR_MTIME, SetattrIn.FATTR_MTIME_NOW, SetattrIn.MTIME));
     }
 
-    /** @param seconds ATIME or MTIME: where its seconds are */
+    /** @param seconds the offset of the seconds: ATIME or MTIME */
     private static @Nullable Instant time(Request request, int valid, int given, int now, int seconds)
             throws ErrnoException {
         if ((valid & now) != 0) {

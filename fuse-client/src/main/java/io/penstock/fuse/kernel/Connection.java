@@ -4,9 +4,9 @@ import io.penstock.filesystem.BackingFiles;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A mount after its handshake, as whoever answers its requests sees it.
+ * A mount after its handshake, for the operations that serve its requests.
  *
- * @param backingFiles null if the kernel reads no files by itself here
+ * @param backingFiles null if there is no passthrough
  */
 record Connection(
         Device device, Agreement agreement, @Nullable BackingFiles backingFiles) {}

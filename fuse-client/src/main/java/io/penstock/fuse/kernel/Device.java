@@ -4,8 +4,8 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.Errno;
 
 /**
- * An open {@code /dev/fuse} with a mount behind it. A read takes one whole request, a write gives one whole answer; both
- * may be done by any number of threads at a time.
+ * An open {@code /dev/fuse} with a mount behind it. A read takes one whole request, a write sends one whole reply. Any
+ * number of threads may do both at a time.
  */
 final class Device implements AutoCloseable {
     private final int fd;
@@ -33,15 +33,15 @@ final class Device implements AutoCloseable {
                 return (int) bytes;
             }
             int error = Native.error();
-            // EINTR: a signal. EAGAIN: somebody made the descriptor non-blocking. ENOENT: the request was withdrawn
-            // while it was being read.
+            // EINTR: a signal. EAGAIN: another process made the descriptor non-blocking. ENOENT: the request was
+            // withdrawn while it was being read.
             if (error != Errno.EINTR.number() && error != Errno.EAGAIN.number() && error != Errno.ENOENT.number()) {
                 return -error;
             }
         }
     }
 
-    /** @return 0, or an error number negated: ENOENT if nobody waits for this answer any more */
+    /** @return 0, or an error number negated: ENOENT if nobody waits for this reply any more */
     int write(long address, int size) {
         while (Native.C.write(fd, address, size) < 0) {
             int error = Native.error();
@@ -53,7 +53,7 @@ final class Device implements AutoCloseable {
     }
 
     /**
-     * {@link #write} of what lies in several places.
+     * {@link #write} of several pieces of memory.
      *
      * @param vector address of the elements
      */
@@ -68,10 +68,10 @@ final class Device implements AutoCloseable {
     }
 
     /**
-     * One of the device's own calls. May also come after the end, unlike the others.
+     * Calls ioctl(2) on the device. Unlike the other methods it may be called after the end.
      *
      * @param argument an address
-     * @return what it returned, or an error number negated: EBADF if the device is closed
+     * @return its result, or an error number negated: EBADF if the device is closed
      */
     synchronized int ioctl(int request, long argument) {
         if (closed) {
@@ -81,7 +81,7 @@ final class Device implements AutoCloseable {
         return result >= 0 ? result : -Native.error();
     }
 
-    /** Ends the connection, and the mount answers ENOTCONN if it still stands. Closing again does nothing. */
+    /** Ends the connection; a mount that remains fails calls with ENOTCONN. Closing again does nothing. */
     @Override
     public synchronized void close() {
         if (!closed) {

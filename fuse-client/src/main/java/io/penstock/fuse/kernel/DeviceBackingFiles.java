@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Files that one mount's kernel reads by itself. */
+/** Files that the kernel of one mount reads itself (passthrough). */
 final class DeviceBackingFiles implements BackingFiles {
     private static final Logger log = LoggerFactory.getLogger(DeviceBackingFiles.class);
 
@@ -58,7 +58,7 @@ final class DeviceBackingFiles implements BackingFiles {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment argument = arena.allocateFrom(ValueLayout.JAVA_INT, id);
             int error = device.ioctl(FUSE_DEV_IOC_BACKING_CLOSE, argument.address());
-            // Those of a device that is closed went with it.
+            // A closed device has no files any more.
             if (error < 0 && error != -Errno.EBADF.number()) {
                 log.warn("The kernel did not take back the backing file {}: error number {}", id, -error);
             }

@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 final class DeviceMount implements Mount {
     private static final Logger log = LoggerFactory.getLogger(DeviceMount.class);
 
-    /** How often an unmount that waits is helped. */
+    /** The time between two attempts to speed up a waiting unmount. */
     private static final Duration GIVE_UP = Duration.ofMillis(100);
 
     private final KernelMount kernel;
@@ -67,8 +67,8 @@ final class DeviceMount implements Mount {
     }
 
     /**
-     * Once no program uses the mount the kernel lets go of its pages, and waits for those that are being read ahead,
-     * though nobody wants them any more.
+     * When no program uses the mount any more, the kernel drops its pages, and waits for those that are being read
+     * ahead although nobody wants them.
      */
     private void giveUpReadahead() {
         try {

@@ -22,8 +22,8 @@ final class DirectoryWriter implements DirectorySink {
     private int length;
 
     /**
-     * @param room bytes that the kernel has for the answer
-     * @param plus whether entries come with their attributes, as if looked up
+     * @param room maximum size of the reply: bytes
+     * @param plus whether entries come with their attributes, like lookups
      */
     DirectoryWriter(Answers answers, Reply reply, int room, boolean plus) {
         this.answers = answers;
@@ -48,7 +48,7 @@ final class DirectoryWriter implements DirectorySink {
         for (int at = length; at < next; at += Long.BYTES) {
             reply.u64(at, 0);
         }
-        // Without a node the kernel takes the name and the type only. It never counts these two as looked up.
+        // Without a node id the kernel takes only name and type. It never counts these two as lookups.
         if (plus && !name.equals(".") && !name.equals("..")) {
             answers.writeEntry(reply, length, attributes);
         }

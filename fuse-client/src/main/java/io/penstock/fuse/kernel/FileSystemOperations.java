@@ -24,9 +24,9 @@ import java.time.Duration;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Hands requests to the file system and its answers to the kernel. It decides nothing else. */
+/** Passes requests to the file system and its results to the kernel. It decides nothing else. */
 final class FileSystemOperations implements Operations {
-    /** Room for every answer whose length the request does not name: a path and its structs. */
+    /** Room for every reply whose length the request does not name: a path and its structs. */
     private static final int SHORT_BODY = 4096;
 
     /** open(2)'s access mode, of which 0 is reading: include/uapi/asm-generic/fcntl.h. */
@@ -37,15 +37,15 @@ final class FileSystemOperations implements Operations {
     private final Answers answers;
     private final ChangeOperations changes;
 
-    /** Whether it is known here where a file has data: what the kernel has not sent yet is not. */
+    /** Whether the file's data is known here: the kernel may hold data that it has not sent yet. */
     private final boolean seeks;
 
-    /** @param longestValid how long the kernel may believe names and attributes at most */
+    /** @param longestValid maximum time for which the kernel caches names and attributes */
     FileSystemOperations(FileSystem fileSystem, Duration longestValid, Connection connection) {
         this.fileSystem = fileSystem;
         this.backingFiles = connection.backingFiles();
         boolean writesBack = connection.agreement().writesBack();
-        // Reads past the kernel's pages (FOPEN_DIRECT_IO) would miss what it has not sent.
+        // Reads past the kernel's pages (FOPEN_DIRECT_IO) would miss data that the kernel has not sent.
         boolean directWrites = connection.agreement().dropsPagesOfDirectWrites() && !writesBack;
         this.answers = new Answers(longestValid, directWrites);
         this.changes = new ChangeOperations(fileSystem, answers, writesBack);
@@ -72,7 +72,7 @@ final class FileSystemOperations implements Operations {
                 yield file == null ? WOULD_WAIT : answers.opened(reply, file, request.u32(OpenIn.FLAGS));
             }
             case WRITE -> changes.writeNow(request, reply);
-            // With its attributes known there is nothing left that these would wait for.
+            // With known attributes these have nothing left to wait for.
             case OPENDIR, GETXATTR, LISTXATTR -> isKnown(request) ? answer(request, reply) : WOULD_WAIT;
             case FORGET, BATCH_FORGET, RELEASE, RELEASEDIR, STATFS, DESTROY -> answer(request, reply);
             case null, default -> WOULD_WAIT;
@@ -129,7 +129,7 @@ final class FileSystemOperations implements Operations {
                         .collect(Collectors.joining());
                 yield answers.value(reply, names.getBytes(UTF_8), request.size(GetxattrIn.SIZE_FIELD));
             }
-            // After ENOSYS the kernel takes all up to the file's end for data, and does not ask again.
+            // After ENOSYS the kernel takes everything up to the file's end for data, and does not ask again.
             case LSEEK -> seeks ? seek(request, reply) : -Errno.ENOSYS.number();
             case READLINK -> answers.link(reply, fileSystem.readlink(request.node()));
             case DESTROY -> 0; // unmounted: the session ends with the device
@@ -168,7 +168,7 @@ final class FileSystemOperations implements Operations {
         }
     }
 
-    /** So that the kernel remembers it. */
+    /** A negative entry, so that the kernel caches it. */
     private int absent(ErrnoException e, Reply reply) throws ErrnoException {
         if (e instanceof AbsentException absent) {
             return answers.noEntry(reply, absent.validNanos());

@@ -15,9 +15,9 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Mounts through fusermount, which is setuid root: it sends the open device over the socket whose number is in its
- * environment (fusermount3(1); util/fusermount.c of libfuse). Java's own Process closes all descriptors of its child, so
- * that it is started by posix_spawn(3).
+ * Mounts through fusermount, which is setuid root. It sends the open device over the socket whose number is in its
+ * environment (fusermount3(1); util/fusermount.c of libfuse). Java's own Process closes all descriptors of its child,
+ * so posix_spawn(3) starts it.
  */
 final class Fusermount {
     private static final String SOCKET_VARIABLE = "_FUSE_COMMFD";
@@ -55,7 +55,7 @@ final class Fusermount {
                 try {
                     pid = spawn(arena, command(program, options, mountPoint), theirs);
                 } finally {
-                    Native.C.close(theirs); // so that the other end sees its end
+                    Native.C.close(theirs); // so that the other end sees the end of this one
                 }
                 int fd = receive(arena, ours);
                 int status = await(arena, pid);
@@ -107,7 +107,7 @@ final class Fusermount {
         return pid.get(JAVA_INT, 0);
     }
 
-    /** An array of them that ends with NULL. */
+    /** An array of strings that ends with NULL. */
     private static MemorySegment strings(Arena arena, List<String> strings) {
         MemorySegment array = arena.allocate(ADDRESS, strings.size() + 1L);
         for (int i = 0; i < strings.size(); i++) {

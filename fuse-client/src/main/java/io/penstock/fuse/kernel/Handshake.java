@@ -7,14 +7,16 @@ import io.penstock.fuse.UnsupportedKernelException;
 import io.penstock.fuse.kernel.Layouts.InitIn;
 import io.penstock.fuse.kernel.Layouts.InitOut;
 
-/** INIT, the first request: agrees with the kernel on the protocol's version, on what both can do and on limits. */
+/**
+ * INIT, the first request: negotiates with the kernel the protocol's version, the features of both sides, and limits.
+ */
 final class Handshake {
     static final int MAJOR = 7;
 
-    /** Linux 5.4. Before it, answers had other sizes. */
+    /** Linux 5.4. Before it, replies had other sizes. */
     static final int OLDEST_MINOR = 31;
 
-    /** The newest that was looked at: a newer kernel speaks this one with us. */
+    /** The newest version known here: a newer kernel speaks this one with us. */
     static final int NEWEST_MINOR = 45;
 
     // Bits of init_in.flags, with those of flags2 from bit 32 on.
@@ -35,8 +37,8 @@ final class Handshake {
     static final long PASSTHROUGH = 1L << 37;
 
     /**
-     * What is used where the kernel offers it. Pages are dropped when size or time change (AUTO_INVAL_DATA), beside what
-     * each open says of them. Locks are left to the kernel, as is splicing, which gains nothing here.
+     * Features that are used if the kernel offers them. Pages are dropped when size or time change (AUTO_INVAL_DATA),
+     * beside what each open says about them. Locks are left to the kernel, as is splicing, which gains nothing here.
      */
     private static final long WANTED = ASYNC_READ
             | ATOMIC_O_TRUNC
@@ -52,7 +54,10 @@ final class Handshake {
             | HANDLE_KILLPRIV_V2
             | INIT_EXT;
 
-    /** Readahead and writeback requests that the kernel sends ahead of their answers: 12 by default, too few for S3. */
+    /**
+     * Readahead and writeback requests that the kernel sends without waiting for replies: 12 by default, too few for
+     * S3.
+     */
     private static final int MAX_BACKGROUND = 64;
 
     /** Above this many the kernel skips readahead: 3/4, the proportion of its own default (9 of 12). */
@@ -61,10 +66,10 @@ final class Handshake {
     /** Without MAX_PAGES: FUSE_DEFAULT_MAX_PAGES_PER_REQ in fs/fuse/fuse_i.h. */
     private static final int DEFAULT_PAGES = 32;
 
-    /** Until INIT is answered the kernel asks for no more room: FUSE_MIN_READ_BUFFER. */
+    /** The size of reads before the reply to INIT: FUSE_MIN_READ_BUFFER. */
     private static final int FIRST_REQUEST = 8192;
 
-    /** Of header and struct, which come before a write's bytes. */
+    /** The size of header and struct before a write's bytes. */
     private static final int HEAD_ROOM = 4096;
 
     private final Device device;
@@ -74,10 +79,11 @@ final class Handshake {
     private final boolean writebackCache;
 
     /**
-     * @param maxRequest bytes that one request may read or write, whole pages; the kernel's own limit may be lower
+     * @param maxRequest maximum bytes that one request reads or writes, whole pages; the kernel's own limit may be
+     *     lower
      * @param pageSize bytes of the kernel's pages, in which it counts: 4 KiB, or up to 64 KiB on arm64
      * @param stackDepth as {@link PassthroughProbe#stackDepth} has it; 0 for no passthrough
-     * @param writebackCache whether the kernel is to collect what is written; not with passthrough (process_init_reply in
+     * @param writebackCache whether the kernel must collect written data; not with passthrough (process_init_reply in
      *     fs/fuse/inode.c)
      */
     Handshake(Device device, int maxRequest, int pageSize, int stackDepth, boolean writebackCache) {
@@ -88,7 +94,7 @@ final class Handshake {
         this.writebackCache = writebackCache;
     }
 
-    /** Waits for INIT and answers it. From then on every call on the mount is served. */
+    /** Waits for INIT and replies to it. From then on every call on the mount is served. */
     Agreement agree() throws MountException {
         Request request = new Request(Reply.aligned(FIRST_REQUEST));
         Reply reply = new Reply(InitOut.SIZE);
@@ -105,7 +111,7 @@ final class Handshake {
             try {
                 int major = request.u32(InitIn.MAJOR);
                 int minor = request.u32(InitIn.MINOR);
-                if (major > MAJOR) { // it asks again in the version that it is answered
+                if (major > MAJOR) { // the kernel asks again in the version of the reply
                     send(request, reply, version(reply, NEWEST_MINOR));
                 } else if (major < MAJOR || minor < OLDEST_MINOR) {
                     send(request, reply, -Errno.EINVAL.number());
@@ -136,7 +142,7 @@ final class Handshake {
 
     private int answer(Request request, Reply reply, Agreement agreement) throws ErrnoException {
         version(reply, agreement.minor());
-        // Can only lower what the kernel has: see KernelMount.readahead.
+        // Can only lower the kernel's value: see KernelMount.readahead.
         reply.u32(InitOut.MAX_READAHEAD, request.u32(InitIn.MAX_READAHEAD));
         reply.u32(InitOut.FLAGS, (int) agreement.flags());
         reply.u32(InitOut.FLAGS2, (int) (agreement.flags() >>> Integer.SIZE));

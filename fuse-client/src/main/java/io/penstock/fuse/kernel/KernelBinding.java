@@ -11,10 +11,10 @@ import java.nio.file.Path;
 
 /** Mounts by speaking the kernel's own protocol: on Linux 5.4 and newer, with and without root. */
 public final class KernelBinding {
-    /** Bytes of one request at most, where the kernel allows it: what it allows as it comes, 256 pages of 4 KiB. */
+    /** Maximum bytes of one request, if the kernel allows it: its default, 256 pages of 4 KiB. */
     private static final int MAX_REQUEST = 1 << 20;
 
-    /** Threads that read the device: docs/adr/0006-kernel-binding.md has what other numbers gave. */
+    /** Threads that read the device: docs/adr/0006-kernel-binding.md has the results of other numbers. */
     private static final int READERS = 4;
 
     private static final int BYTES_PER_KIB = 1024;
@@ -22,7 +22,7 @@ public final class KernelBinding {
     private KernelBinding() {}
 
     /**
-     * Mounts. When this returns, the mount answers.
+     * Mounts. The mount serves requests when this returns.
      *
      * @param fileSystem not closed with the mount
      * @param options the mount point may be {@code /dev/fd/N}: a device that a privileged parent has opened and mounted
@@ -33,14 +33,14 @@ public final class KernelBinding {
                 connection -> new FileSystemOperations(fileSystem, options.attributeTimeout(), connection), options);
     }
 
-    /** Makes what answers the requests of a connection. */
+    /** Makes the operations that serve the requests of a connection. */
     @FunctionalInterface
     interface Answering {
         Operations on(Connection connection);
     }
 
     /**
-     * Mounts what the operations answer.
+     * Mounts a file system that the operations serve.
      *
      * @throws MountException if it cannot be mounted; nothing is mounted then
      */

@@ -7,18 +7,18 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What this kernel allows a request. */
+/** The limits that this kernel sets for a request. */
 final class KernelLimits {
     /** Pages of the largest request; root may raise it for the machine, to 65535. Since Linux 6.13. */
     private static final Path MAX_PAGES_LIMIT = Path.of("/proc/sys/fs/fuse/max_pages_limit");
 
-    /** Before there was a limit to be set: FUSE_MAX_MAX_PAGES in fs/fuse/fuse_i.h. */
+    /** The fixed limit of earlier kernels: FUSE_MAX_MAX_PAGES in fs/fuse/fuse_i.h. */
     private static final int FIXED_MAX_PAGES = 256;
 
     private KernelLimits() {}
 
     static int maxPages() {
-        // In one read: a second one finds nothing there, and Files.readString starts with one of a single byte.
+        // In one read: a second one would find nothing, and Files.readString starts with one of a single byte.
         try (InputStream limit = Files.newInputStream(MAX_PAGES_LIMIT)) {
             byte[] digits = new byte[16];
             return Integer.parseInt(new String(digits, 0, limit.read(digits), US_ASCII).strip());

@@ -1,9 +1,9 @@
 package io.penstock.fuse.kernel;
 
 /**
- * The structs of the kernel's FUSE protocol: include/uapi/linux/fuse.h, protocol 7.31 to 7.45, one class for each, named
- * as there. A constant is the byte offset of the field in its struct; numbers are in the machine's byte order. Structs
- * that later versions made longer have the size that 7.31 has, which is accepted to this day.
+ * The structs of the kernel's FUSE protocol: include/uapi/linux/fuse.h, protocol 7.31 to 7.45, one class for each, with
+ * the same name. A constant is the byte offset of the field in its struct; numbers are in the machine's byte order.
+ * Structs that later versions made longer have the size of 7.31, which all kernels accept.
  */
 final class Layouts {
     /** Before every request. */
@@ -15,13 +15,13 @@ final class Layouts {
         static final int UID = 24;
         static final int GID = 28;
         static final int PID = 32;
-        /** u16, in units of 8 bytes: what follows the body. */
+        /** u16, in units of 8 bytes: the extensions after the body. */
         static final int TOTAL_EXTLEN = 36;
 
         static final int SIZE = 40;
     }
 
-    /** Before every answer. */
+    /** Before every reply. */
     static final class OutHeader {
         static final int LEN = 0;
         /** An error number negated, or 0. */
@@ -86,7 +86,7 @@ final class Layouts {
     }
 
     static final class EntryOut {
-        /** 0 says that there is no such name, which is then believed for ENTRY_VALID. */
+        /** 0 stands for a negative entry, which is cached for ENTRY_VALID. */
         static final int NODEID = 0;
 
         static final int ENTRY_VALID = 16;
@@ -168,7 +168,7 @@ final class Layouts {
         // Bits of OPEN_FLAGS.
         static final int FOPEN_DIRECT_IO = 1;
         static final int FOPEN_KEEP_CACHE = 1 << 1;
-        /** The listing may be kept; FOPEN_KEEP_CACHE says whether the one that was kept is still good. */
+        /** The kernel may cache the listing; FOPEN_KEEP_CACHE says whether its cached one is still valid. */
         static final int FOPEN_CACHE_DIR = 1 << 3;
         /** No FLUSH at close. Since Linux 5.16; before, it is ignored. */
         static final int FOPEN_NOFLUSH = 1 << 5;
@@ -179,7 +179,7 @@ final class Layouts {
         static final int FOPEN_PASSTHROUGH = 1 << 7;
     }
 
-    /** A name follows. The answer is entry_out and open_out. */
+    /** A name follows. The reply is entry_out and open_out. */
     static final class CreateIn {
         static final int FLAGS = 0;
         static final int MODE = 4;
@@ -200,12 +200,12 @@ final class Layouts {
         static final int OFFSET = 8;
         static final int SIZE_FIELD = 16;
         static final int WRITE_FLAGS = 20;
-        /** open(2)'s, as they are at this write. */
+        /** open(2)'s flags at the time of this write. */
         static final int FLAGS = 32;
 
         static final int SIZE = 40;
 
-        /** A bit of WRITE_FLAGS: written from the kernel's pages, long after the program did. */
+        /** A bit of WRITE_FLAGS: written from the kernel's pages, long after the program wrote. */
         static final int FUSE_WRITE_CACHE = 1;
     }
 
@@ -248,7 +248,7 @@ final class Layouts {
         static final int SIZE = 8;
     }
 
-    /** The answer is write_out. */
+    /** The reply is write_out. */
     static final class CopyFileRangeIn {
         static final int FH_IN = 0;
         static final int OFF_IN = 8;
@@ -318,13 +318,13 @@ final class Layouts {
         static final int SIZE = 8;
     }
 
-    /** The answer to a request whose SIZE is 0. */
+    /** The reply to a request whose SIZE is 0. */
     static final class GetxattrOut {
         static final int SIZE_FIELD = 0;
         static final int SIZE = 8;
     }
 
-    /** As it is without SETXATTR_EXT. A name and the value follow. */
+    /** The form without SETXATTR_EXT. A name and the value follow. */
     static final class SetxattrIn {
         static final int SIZE_FIELD = 0;
         static final int FLAGS = 4;
@@ -357,12 +357,12 @@ final class Layouts {
         static final int SIZE = 16;
     }
 
-    /** No answer: the header's ERROR is the code, its UNIQUE 0. */
+    /** No reply: the header's ERROR is the code, its UNIQUE 0. */
     static final class NotifyInvalInodeOut {
         static final int CODE = 2;
 
         static final int INO = 0;
-        /** Of the pages to drop; below 0 none are. */
+        /** The first byte to drop; nothing is dropped if it is negative. */
         static final int OFF = 8;
         /** 0: to the end. */
         static final int LEN = 16;
@@ -370,7 +370,7 @@ final class Layouts {
         static final int SIZE = 24;
     }
 
-    /** No answer: the header's ERROR is the code, its UNIQUE 0. The name follows, with its NUL. */
+    /** No reply: the header's ERROR is the code, its UNIQUE 0. The name follows, with its NUL. */
     static final class NotifyInvalEntryOut {
         static final int CODE = 3;
 
@@ -381,7 +381,7 @@ final class Layouts {
         static final int SIZE = 16;
     }
 
-    /** No answer: the header's ERROR is the code, its UNIQUE 0. The inodes' numbers follow. */
+    /** No reply: the header's ERROR is the code, its UNIQUE 0. The inodes' numbers follow. */
     static final class NotifyPruneOut {
         static final int CODE = 9;
 

@@ -9,8 +9,7 @@ import jnr.ffi.types.ssize_t;
 import jnr.ffi.types.u_int64_t;
 
 /**
- * The calls of libc by which a device is opened, mounted and served. Memory is passed by its address, so that a call
- * makes no object.
+ * The libc calls that open, mount and serve a device. Memory is passed by its address, so that a call makes no object.
  */
 final class Native {
     static final Calls C = LibraryLoader.create(Calls.class).load("c");
@@ -32,7 +31,7 @@ final class Native {
     /** fcntl(2). */
     static final int F_SETFD = 2;
 
-    /** fcntl(2): the descriptor is closed in programs that this one starts. */
+    /** fcntl(2): exec(3) closes the descriptor. */
     static final int FD_CLOEXEC = 1;
 
     /** jnr-ffi implements it. */
@@ -81,7 +80,7 @@ final class Native {
 
     private Native() {}
 
-    /** What a call on this thread that returned -1 failed with: an error number. */
+    /** The error number of a call on this thread that returned -1. */
     static int error() {
         return LastError.getLastError(RUNTIME);
     }

@@ -14,13 +14,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the kernel what it may believe no longer, on a thread of its own: in such a call the kernel waits for whoever has
- * the directory or a page locked, and they may be waiting for an answer of ours. No answer ever waits for this thread.
+ * Sends the kernel notices of outdated cache contents, on a thread of its own. In such a call the kernel waits for the
+ * holder of a directory's or a page's lock, who may be waiting for a reply of ours. No reply ever waits for this
+ * thread.
  */
 final class Notifier implements KernelCache {
     private static final Logger log = LoggerFactory.getLogger(Notifier.class);
 
-    /** More are dropped: the kernel then believes what it believes for its time. */
+    /** Further notices are dropped: the kernel then keeps its cached answer for its time to live. */
     private static final int MOST_PENDING = 10_000;
 
     /** For a struct and the longest name. */
@@ -40,7 +41,7 @@ final class Notifier implements KernelCache {
     private final Thread thread =
             Thread.ofPlatform().daemon().name("fuse notifier").unstarted(this::run);
 
-    /** The notifier's thread's. */
+    /** Confined to the notifier's thread. */
     private final Reply message = new Reply(LONGEST_NOTICE);
 
     private Notifier(Device device, boolean prunes) {
@@ -68,25 +69,25 @@ final class Notifier implements KernelCache {
         add(new Notice.Name(parent, name));
     }
 
-    /** To drop the name of a directory that somebody stands in would take it from under him. */
+    /** Dropping the name of a directory would remove it from under a process that works in it. */
     @Override
     public boolean forgetsDirectories() {
         return prunes;
     }
 
-    /** What is wrong goes first: half of the room is kept for it. */
+    /** Wrong names go first: half of the room is kept for them. */
     @Override
     public void forget(long inode, long parent, String name) {
         if (pending.size() < MOST_PENDING / 2) {
-            // Without its name the kernel lets go of an inode that nobody uses, too.
+            // Without its name the kernel also drops an unused inode.
             add(prunes ? new Notice.Unused(inode) : new Notice.Name(parent, name));
         }
     }
 
     /**
-     * Tells nothing any more.
+     * Ends the notices.
      *
-     * @return whether it has let go of the device
+     * @return whether the thread no longer uses the device
      */
     boolean end(Duration patience) throws InterruptedException {
         thread.interrupt();
@@ -104,7 +105,7 @@ final class Notifier implements KernelCache {
             while (true) {
                 Notice notice = pending.take();
                 int error = device.write(message.address(), compose(notice));
-                // ENOENT: it did not know the name or the inode any more. ENOTDIR: nor the directory as one.
+                // ENOENT: the kernel did not know the name or the inode any more. ENOTDIR: nor the directory as one.
                 if (error != 0 && error != -Errno.ENOENT.number() && error != -Errno.ENOTDIR.number()) {
                     log.debug("The kernel did not take {}: error number {}", notice, -error);
                 }

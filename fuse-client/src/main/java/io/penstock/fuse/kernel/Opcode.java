@@ -2,7 +2,7 @@ package io.penstock.fuse.kernel;
 
 import org.jspecify.annotations.Nullable;
 
-/** The requests that are served: enum fuse_opcode of include/uapi/linux/fuse.h. Any other is answered ENOSYS. */
+/** The requests that are served: enum fuse_opcode of include/uapi/linux/fuse.h. The reply to any other is ENOSYS. */
 enum Opcode {
     LOOKUP(1),
     FORGET(2),
@@ -68,7 +68,7 @@ enum Opcode {
         return number >= 0 && number < BY_NUMBER.length ? BY_NUMBER[number] : null;
     }
 
-    /** Whether the kernel waits for an answer: fuse_queue_forget in fs/fuse/dev.c sends those for which it does not. */
+    /** Whether the kernel waits for a reply: it does not for those that fuse_queue_forget in fs/fuse/dev.c sends. */
     boolean isAnswered() {
         return this != FORGET && this != BATCH_FORGET;
     }

@@ -4,19 +4,19 @@ import io.penstock.fuse.MountException;
 import io.penstock.fuse.MountOptions;
 import java.nio.file.Path;
 
-/** Gets an open device with a mount behind it. */
+/** Opens a device and mounts it. */
 final class Opening {
     private static final String DEVICE = "/dev/fuse";
 
     /** Shown as {@code fuse.penstock}. */
     static final String SUBTYPE = "penstock";
 
-    /** st_mode of the mount point's root, octal, as the kernel wants it. */
+    /** st_mode of the mount's root, octal, as the kernel expects it. */
     private static final String DIRECTORY_MODE = "40000";
 
     private Opening() {}
 
-    /** Mounts: by mount(2) as root, else through fusermount3. */
+    /** Mounts: with mount(2) as root, else through fusermount3. */
     static Device mount(MountOptions options, Path mountPoint) throws MountException {
         return Native.C.geteuid() == 0 ? asRoot(options, mountPoint) : Fusermount.mount(options, mountPoint);
     }

@@ -9,19 +9,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds out whether the kernel can read the cache's files by itself here.
+ * The result of probing passthrough.
  *
- * @param backingFiles null if it cannot
- * @param description for the mount's own, with the reason if it cannot
+ * @param backingFiles null if it is not possible
+ * @param description for the mount's own, with the reason if it is not possible
  */
 record PassthroughProbe(@Nullable BackingFiles backingFiles, String description) {
     private static final Logger log = LoggerFactory.getLogger(PassthroughProbe.class);
 
     /**
-     * How many file systems may be stacked on each other, this mount included: INIT's max_stack_depth. Above 1, which is
-     * a cache on a disk, nothing else may be stacked on the mount (FILESYSTEM_MAX_STACK_DEPTH in include/linux/fs.h).
+     * How many file systems may be stacked on each other, this mount included: INIT's max_stack_depth. With a cache on
+     * a disk it is 1; with a larger depth nothing else may be stacked on the mount (FILESYSTEM_MAX_STACK_DEPTH in
+     * include/linux/fs.h).
      *
-     * @param folder where the files are; null for none
+     * @param folder of the files; null for none
      * @return 0 for no passthrough
      */
     static int stackDepth(@Nullable Path folder) {
@@ -35,7 +36,7 @@ record PassthroughProbe(@Nullable BackingFiles backingFiles, String description)
         }
     }
 
-    /** Tries it with a file of this folder. */
+    /** Tries passthrough with a file of this folder. */
     static PassthroughProbe of(Device device, Agreement agreement, @Nullable Path folder) {
         if (agreement.writesBack()) {
             return none("not with the kernel's writeback cache");

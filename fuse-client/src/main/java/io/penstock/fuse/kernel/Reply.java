@@ -8,24 +8,24 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Memory in which an answer is made, header and body in one piece, so that one write sends it; what of the body is lent
- * takes one writev(2) and is copied by nobody but the kernel. The body starts on a page, and the header stands before
- * it: the kernel copies page by page, and twice as often where they do not match (fuse_copy_fill in fs/fuse/dev.c).
- * Reused; for one thread at a time.
+ * Memory for a reply, header and body in one piece, so that one write sends it. Lent parts of the body take one
+ * writev(2), and only the kernel copies them. The body starts on a page, and the header stands before it: the kernel
+ * copies page by page, and twice as often where they do not match (fuse_copy_fill in fs/fuse/dev.c). Reused; for one
+ * thread at a time.
  */
 final class Reply {
-    /** The kernel's smallest. Where it has larger ones, so few are copied that this does not matter. */
+    /** The kernel's smallest page. Kernels with larger pages copy so few that this does not matter. */
     private static final int PAGE = 4096;
 
     private static final int HEADER = PAGE - OutHeader.SIZE;
 
-    /** Bytes that are lent in one piece at most: a page of the cache. */
+    /** Maximum bytes lent in one piece: a page of the cache. */
     private static final int LENT_PAGE = 1 << 20;
 
-    /** One page, and the body's. In the machine's byte order. */
+    /** One page, and the body's pages. In the machine's byte order. */
     private final ByteBuffer memory;
 
-    /** {@link #memory} again, whose position and limit are the body's user's. */
+    /** {@link #memory} again, with position and limit for the user of the body. */
     private final ByteBuffer window;
 
     private final long address;
@@ -54,17 +54,17 @@ final class Reply {
      * @param bytes whole pages
      */
     static ByteBuffer aligned(int bytes) {
-        // alignedSlice leaves out what would not fill a page at the end.
+        // alignedSlice drops a partial page at the end.
         return ByteBuffer.allocateDirect(bytes + PAGE - 1).alignedSlice(PAGE).order(ByteOrder.nativeOrder());
     }
 
-    /** Bytes that a body may have. */
+    /** Maximum bytes of a body. */
     int capacity() {
         return memory.capacity() - PAGE;
     }
 
     /**
-     * The body's first bytes, for somebody else to fill, or to {@linkplain #loans lend}. The same object each time.
+     * The body's first bytes, which the caller may fill or {@linkplain #loans lend}. The same object each time.
      *
      * @param length at most {@link #capacity}
      */
@@ -72,10 +72,10 @@ final class Reply {
         return window.limit(PAGE + length).position(PAGE);
     }
 
-    /** Makes the body's first bytes zero, as fields that are not set must be. */
+    /** Zeroes the body's first bytes, as the protocol requires for unset fields. */
     Reply clear(int length) {
         for (int i = 0; i < length; i += Long.BYTES) {
-            memory.putLong(PAGE + i, 0); // may run over the length, not over the page
+            memory.putLong(PAGE + i, 0); // may exceed the length, but not the page
         }
         return this;
     }
@@ -100,7 +100,7 @@ final class Reply {
      * Writes the header.
      *
      * @param result the body's length, or an error number negated
-     * @return the length of the whole
+     * @return the length of header and body
      */
     int seal(long unique, int result) {
         int length = OutHeader.SIZE + Math.max(0, result);
@@ -110,13 +110,13 @@ final class Reply {
         return length;
     }
 
-    /** Of the {@linkplain #body body}; given back when it is sent. */
+    /** Loans of the {@linkplain #body body}; returned when the reply is sent. */
     LentBytes loans() {
         return loans;
     }
 
     /**
-     * Sends the answer, and ends all loans.
+     * Sends the reply, and returns all loans.
      *
      * @param result the body's length, or an error number negated
      * @return 0, or an error number negated
@@ -155,9 +155,9 @@ final class Reply {
     }
 
     /**
-     * Writes the header of a message that answers nothing.
+     * Writes the header of a notice, which replies to no request.
      *
-     * @return the length of the whole
+     * @return the length of header and body
      */
     int sealNotice(int code, int body) {
         int length = OutHeader.SIZE + body;
@@ -167,7 +167,7 @@ final class Reply {
         return length;
     }
 
-    /** Where the sealed answer starts. */
+    /** Where the sealed reply starts. */
     long address() {
         return address;
     }

@@ -6,8 +6,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
 
 /**
- * The replies of requests that wait, kept for reuse. There are as many of each size as may be in use at a time; who
- * comes after them waits until one is given back. Replies never wait for each other, so that one always is.
+ * Replies of waiting requests, kept for reuse. There is a maximum number of each size; further requests wait until one
+ * is given back. A reply never waits for another reply, so one always comes back.
  */
 final class ReplyPool {
     private static final int SMALL = 4 << 10;
@@ -27,15 +27,15 @@ final class ReplyPool {
         }
     }
 
-    /** The smallest size first. */
+    /** In ascending order of size. */
     private final Shelf[] shelves;
 
     /**
      * @param largest bytes of the longest body
-     * @param budget about how many bytes may be taken in all
+     * @param budget approximate maximum of all bytes taken
      */
     ReplyPool(int largest, long budget) {
-        // The large ones are what readahead asks for; the others are many and cheap.
+        // Readahead asks for the large ones; the others are many and cheap.
         shelves = new Shelf[] {
             new Shelf(SMALL, (int) Math.max(1, budget / 8 / SMALL)),
             new Shelf(MEDIUM, (int) Math.max(1, budget / 8 / MEDIUM)),
@@ -43,7 +43,7 @@ final class ReplyPool {
         };
     }
 
-    /** Takes a reply whose body may be this long; {@link #giveBack} must follow. */
+    /** Takes a reply with room for such a body; {@link #giveBack} must follow. */
     Reply take(int bytes) throws InterruptedException {
         Shelf shelf = shelf(bytes);
         shelf.free.acquire();

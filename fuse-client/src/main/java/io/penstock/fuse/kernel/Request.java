@@ -12,25 +12,25 @@ import java.nio.charset.CharacterCodingException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request of the kernel's, looked at where it was read: nothing is copied, and nothing is read that the kernel has
- * not written, whatever lengths it names. A reader uses the same object for one request after another. Not safe for use
- * by two threads at a time.
+ * One request of the kernel, read in place: nothing is copied, and nothing is read beyond what the kernel has written,
+ * whatever lengths the request names. A reader reuses the same object for each request. Not safe for use by two threads
+ * at a time.
  */
 final class Request {
-    /** Longer ones carry a program's bytes. All others are copied to the heap when they outlive their turn in the reader. */
+    /** Longer requests carry a program's bytes. All others are copied to the heap when a reader detaches them. */
     private static final int COPIED = 16 << 10;
 
     private ByteBuffer memory;
 
-    /** Where the memory starts; of no meaning for a copy, which is in the heap. */
+    /** Where the memory starts; meaningless for a copy, which is on the heap. */
     private long address;
 
-    /** Where the body ends: extensions, which follow it, are not looked at. */
+    /** Where the body ends: extensions, which follow it, are ignored. */
     private int end;
 
     private @Nullable Opcode opcode;
 
-    /** @param memory as large as requests may be; from its start it is read into */
+    /** @param memory as large as requests may be; requests are read to its start */
     Request(ByteBuffer memory) {
         use(memory);
     }
@@ -40,7 +40,7 @@ final class Request {
         this.address = MemorySegment.ofBuffer(memory).address();
     }
 
-    /** Where the next request is to be read to, and where this one is. */
+    /** Where to read the next request to, and where the present one is. */
     ByteBuffer memory() {
         return memory;
     }
@@ -50,15 +50,15 @@ final class Request {
         return address;
     }
 
-    /** How long it may be. */
+    /** Maximum length of a request. */
     int capacity() {
         return memory.capacity();
     }
 
     /**
-     * Takes note of what was read into the memory.
+     * Notes a request that was read into the memory.
      *
-     * @return whether it can be a request: its header is whole and tells the truth about its length
+     * @return whether it is valid: its header is whole and has the true length
      */
     boolean received(int bytes) {
         end = 0;
@@ -75,7 +75,7 @@ final class Request {
         return true;
     }
 
-    /** @return null if it is none that is served */
+    /** @return null if it is not served */
     @Nullable
     Opcode opcode() {
         return opcode;
@@ -85,12 +85,12 @@ final class Request {
         return memory.getInt(InHeader.OPCODE);
     }
 
-    /** Names the request in its answer. */
+    /** Identifies the request in its reply. */
     long unique() {
         return memory.getLong(InHeader.UNIQUE);
     }
 
-    /** The inode that it is about. */
+    /** The inode that the request is about. */
     long node() {
         return memory.getLong(InHeader.NODEID);
     }
@@ -103,7 +103,7 @@ final class Request {
         return memory.getInt(InHeader.GID);
     }
 
-    /** The thread that waits for the answer, in the PID namespace of the mounter; 0 if it has no number there. */
+    /** The thread that waits for the reply, in the PID namespace of the mounter; 0 if it has no number there. */
     int pid() {
         return memory.getInt(InHeader.PID);
     }
@@ -128,7 +128,7 @@ final class Request {
     }
 
     /**
-     * Where the string that starts here in the body ends: the offset of its NUL.
+     * The offset of the NUL that ends the string starting here in the body.
      *
      * @throws ErrnoException EINVAL if it does not end in the body
      */
@@ -146,8 +146,8 @@ final class Request {
     /**
      * The string that starts here in the body.
      *
-     * @throws ErrnoException EINVAL if it does not end in the body; EILSEQ if its bytes are not UTF-8, as object keys
-     *     are: nothing can have such a name
+     * @throws ErrnoException EINVAL if it does not end in the body; EILSEQ if its bytes are not UTF-8: object keys are
+     *     UTF-8, so no such name exists
      */
     String string(int offset) throws ErrnoException {
         int length = endOfString(offset) - offset;
@@ -160,17 +160,16 @@ final class Request {
         }
     }
 
-    /** Bytes of the body themselves, good as long as the request is. */
+    /** Bytes of the body themselves, valid as long as the request is. */
     ByteBuffer bytes(int offset, int length) throws ErrnoException {
         return memory.slice(at(offset, length), length);
     }
 
     /**
-     * Makes this request outlive its turn in the reader: returns one with the same content, and leaves this one ready
-     * for the next.
+     * Detaches the request from its reader: returns one with the same content, and leaves this one ready for the next.
      *
-     * @param pool replaces the memory that a large request keeps; {@link #giveBack} must follow. A request for which it
-     *     has none is copied, as small ones are
+     * @param pool replaces the memory of a large request; {@link #giveBack} must follow. If it has none, the request is
+     *     copied, as small ones are
      */
     Request detach(RequestPool pool) {
         int length = memory.getInt(InHeader.LEN);
@@ -187,7 +186,7 @@ final class Request {
         return detached;
     }
 
-    /** Returns what {@link #detach} took. */
+    /** Returns the memory that {@link #detach} took. */
     void giveBack(RequestPool pool) {
         if (memory.isDirect()) {
             pool.giveBack(memory);

@@ -7,9 +7,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory for large requests that wait: a reader that lets go of its own takes another here. Nobody waits for it: a reader
- * that did would keep reads, and what interrupts the writers, from being heard. So there is as much of it as programs
- * wait at once, outside the heap; what is more than usual is left to the collector afterwards.
+ * Memory for large waiting requests: a reader that gives its own away takes another one here. It never waits: a waiting
+ * reader would not receive reads, nor the interrupts of writers. So there is as much memory as programs wait for at
+ * once, outside the heap; memory beyond the usual number is left to the collector afterwards.
  */
 final class RequestPool {
     private final int capacity;
@@ -18,7 +18,7 @@ final class RequestPool {
 
     /**
      * @param capacity bytes of the largest request
-     * @param most how many are kept for the next, at least 1
+     * @param most maximum number kept for reuse, at least 1
      */
     RequestPool(int capacity, int most) {
         this.capacity = capacity;
@@ -26,7 +26,7 @@ final class RequestPool {
     }
 
     /**
-     * {@link #giveBack} must follow, of this memory or of that which it replaced.
+     * {@link #giveBack} must follow, for this memory or the memory that it replaced.
      *
      * @return null if the process may have no more
      */
@@ -49,12 +49,12 @@ final class RequestPool {
         kept.offer(memory);
     }
 
-    /** How many are to be given back, for leak checks. */
+    /** The number of buffers in use, for leak checks. */
     int taken() {
         return taken.get();
     }
 
-    /** How many are kept for the next. */
+    /** The number of buffers kept for reuse. */
     int kept() {
         return kept.size();
     }

@@ -12,26 +12,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves the requests of one mount. A few reader threads take them from the device and answer what can be answered at
- * once; what has to wait goes to a virtual thread, so that a reader never does. Each request is answered exactly once,
- * whatever happens while it is handled.
+ * Serves the requests of one mount. A few reader threads take them from the device and reply at once where nothing must
+ * be waited for. A request that must wait goes to a virtual thread, so that a reader never waits. Each request gets
+ * exactly one reply, whatever happens while it is served.
  *
  * <pre>
- *   serving ──unmounted or aborted, by whomever──▶ draining ──last waiting request answered──▶ ended
+ *   serving ──unmounted or aborted, by any program──▶ draining ──last waiting request has its reply──▶ ended
  * </pre>
  *
- * The last reader closes the device: nobody else could know that no thread uses it any more.
+ * The last reader closes the device: no other thread can know that no thread uses it any more.
  */
 final class Session {
     private static final Logger log = LoggerFactory.getLogger(Session.class);
 
-    /** How long requests that ignore their interrupt are waited for at the end; their answers reach nobody. */
+    /** How long the end waits for requests that ignore their interrupt; nobody gets their replies. */
     private static final Duration LAST_ANSWERS = Duration.ofSeconds(10);
 
-    /** Bytes of replies in the making, beside those of the readers. */
+    /** Bytes of replies in progress, beside those of the readers. */
     private static final long REPLY_BUDGET = 128 << 20;
 
-    /** Large requests that wait, and whose memory is kept for the next: these carry what programs write. */
+    /** Buffers of large waiting requests kept for reuse: these requests carry programs' writes. */
     private static final int LARGE_REQUESTS = 32;
 
     private final Device device;
@@ -45,7 +45,7 @@ final class Session {
     private final LongAdder taken = new LongAdder();
     private final LongAdder settled = new LongAdder();
 
-    /** For errors where there was no reply to be had. */
+    /** For errors when no reply was available. */
     @GuardedBy("errorReply")
     private final Reply errorReply = new Reply(0);
 
@@ -67,7 +67,7 @@ final class Session {
      * Starts the readers.
      *
      * @param device after its handshake; closed at the end of the session
-     * @param atEnd done before the device is closed: takes the mount away if it still stands, as after an abort
+     * @param atEnd run before the device is closed: removes the mount if it still exists, as after an abort
      */
     static Session start(Device device, Operations operations, Agreement agreement, int readers, Runnable atEnd) {
         Session session = new Session(device, operations, agreement, readers, atEnd);
@@ -86,22 +86,22 @@ final class Session {
         return ended;
     }
 
-    /** Requests taken so far. */
+    /** The number of requests taken so far. */
     long requests() {
         return taken.sum();
     }
 
-    /** Requests taken whose answer is still to come; those that want none are settled when they are done. */
+    /** The number of requests taken whose reply is still to come; those without a reply count until they are done. */
     long unanswered() {
         return taken.sum() - settled.sum();
     }
 
-    /** Requests that wait at this moment. */
+    /** The number of requests that wait at this moment. */
     int waiting() {
         return waiting.count();
     }
 
-    /** Ends what waits with EINTR. */
+    /** Ends waiting requests with EINTR. */
     void interruptWaiting() {
         waiting.interruptAll();
     }
@@ -115,7 +115,7 @@ final class Session {
         try {
             while (true) {
                 int received = device.read(request.address(), request.capacity());
-                if (received <= 0) { // 0: the device never says so, a socket in its place does
+                if (received <= 0) { // 0: the device never returns it, a socket in its place does
                     if (received != 0 && received != -Errno.ENODEV.number()) {
                         log.error("Requests cannot be read any more: error number {}", -received);
                     }
@@ -163,14 +163,14 @@ final class Session {
     }
 
     /**
-     * The request may not have got this far yet, on another reader: EAGAIN lets the kernel ask again. It ignores the
-     * answer if the request is answered meanwhile (fuse_dev_do_write in fs/fuse/dev.c).
+     * Another reader may not have registered the request yet: EAGAIN makes the kernel ask again. The kernel ignores the
+     * reply if the request has its own by then (fuse_dev_do_write in fs/fuse/dev.c).
      */
     private int interrupt(Request request) throws ErrnoException {
         return waiting.signalled(request.u64(InterruptIn.UNIQUE)) ? Operations.NO_ANSWER : -Errno.EAGAIN.number();
     }
 
-    /** @return NO_ANSWER, as it will be given later; an error if it cannot wait */
+    /** @return NO_ANSWER, because the reply comes later; an error if the request cannot wait */
     @SuppressWarnings("CatchThrowable") // as in failure()
     private int startWaiting(Request request) {
         Request detached;
@@ -210,7 +210,7 @@ final class Session {
         request.giveBack(requests);
     }
 
-    /** Everything that goes wrong passes here: a request without an answer would hang its program for good. */
+    /** Handles every failure: a request without a reply would hang its program for good. */
     private static int failure(Request request, Throwable e) {
         return switch (e) {
             case ErrnoException known -> {
@@ -255,7 +255,7 @@ final class Session {
             if (notifier.end(LAST_ANSWERS) && answered) {
                 device.close();
             } else {
-                // Their answers must not go to whoever gets the descriptor's number next.
+                // Their replies must not go to the next owner of the descriptor's number.
                 log.warn("{} requests, or notices, did not end with the mount; the device stays open", waiting.count());
             }
         } catch (InterruptedException e) {

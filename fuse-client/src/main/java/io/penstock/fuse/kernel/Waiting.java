@@ -6,29 +6,29 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntPredicate;
 
 /**
- * The requests that are being waited for, each on a virtual thread of its own. Safe for use by any number of threads.
+ * The waiting requests, each on a virtual thread of its own. Safe for use by any number of threads.
  *
  * <pre>
- *   waits ──signal──▶ is watched ──the caller is to end──▶ interrupted
+ *   waits ──signal──▶ is watched ──the caller must end──▶ interrupted
  *     │                   │                                    │
- *     └───────────────────┴───────────── answered ◀────────────┘
+ *     └───────────────────┴───────────── replied ◀─────────────┘
  * </pre>
  *
- * <p>The kernel tells of the first signal only (request_wait_answer in fs/fuse/dev.c): whether one follows that means to
- * end the caller has to be looked at until the answer is given.
+ * <p>The kernel reports only the first signal (request_wait_answer in fs/fuse/dev.c). So the caller's pending signals
+ * are checked until the reply, to see whether another signal is meant to end the caller.
  */
 final class Waiting {
-    /** Between two looks at the pending signals of a caller that has had one. */
+    /** The time between two checks of the pending signals of a caller that has had one. */
     private static final Duration LOOK = Duration.ofMillis(50);
 
     private record Request(Thread thread, int caller) {}
 
     private final IntPredicate isToEnd;
 
-    /** By the request's unique number. A thread takes itself out when its request is answered. */
+    /** By the request's unique number. A thread removes itself when its request has its reply. */
     private final Map<Long, Request> requests = new ConcurrentHashMap<>();
 
-    /** @param isToEnd whether the caller, a thread's number, has a signal that must end its call */
+    /** @param isToEnd whether the caller, given by its thread's number, has a signal that must end its call */
     Waiting(IntPredicate isToEnd) {
         this.isToEnd = isToEnd;
     }
@@ -36,7 +36,7 @@ final class Waiting {
     /**
      * Runs the task, which never throws, on a thread of its own. From now on it can be interrupted.
      *
-     * @param caller the thread's number that waits for the answer
+     * @param caller the number of the thread that waits for the reply
      */
     void start(long unique, int caller, Runnable task) {
         Thread thread = Thread.ofVirtual().name("fuse request ", unique).unstarted(() -> {
@@ -74,7 +74,7 @@ final class Waiting {
                 Thread.sleep(LOOK);
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // nobody has this thread
+            Thread.currentThread().interrupt(); // nobody else has this thread
         }
     }
 

@@ -1,6 +1,6 @@
 /**
- * The binding that speaks the kernel's own protocol over {@code /dev/fuse}: no libfuse, large requests, no thread that
- * waits for a request. Linux, protocol 7.31 (Linux 5.4) or newer.
+ * The binding that speaks the kernel's own protocol over {@code /dev/fuse}: no libfuse, large requests, no thread for a
+ * waiting request. Linux, protocol 7.31 (Linux 5.4) or newer.
  */
 @NullMarked
 package io.penstock.fuse.kernel;
