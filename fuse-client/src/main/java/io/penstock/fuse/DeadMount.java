@@ -20,7 +20,7 @@ public final class DeadMount {
      *
      * @return what was found and done, for the user
      */
-    public static Optional<String> takeAway(Path given) throws MountException {
+    public static Optional<String> remove(Path given) throws MountException {
         Path mountPoint = given.toAbsolutePath().normalize();
         Optional<MountTable.Entry> found;
         try {
@@ -32,7 +32,7 @@ public final class DeadMount {
             return Optional.empty();
         }
         Unmount.detach(mountPoint);
-        return Optional.of("At " + mountPoint + " stood the dead mount of a Penstock process that has ended ("
-                + found.get().source() + "); it was taken away.");
+        return Optional.of(mountPoint + " had the dead mount of an ended Penstock process ("
+                + found.get().source() + "); it was removed.");
     }
 }

@@ -128,7 +128,7 @@ public record KernelMount(Path mountPoint, String device) {
 
     private void requireTakenOut() throws MountException {
         if (isAttached()) {
-            throw new MountException(mountPoint + " is still mounted: the kernel did not let it be taken away.");
+            throw new MountException(mountPoint + " is still mounted: the kernel did not remove it.");
         }
     }
 

@@ -38,10 +38,10 @@ public record MountOptions(
             throw new IllegalArgumentException("the kernel's readahead must be 0 or more, but is " + readaheadBytes);
         }
         if (writebackCache && backingFolder != null) {
-            throw new IllegalArgumentException("the kernel passes no file through where it has a writeback cache");
+            throw new IllegalArgumentException("passthrough and the kernel's writeback cache exclude each other");
         }
         if (threads < 1) {
-            throw new IllegalArgumentException("serving a mount takes at least 1 thread, not " + threads);
+            throw new IllegalArgumentException("a mount needs at least 1 thread, not " + threads);
         }
     }
 

@@ -24,8 +24,8 @@ public final class Preflight {
 
     /** @return the mount point without symbolic links, as mount tables show it */
     public static Path check(MountOptions options) throws MountException {
-        if (HandedOver.descriptor(options.mountPoint()) != null) {
-            return HandedOver.resolve(options.mountPoint()); // The parent that opened it has checked the rest.
+        if (InheritedDevice.descriptor(options.mountPoint()) != null) {
+            return InheritedDevice.resolve(options.mountPoint()); // The parent that opened it has checked the rest.
         }
         Path mountPoint = mountPoint(options.mountPoint());
         device();

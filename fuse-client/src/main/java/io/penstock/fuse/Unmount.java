@@ -13,7 +13,7 @@ final class Unmount {
         BUSY
     }
 
-    private static final String WHO_MAY = " (root may, and the user who mounted it)";
+    private static final String ALLOWED_USERS = " (root may, and the user who mounted it)";
 
     private Unmount() {}
 
@@ -28,7 +28,7 @@ final class Unmount {
             if (complaint.contains("busy")) { // strerror(EBUSY), which fusermount does not translate
                 return Outcome.BUSY;
             }
-            throw new MountException("Cannot unmount " + mountPoint + ": " + complaint + WHO_MAY);
+            throw new MountException("Cannot unmount " + mountPoint + ": " + complaint + ALLOWED_USERS);
         }
         if (error == Errno.EBUSY.number()) {
             return Outcome.BUSY;
@@ -45,7 +45,7 @@ final class Unmount {
             try {
                 String complaint = fusermount("-u", "-z", "--", mountPoint.toString());
                 if (!complaint.isEmpty()) {
-                    throw new MountException("Cannot detach " + mountPoint + ": " + complaint + WHO_MAY);
+                    throw new MountException("Cannot detach " + mountPoint + ": " + complaint + ALLOWED_USERS);
                 }
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();

@@ -189,7 +189,8 @@ final class LifecycleIT {
             try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
                 verifyAll(mount);
                 assertThat(mount.log())
-                        .contains("stood the dead mount of a Penstock process", "s3://" + bucket.name(), "taken away");
+                        .contains(
+                                "had the dead mount of an ended Penstock process", "s3://" + bucket.name(), "removed");
                 mount.terminate();
                 assertNothingLeft(mount);
             }

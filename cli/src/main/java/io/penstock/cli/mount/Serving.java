@@ -16,7 +16,7 @@ import io.penstock.cli.process.StopSignal;
 import io.penstock.cli.state.RunningMount;
 import io.penstock.cli.state.StateFile;
 import io.penstock.fuse.DeadMount;
-import io.penstock.fuse.HandedOver;
+import io.penstock.fuse.InheritedDevice;
 import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
 import io.penstock.inventory.IndexException;
@@ -77,7 +77,7 @@ public final class Serving {
         checkOutside(WriteSettings.STAGING);
         startLog();
         HeapWatch.start();
-        DeadMount.takeAway(plan.mount().mountPoint()).ifPresent(found -> {
+        DeadMount.remove(plan.mount().mountPoint()).ifPresent(found -> {
             log.warn("{}", found);
             System.out.println(found);
         });
@@ -212,7 +212,7 @@ public final class Serving {
     /** What lies inside the mount point would be hidden, or be read through the very mount that it serves. */
     private void checkOutside(Setting<Path> setting) throws RefusedException, MountException {
         Path path = configuration.get(setting);
-        Path mountPoint = HandedOver.resolve(plan.mount().mountPoint());
+        Path mountPoint = InheritedDevice.resolve(plan.mount().mountPoint());
         if (path.startsWith(mountPoint) || resolveLinks(path).startsWith(resolveLinks(mountPoint))) {
             throw refused(
                     setting + ": " + path + " lies inside the mount point " + mountPoint

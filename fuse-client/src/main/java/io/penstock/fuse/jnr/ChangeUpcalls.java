@@ -98,22 +98,23 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int chmod(String path, long mode) {
-        return Guard.call("chmod", () -> change(path, Changes.mode(mode)));
+        return Guard.call("chmod", () -> change(path, AttributeChanges.mode(mode)));
     }
 
     @Override
     public int chown(String path, long uid, long gid) {
-        return Guard.call("chown", () -> change(path, Changes.owner(uid, gid)));
+        return Guard.call("chown", () -> change(path, AttributeChanges.owner(uid, gid)));
     }
 
     @Override
     public int truncate(String path, long size) {
-        return Guard.call("truncate", () -> change(path, Changes.size(size)));
+        return Guard.call("truncate", () -> change(path, AttributeChanges.size(size)));
     }
 
     @Override
     public int utimens(String path, Timespec[] accessedAndModified) {
-        return Guard.call("utimens", () -> change(path, Changes.times(accessedAndModified[0], accessedAndModified[1])));
+        return Guard.call(
+                "utimens", () -> change(path, AttributeChanges.times(accessedAndModified[0], accessedAndModified[1])));
     }
 
     private int change(String path, AttributeChange change) throws ErrnoException {
@@ -126,7 +127,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
     public int ftruncate(String path, long size, FuseFileInfo file) {
         return Guard.call("ftruncate", () -> {
             long handle = file.fh.get();
-            fileSystem.setattr(fileSystem.inodeOf(handle), handle, Changes.size(size));
+            fileSystem.setattr(fileSystem.inodeOf(handle), handle, AttributeChanges.size(size));
             return 0;
         });
     }

@@ -31,7 +31,7 @@ final class Guard {
             }
             return -e.errno().number();
         } catch (Throwable e) {
-            log.error("{} failed, answered EIO", operation, e);
+            log.error("{} failed; its result is EIO", operation, e);
             return -Errno.EIO.number();
         }
     }

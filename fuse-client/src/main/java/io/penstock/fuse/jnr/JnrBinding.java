@@ -1,7 +1,7 @@
 package io.penstock.fuse.jnr;
 
 import io.penstock.filesystem.FileSystem;
-import io.penstock.fuse.HandedOver;
+import io.penstock.fuse.InheritedDevice;
 import io.penstock.fuse.KernelMount;
 import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
@@ -23,7 +23,7 @@ public final class JnrBinding {
      * @throws MountException if it cannot be mounted; nothing is mounted then
      */
     public static Mount mount(FileSystem fileSystem, MountOptions options) throws MountException, InterruptedException {
-        if (HandedOver.descriptor(options.mountPoint()) != null) {
+        if (InheritedDevice.descriptor(options.mountPoint()) != null) {
             throw new MountException(options.mountPoint() + ": a device that is open already is served by the kernel"
                     + " binding only. Mount with: --binding kernel");
         }
@@ -35,7 +35,7 @@ public final class JnrBinding {
         LibFuse2 libfuse = LibFuse2.load(); // first: jnr-fuse loads it too, with a poorer message when it is missing
         Upcalls upcalls = new Upcalls(fileSystem);
         List<String> arguments = Arguments.of(options, mountPoint);
-        Session session = Session.start(libfuse, upcalls, mountPoint, arguments, options.threads());
+        LibFuseSession session = LibFuseSession.start(libfuse, upcalls, mountPoint, arguments, options.threads());
         KernelMount kernel = KernelMount.at(mountPoint);
         boolean answers = false;
         try {

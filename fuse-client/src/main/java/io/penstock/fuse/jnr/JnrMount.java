@@ -9,10 +9,10 @@ import java.time.Duration;
 /** A mount served through libfuse 2. */
 final class JnrMount implements Mount {
     private final KernelMount kernel;
-    private final Session session;
+    private final LibFuseSession session;
     private final String description;
 
-    JnrMount(KernelMount kernel, Session session, String description) {
+    JnrMount(KernelMount kernel, LibFuseSession session, String description) {
         this.kernel = kernel;
         this.session = session;
         this.description = description;

@@ -11,11 +11,11 @@ final class Paths {
     record Place(long directory, String name) {}
 
     private final FileSystem fileSystem;
-    private final Lookups lookups;
+    private final HeldLookups lookups;
 
     Paths(FileSystem fileSystem) {
         this.fileSystem = fileSystem;
-        this.lookups = new Lookups(inode -> fileSystem.forget(inode, 1));
+        this.lookups = new HeldLookups(inode -> fileSystem.forget(inode, 1));
     }
 
     /** Looks up name after name from the root. */

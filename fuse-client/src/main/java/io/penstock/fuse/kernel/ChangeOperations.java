@@ -29,36 +29,36 @@ final class ChangeOperations {
     private static final long LONGEST_COPY = 1L << 30;
 
     private final FileSystem fileSystem;
-    private final Answers answers;
+    private final ReplyWriter replies;
     private final boolean writesBack;
 
     /** @param writesBack whether only the kernel knows the size of a written file */
-    ChangeOperations(FileSystem fileSystem, Answers answers, boolean writesBack) {
+    ChangeOperations(FileSystem fileSystem, ReplyWriter replies, boolean writesBack) {
         this.fileSystem = fileSystem;
-        this.answers = answers;
+        this.replies = replies;
         this.writesBack = writesBack;
     }
 
-    /** As {@link Operations#answer}. */
-    int answer(Request request, Reply reply) throws ErrnoException {
+    /** As {@link Operations#serve}. */
+    int serve(Request request, Reply reply) throws ErrnoException {
         long node = request.node();
         return switch (request.opcode()) {
             case SETATTR -> {
                 boolean open = (request.u32(SetattrIn.VALID) & SetattrIn.FATTR_FH) != 0;
                 Long handle = open ? request.u64(SetattrIn.FH) : null;
-                yield answers.attributes(reply, fileSystem.setattr(node, handle, change(request)));
+                yield replies.attributes(reply, fileSystem.setattr(node, handle, change(request)));
             }
             case WRITE -> write(request, reply);
             case CREATE -> {
                 int flags = request.u32(CreateIn.FLAGS);
                 CreatedFile created =
                         fileSystem.create(node, request.string(CreateIn.SIZE), request.u32(CreateIn.MODE), flags);
-                yield answers.created(reply, created.attributes(), created.open(), flags);
+                yield replies.created(reply, created.attributes(), created.open(), flags);
             }
             case MKNOD ->
-                answers.entry(reply, fileSystem.mknod(node, request.string(MknodIn.SIZE), request.u32(MknodIn.MODE)));
+                replies.entry(reply, fileSystem.mknod(node, request.string(MknodIn.SIZE), request.u32(MknodIn.MODE)));
             case MKDIR ->
-                answers.entry(reply, fileSystem.mkdir(node, request.string(MkdirIn.SIZE), request.u32(MkdirIn.MODE)));
+                replies.entry(reply, fileSystem.mkdir(node, request.string(MkdirIn.SIZE), request.u32(MkdirIn.MODE)));
             case UNLINK -> {
                 fileSystem.unlink(node, request.string(0));
                 yield 0;
@@ -73,10 +73,10 @@ final class ChangeOperations {
             case SYMLINK -> {
                 String name = request.string(0);
                 String target = request.string(request.endOfString(0) + 1);
-                yield answers.entry(reply, fileSystem.symlink(target, node, name));
+                yield replies.entry(reply, fileSystem.symlink(target, node, name));
             }
             case LINK ->
-                answers.entry(reply, fileSystem.link(request.u64(LinkIn.OLDNODEID), node, request.string(LinkIn.SIZE)));
+                replies.entry(reply, fileSystem.link(request.u64(LinkIn.OLDNODEID), node, request.string(LinkIn.SIZE)));
             case SETXATTR -> {
                 String name = request.string(SetxattrIn.SIZE);
                 int start = request.endOfString(SetxattrIn.SIZE) + 1;
@@ -115,7 +115,7 @@ final class ChangeOperations {
         };
     }
 
-    /** As {@link Operations#answerNow}, for WRITE. */
+    /** As {@link Operations#serveNow}, for WRITE. */
     int writeNow(Request request, Reply reply) throws ErrnoException {
         int written = fileSystem.writeNow(
                 handle(request),
@@ -123,7 +123,7 @@ final class ChangeOperations {
                 bytes(request),
                 request.u32(WriteIn.FLAGS),
                 isPages(request));
-        return written == FileSystem.WOULD_WAIT ? Operations.WOULD_WAIT : answers.written(reply, written);
+        return written == FileSystem.WOULD_WAIT ? Operations.WOULD_WAIT : replies.written(reply, written);
     }
 
     private int write(Request request, Reply reply) throws ErrnoException {
@@ -133,7 +133,7 @@ final class ChangeOperations {
                 bytes(request),
                 request.u32(WriteIn.FLAGS),
                 isPages(request));
-        return answers.written(reply, written);
+        return replies.written(reply, written);
     }
 
     private static long handle(Request request) throws ErrnoException {
@@ -169,7 +169,7 @@ final class ChangeOperations {
                 request.u64(CopyFileRangeIn.OFF_OUT),
                 // The copying program goes on with the rest.
                 Math.min(request.u64(CopyFileRangeIn.LEN), LONGEST_COPY));
-        return answers.written(reply, (int) copied);
+        return replies.written(reply, (int) copied);
     }
 
     private static boolean isDataOnly(Request request) throws ErrnoException {

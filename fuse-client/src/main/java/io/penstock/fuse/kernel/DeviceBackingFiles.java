@@ -60,7 +60,7 @@ final class DeviceBackingFiles implements BackingFiles {
             int error = device.ioctl(FUSE_DEV_IOC_BACKING_CLOSE, argument.address());
             // A closed device has no files any more.
             if (error < 0 && error != -Errno.EBADF.number()) {
-                log.warn("The kernel did not take back the backing file {}: error number {}", id, -error);
+                log.warn("The kernel did not release the backing file {}: error number {}", id, -error);
             }
         }
     }

@@ -15,7 +15,7 @@ final class DirectoryWriter implements DirectorySink {
     /** st_mode has the type in bits 12 to 15, and a directory entry as a number from 0. */
     private static final int TYPE_SHIFT = 12;
 
-    private final Answers answers;
+    private final ReplyWriter answers;
     private final Reply reply;
     private final int room;
     private final boolean plus;
@@ -25,7 +25,7 @@ final class DirectoryWriter implements DirectorySink {
      * @param room maximum size of the reply: bytes
      * @param plus whether entries come with their attributes, like lookups
      */
-    DirectoryWriter(Answers answers, Reply reply, int room, boolean plus) {
+    DirectoryWriter(ReplyWriter answers, Reply reply, int room, boolean plus) {
         this.answers = answers;
         this.reply = reply;
         this.room = room;

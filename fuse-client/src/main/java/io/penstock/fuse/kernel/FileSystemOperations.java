@@ -34,31 +34,31 @@ final class FileSystemOperations implements Operations {
 
     private final FileSystem fileSystem;
     private final @Nullable BackingFiles backingFiles;
-    private final Answers answers;
+    private final ReplyWriter replies;
     private final ChangeOperations changes;
 
     /** Whether the file's data is known here: the kernel may hold data that it has not sent yet. */
     private final boolean seeks;
 
     /** @param longestValid maximum time for which the kernel caches names and attributes */
-    FileSystemOperations(FileSystem fileSystem, Duration longestValid, Connection connection) {
+    FileSystemOperations(FileSystem fileSystem, Duration longestValid, KernelConnection connection) {
         this.fileSystem = fileSystem;
         this.backingFiles = connection.backingFiles();
-        boolean writesBack = connection.agreement().writesBack();
+        boolean writesBack = connection.negotiated().writesBack();
         // Reads past the kernel's pages (FOPEN_DIRECT_IO) would miss data that the kernel has not sent.
-        boolean directWrites = connection.agreement().dropsPagesOfDirectWrites() && !writesBack;
-        this.answers = new Answers(longestValid, directWrites);
-        this.changes = new ChangeOperations(fileSystem, answers, writesBack);
+        boolean directWrites = connection.negotiated().dropsPagesOfDirectWrites() && !writesBack;
+        this.replies = new ReplyWriter(longestValid, directWrites);
+        this.changes = new ChangeOperations(fileSystem, replies, writesBack);
         this.seeks = !writesBack;
     }
 
     @Override
-    public int answerNow(Request request, Reply reply) throws ErrnoException {
+    public int serveNow(Request request, Reply reply) throws ErrnoException {
         return switch (request.opcode()) {
             case LOOKUP -> lookupNow(request, reply);
             case GETATTR -> {
                 Attributes known = fileSystem.getattrNow(request.node());
-                yield known == null ? WOULD_WAIT : answers.attributes(reply, known);
+                yield known == null ? WOULD_WAIT : replies.attributes(reply, known);
             }
             case READ -> {
                 int bytes = fileSystem.readNow(
@@ -69,39 +69,39 @@ final class FileSystemOperations implements Operations {
                 OpenFile file = isRead(request)
                         ? fileSystem.openNow(request.node(), request.u32(OpenIn.FLAGS), backingFiles)
                         : null;
-                yield file == null ? WOULD_WAIT : answers.opened(reply, file, request.u32(OpenIn.FLAGS));
+                yield file == null ? WOULD_WAIT : replies.opened(reply, file, request.u32(OpenIn.FLAGS));
             }
             case WRITE -> changes.writeNow(request, reply);
             // With known attributes these have nothing left to wait for.
-            case OPENDIR, GETXATTR, LISTXATTR -> isKnown(request) ? answer(request, reply) : WOULD_WAIT;
-            case FORGET, BATCH_FORGET, RELEASE, RELEASEDIR, STATFS, DESTROY -> answer(request, reply);
+            case OPENDIR, GETXATTR, LISTXATTR -> isKnown(request) ? serve(request, reply) : WOULD_WAIT;
+            case FORGET, BATCH_FORGET, RELEASE, RELEASEDIR, STATFS, DESTROY -> serve(request, reply);
             case null, default -> WOULD_WAIT;
         };
     }
 
     @Override
-    public int answer(Request request, Reply reply) throws ErrnoException {
+    public int serve(Request request, Reply reply) throws ErrnoException {
         return switch (request.opcode()) {
             case LOOKUP -> lookup(request, reply);
-            case GETATTR -> answers.attributes(reply, fileSystem.getattr(request.node()));
+            case GETATTR -> replies.attributes(reply, fileSystem.getattr(request.node()));
             case READ ->
                 fileSystem.read(handle(request), request.u64(ReadIn.OFFSET), body(request, reply), reply.loans());
             case OPEN -> {
                 OpenFile file = fileSystem.open(request.node(), request.u32(OpenIn.FLAGS), backingFiles);
-                yield answers.opened(reply, file, request.u32(OpenIn.FLAGS));
+                yield replies.opened(reply, file, request.u32(OpenIn.FLAGS));
             }
             case RELEASE -> {
                 fileSystem.release(request.u64(ReleaseIn.FH));
                 yield 0;
             }
-            case OPENDIR -> answers.openedDirectory(reply, fileSystem.opendir(request.node()));
+            case OPENDIR -> replies.openedDirectory(reply, fileSystem.opendir(request.node()));
             case READDIR -> {
-                var entries = new DirectoryWriter(answers, reply, room(request, reply), false);
+                var entries = new DirectoryWriter(replies, reply, room(request, reply), false);
                 fileSystem.readdir(handle(request), request.u64(ReadIn.OFFSET), entries);
                 yield entries.length();
             }
             case READDIRPLUS -> {
-                var entries = new DirectoryWriter(answers, reply, room(request, reply), true);
+                var entries = new DirectoryWriter(replies, reply, room(request, reply), true);
                 fileSystem.readdirplus(handle(request), request.u64(ReadIn.OFFSET), entries);
                 yield entries.length();
             }
@@ -111,29 +111,29 @@ final class FileSystemOperations implements Operations {
             }
             case FORGET -> {
                 fileSystem.forget(request.node(), request.u64(ForgetIn.NLOOKUP));
-                yield NO_ANSWER;
+                yield NO_REPLY;
             }
             case BATCH_FORGET -> batchForget(request);
-            case STATFS -> answers.statfs(reply, fileSystem.statfs());
+            case STATFS -> replies.statfs(reply, fileSystem.statfs());
             case ACCESS -> {
                 fileSystem.access(request.node(), request.u32(AccessIn.MASK), request.uid(), request.gid());
                 yield 0;
             }
             case GETXATTR -> {
                 byte[] value = fileSystem.getxattr(request.node(), request.string(GetxattrIn.SIZE));
-                yield answers.value(reply, value, request.size(GetxattrIn.SIZE_FIELD));
+                yield replies.value(reply, value, request.size(GetxattrIn.SIZE_FIELD));
             }
             case LISTXATTR -> {
                 String names = fileSystem.listxattr(request.node()).stream()
                         .map(name -> name + '\0')
                         .collect(Collectors.joining());
-                yield answers.value(reply, names.getBytes(UTF_8), request.size(GetxattrIn.SIZE_FIELD));
+                yield replies.value(reply, names.getBytes(UTF_8), request.size(GetxattrIn.SIZE_FIELD));
             }
             // After ENOSYS the kernel takes everything up to the file's end for data, and does not ask again.
             case LSEEK -> seeks ? seek(request, reply) : -Errno.ENOSYS.number();
-            case READLINK -> answers.link(reply, fileSystem.readlink(request.node()));
+            case READLINK -> replies.link(reply, fileSystem.readlink(request.node()));
             case DESTROY -> 0; // unmounted: the session ends with the device
-            case null, default -> changes.answer(request, reply);
+            case null, default -> changes.serve(request, reply);
         };
     }
 
@@ -154,7 +154,7 @@ final class FileSystemOperations implements Operations {
     private int lookupNow(Request request, Reply reply) throws ErrnoException {
         try {
             Attributes known = fileSystem.lookupNow(request.node(), request.string(0));
-            return known == null ? WOULD_WAIT : answers.entry(reply, known);
+            return known == null ? WOULD_WAIT : replies.entry(reply, known);
         } catch (ErrnoException e) {
             return absent(e, reply);
         }
@@ -162,7 +162,7 @@ final class FileSystemOperations implements Operations {
 
     private int lookup(Request request, Reply reply) throws ErrnoException {
         try {
-            return answers.entry(reply, fileSystem.lookup(request.node(), request.string(0)));
+            return replies.entry(reply, fileSystem.lookup(request.node(), request.string(0)));
         } catch (ErrnoException e) {
             return absent(e, reply);
         }
@@ -171,7 +171,7 @@ final class FileSystemOperations implements Operations {
     /** A negative entry, so that the kernel caches it. */
     private int absent(ErrnoException e, Reply reply) throws ErrnoException {
         if (e instanceof AbsentException absent) {
-            return answers.noEntry(reply, absent.validNanos());
+            return replies.noEntry(reply, absent.validNanos());
         }
         throw e;
     }
@@ -179,7 +179,7 @@ final class FileSystemOperations implements Operations {
     private int seek(Request request, Reply reply) throws ErrnoException {
         long found =
                 fileSystem.lseek(request.u64(LseekIn.FH), request.u64(LseekIn.OFFSET), request.u32(LseekIn.WHENCE));
-        return answers.position(reply, found);
+        return replies.position(reply, found);
     }
 
     private int batchForget(Request request) throws ErrnoException {
@@ -187,7 +187,7 @@ final class FileSystemOperations implements Operations {
         for (int i = 0, at = BatchForgetIn.SIZE; i < count; i++, at += ForgetOne.SIZE) {
             fileSystem.forget(request.u64(at + ForgetOne.NODEID), request.u64(at + ForgetOne.NLOOKUP));
         }
-        return NO_ANSWER;
+        return NO_REPLY;
     }
 
     private boolean isKnown(Request request) throws ErrnoException {

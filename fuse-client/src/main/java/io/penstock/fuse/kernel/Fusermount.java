@@ -76,7 +76,7 @@ final class Fusermount {
                 ",",
                 options.readOnly() ? "ro" : "rw",
                 "nosuid,nodev,default_permissions",
-                "subtype=" + Opening.SUBTYPE,
+                "subtype=" + DeviceOpener.SUBTYPE,
                 "fsname=" + options.source().replace("\\", "\\\\").replace(",", "\\,"));
         return List.of(
                 program,

@@ -95,7 +95,7 @@ final class Handshake {
     }
 
     /** Waits for INIT and replies to it. From then on every call on the mount is served. */
-    Agreement agree() throws MountException {
+    NegotiatedInit agree() throws MountException {
         Request request = new Request(Reply.aligned(FIRST_REQUEST));
         Reply reply = new Reply(InitOut.SIZE);
         while (true) {
@@ -105,7 +105,7 @@ final class Handshake {
                         + -received + "): was it unmounted?");
             }
             if (!request.received(received) || request.opcode() != Opcode.INIT) {
-                throw new MountException("The kernel did not greet the mount, but sent " + received
+                throw new MountException("The kernel did not send INIT, but " + received
                         + " bytes of something else. Was the descriptor used by another process before?");
             }
             try {
@@ -119,17 +119,17 @@ final class Handshake {
                             + " of the FUSE protocol; the kernel binding needs " + MAJOR + "." + OLDEST_MINOR
                             + " (Linux 5.4) or newer. Mount with: --binding jnr");
                 } else {
-                    Agreement agreement = settle(request, minor);
-                    send(request, reply, answer(request, reply, agreement));
-                    return agreement;
+                    NegotiatedInit negotiated = settle(request, minor);
+                    send(request, reply, writeReply(request, reply, negotiated));
+                    return negotiated;
                 }
             } catch (ErrnoException e) {
-                throw new MountException("The kernel's greeting was not understood: " + e.getMessage(), e);
+                throw new MountException("The kernel's INIT request is malformed: " + e.getMessage(), e);
             }
         }
     }
 
-    private Agreement settle(Request request, int minor) throws ErrnoException {
+    private NegotiatedInit settle(Request request, int minor) throws ErrnoException {
         long offered = Integer.toUnsignedLong(request.u32(InitIn.FLAGS));
         if ((offered & INIT_EXT) != 0) {
             offered |= Integer.toUnsignedLong(request.u32(InitIn.FLAGS2)) << Integer.SIZE;
@@ -137,21 +137,21 @@ final class Handshake {
         long wanted = WANTED | (stackDepth > 0 ? PASSTHROUGH : 0) | (writebackCache ? WRITEBACK_CACHE : 0);
         long flags = wanted & offered;
         int pages = (flags & MAX_PAGES) == 0 ? DEFAULT_PAGES : Math.min(maxRequest / pageSize, KernelLimits.maxPages());
-        return new Agreement(Math.min(minor, NEWEST_MINOR), pages * pageSize, flags);
+        return new NegotiatedInit(Math.min(minor, NEWEST_MINOR), pages * pageSize, flags);
     }
 
-    private int answer(Request request, Reply reply, Agreement agreement) throws ErrnoException {
-        version(reply, agreement.minor());
+    private int writeReply(Request request, Reply reply, NegotiatedInit negotiated) throws ErrnoException {
+        version(reply, negotiated.minor());
         // Can only lower the kernel's value: see KernelMount.readahead.
         reply.u32(InitOut.MAX_READAHEAD, request.u32(InitIn.MAX_READAHEAD));
-        reply.u32(InitOut.FLAGS, (int) agreement.flags());
-        reply.u32(InitOut.FLAGS2, (int) (agreement.flags() >>> Integer.SIZE));
+        reply.u32(InitOut.FLAGS, (int) negotiated.flags());
+        reply.u32(InitOut.FLAGS2, (int) (negotiated.flags() >>> Integer.SIZE));
         reply.u16(InitOut.MAX_BACKGROUND, MAX_BACKGROUND);
         reply.u16(InitOut.CONGESTION_THRESHOLD, CONGESTION_THRESHOLD);
-        reply.u32(InitOut.MAX_WRITE, agreement.maxRequest());
-        reply.u16(InitOut.MAX_PAGES, agreement.maxRequest() / pageSize);
+        reply.u32(InitOut.MAX_WRITE, negotiated.maxRequest());
+        reply.u16(InitOut.MAX_PAGES, negotiated.maxRequest() / pageSize);
         reply.u32(InitOut.TIME_GRAN, 1);
-        reply.u32(InitOut.MAX_STACK_DEPTH, agreement.passesThrough() ? stackDepth : 0);
+        reply.u32(InitOut.MAX_STACK_DEPTH, negotiated.passesThrough() ? stackDepth : 0);
         return InitOut.SIZE;
     }
 
@@ -165,7 +165,7 @@ final class Handshake {
     private void send(Request request, Reply reply, int result) throws MountException {
         int error = reply.send(device, request.unique(), result);
         if (error < 0 && result >= 0) {
-            throw new MountException("The kernel did not take the answer to its greeting: error number " + -error);
+            throw new MountException("The kernel refused the reply to INIT: error number " + -error);
         }
     }
 

@@ -1,7 +1,7 @@
 package io.penstock.fuse.kernel;
 
 import io.penstock.filesystem.FileSystem;
-import io.penstock.fuse.HandedOver;
+import io.penstock.fuse.InheritedDevice;
 import io.penstock.fuse.KernelMount;
 import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
@@ -35,8 +35,8 @@ public final class KernelBinding {
 
     /** Makes the operations that serve the requests of a connection. */
     @FunctionalInterface
-    interface Answering {
-        Operations on(Connection connection);
+    interface OperationsFactory {
+        Operations on(KernelConnection connection);
     }
 
     /**
@@ -44,17 +44,17 @@ public final class KernelBinding {
      *
      * @throws MountException if it cannot be mounted; nothing is mounted then
      */
-    static DeviceMount mount(Answering operations, MountOptions options) throws MountException {
-        Integer handedOver = HandedOver.descriptor(options.mountPoint());
+    static DeviceMount mount(OperationsFactory operations, MountOptions options) throws MountException {
+        Integer handedOver = InheritedDevice.descriptor(options.mountPoint());
         if (handedOver != null) {
-            return serve(new Device(handedOver), operations, options, HandedOver.mountPoint(handedOver));
+            return serve(new Device(handedOver), operations, options, InheritedDevice.mountPoint(handedOver));
         }
         Path mountPoint = Preflight.check(options);
-        return serve(Opening.mount(options, mountPoint), operations, options, mountPoint);
+        return serve(DeviceOpener.mount(options, mountPoint), operations, options, mountPoint);
     }
 
     /** @param device mounted at this point, before its handshake; closed with the mount, or if this fails */
-    static DeviceMount serve(Device device, Answering operations, MountOptions options, Path mountPoint)
+    static DeviceMount serve(Device device, OperationsFactory operations, MountOptions options, Path mountPoint)
             throws MountException {
         KernelMount kernel = KernelMount.at(mountPoint);
         boolean answers = false;
@@ -62,17 +62,17 @@ public final class KernelBinding {
             Path backingFolder = options.backingFolder();
             int stackDepth = PassthroughProbe.stackDepth(backingFolder);
             int pageSize = Native.C.getpagesize();
-            Agreement agreement =
+            NegotiatedInit negotiated =
                     new Handshake(device, MAX_REQUEST, pageSize, stackDepth, options.writebackCache()).agree();
-            PassthroughProbe passthrough = PassthroughProbe.of(device, agreement, backingFolder);
+            PassthroughProbe passthrough = PassthroughProbe.of(device, negotiated, backingFolder);
             long readahead = kernel.readahead(options.readaheadBytes());
-            String description = "the kernel's protocol " + Handshake.MAJOR + "." + agreement.minor()
-                    + " over /dev/fuse, requests up to " + agreement.maxRequest() / BYTES_PER_KIB
+            String description = "the kernel's protocol " + Handshake.MAJOR + "." + negotiated.minor()
+                    + " over /dev/fuse, requests up to " + negotiated.maxRequest() / BYTES_PER_KIB
                     + " KiB, kernel readahead " + readahead / BYTES_PER_KIB + " KiB, " + READERS + " readers, "
-                    + (agreement.writesBack() ? "writeback cache, " : "")
+                    + (negotiated.writesBack() ? "writeback cache, " : "")
                     + passthrough.description();
-            Operations answering = operations.on(new Connection(device, agreement, passthrough.backingFiles()));
-            Session session = Session.start(device, answering, agreement, READERS, kernel::detach);
+            Operations answering = operations.on(new KernelConnection(device, negotiated, passthrough.backingFiles()));
+            Session session = Session.start(device, answering, negotiated, READERS, kernel::detach);
             answers = true;
             return new DeviceMount(kernel, session, description);
         } finally {

@@ -51,7 +51,7 @@ final class Notifier implements KernelCache {
 
     /**
      * @param device after its handshake
-     * @param prunes as {@link Agreement#prunes} has it
+     * @param prunes as {@link NegotiatedInit#prunes} has it
      */
     static Notifier start(Device device, boolean prunes) {
         Notifier notifier = new Notifier(device, prunes);
@@ -96,7 +96,7 @@ final class Notifier implements KernelCache {
 
     private void add(Notice notice) {
         if (!pending.offer(notice)) {
-            log.debug("The kernel is not told: {}", notice);
+            log.debug("The queue is full; this notice to the kernel is dropped: {}", notice);
         }
     }
 
@@ -107,7 +107,7 @@ final class Notifier implements KernelCache {
                 int error = device.write(message.address(), compose(notice));
                 // ENOENT: the kernel did not know the name or the inode any more. ENOTDIR: nor the directory as one.
                 if (error != 0 && error != -Errno.ENOENT.number() && error != -Errno.ENOTDIR.number()) {
-                    log.debug("The kernel did not take {}: error number {}", notice, -error);
+                    log.debug("The kernel refused {}: error number {}", notice, -error);
                 }
             }
         } catch (InterruptedException e) {

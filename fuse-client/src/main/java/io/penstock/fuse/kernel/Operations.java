@@ -9,25 +9,25 @@ import io.penstock.filesystem.KernelCache;
  * <p>A result is the length of the body in the reply, or an error number negated.
  */
 interface Operations {
-    /** A result: this request must wait, call {@link #answer}. */
+    /** A result: this request must wait, call {@link #serve}. */
     int WOULD_WAIT = Integer.MIN_VALUE;
 
     /** A result: the kernel does not wait for a reply. */
-    int NO_ANSWER = Integer.MIN_VALUE + 1;
+    int NO_REPLY = Integer.MIN_VALUE + 1;
 
     /**
      * Replies if that needs no waiting.
      *
-     * @return a result, {@link #NO_ANSWER} or {@link #WOULD_WAIT}
+     * @return a result, {@link #NO_REPLY} or {@link #WOULD_WAIT}
      */
-    int answerNow(Request request, Reply reply) throws ErrnoException;
+    int serveNow(Request request, Reply reply) throws ErrnoException;
 
     /**
      * Replies, and may wait. An interrupt means that nobody wants the reply any more.
      *
      * @return a result
      */
-    int answer(Request request, Reply reply) throws ErrnoException;
+    int serve(Request request, Reply reply) throws ErrnoException;
 
     /**
      * Starts notices to the kernel about outdated cache contents.

@@ -37,14 +37,14 @@ record PassthroughProbe(@Nullable BackingFiles backingFiles, String description)
     }
 
     /** Tries passthrough with a file of this folder. */
-    static PassthroughProbe of(Device device, Agreement agreement, @Nullable Path folder) {
-        if (agreement.writesBack()) {
+    static PassthroughProbe of(Device device, NegotiatedInit negotiated, @Nullable Path folder) {
+        if (negotiated.writesBack()) {
             return none("not with the kernel's writeback cache");
         }
         if (folder == null) {
             return none("switched off");
         }
-        if (!agreement.passesThrough()) {
+        if (!negotiated.passesThrough()) {
             return none("this kernel has none: Linux 6.9 or newer has, if built with CONFIG_FUSE_PASSTHROUGH");
         }
         BackingFiles files = new DeviceBackingFiles(device);

@@ -39,7 +39,7 @@ final class Session {
     private final Runnable atEnd;
     private final Notifier notifier;
     private final Runnable disconnect;
-    private final Waiting waiting = new Waiting(Caller::isToEnd);
+    private final PendingRequests waiting = new PendingRequests(Caller::isToEnd);
     private final ReplyPool replies;
     private final RequestPool requests;
     private final LongAdder taken = new LongAdder();
@@ -52,14 +52,14 @@ final class Session {
     private final AtomicInteger readersInside;
     private final CountDownLatch ended = new CountDownLatch(1);
 
-    private Session(Device device, Operations operations, Agreement agreement, int readers, Runnable atEnd) {
+    private Session(Device device, Operations operations, NegotiatedInit negotiated, int readers, Runnable atEnd) {
         this.device = device;
         this.operations = operations;
         this.atEnd = atEnd;
-        this.notifier = Notifier.start(device, agreement.prunes());
+        this.notifier = Notifier.start(device, negotiated.prunes());
         this.disconnect = operations.connect(notifier);
-        this.replies = new ReplyPool(agreement.maxRequest(), REPLY_BUDGET);
-        this.requests = new RequestPool(Handshake.requestMemory(agreement.maxRequest()), LARGE_REQUESTS);
+        this.replies = new ReplyPool(negotiated.maxRequest(), REPLY_BUDGET);
+        this.requests = new RequestPool(Handshake.requestMemory(negotiated.maxRequest()), LARGE_REQUESTS);
         this.readersInside = new AtomicInteger(readers);
     }
 
@@ -69,9 +69,9 @@ final class Session {
      * @param device after its handshake; closed at the end of the session
      * @param atEnd run before the device is closed: removes the mount if it still exists, as after an abort
      */
-    static Session start(Device device, Operations operations, Agreement agreement, int readers, Runnable atEnd) {
-        Session session = new Session(device, operations, agreement, readers, atEnd);
-        int maxRequest = agreement.maxRequest();
+    static Session start(Device device, Operations operations, NegotiatedInit negotiated, int readers, Runnable atEnd) {
+        Session session = new Session(device, operations, negotiated, readers, atEnd);
+        int maxRequest = negotiated.maxRequest();
         for (int i = 0; i < readers; i++) {
             Request request = new Request(Reply.aligned(Handshake.requestMemory(maxRequest)));
             Reply reply = new Reply(maxRequest);
@@ -124,7 +124,7 @@ final class Session {
                 if (request.received(received)) {
                     take(request, reply);
                 } else {
-                    log.error("The kernel sent {} bytes that are no request; ignored", received);
+                    log.error("The kernel sent {} bytes that are no valid request; they are ignored", received);
                 }
             }
         } finally {
@@ -135,30 +135,30 @@ final class Session {
     private void take(Request request, Reply reply) {
         taken.increment();
         long unique = request.unique();
-        int result = answerNow(request, reply);
-        if (result == Operations.NO_ANSWER) {
+        int result = serveNow(request, reply);
+        if (result == Operations.NO_REPLY) {
             settled.increment();
             return;
         }
         if (result == Operations.WOULD_WAIT) {
             result = startWaiting(request);
         }
-        if (result != Operations.NO_ANSWER) {
+        if (result != Operations.NO_REPLY) {
             send(unique, result, reply);
         }
     }
 
     @SuppressWarnings("CatchThrowable") // as in failure()
-    private int answerNow(Request request, Reply reply) {
+    private int serveNow(Request request, Reply reply) {
         Opcode opcode = request.opcode();
         try {
             return switch (opcode) {
                 case null -> -Errno.ENOSYS.number();
                 case INTERRUPT -> interrupt(request);
-                default -> operations.answerNow(request, reply);
+                default -> operations.serveNow(request, reply);
             };
         } catch (Throwable e) {
-            return opcode != null && opcode.isAnswered() ? failure(request, e) : Operations.NO_ANSWER;
+            return opcode != null && opcode.isAnswered() ? failure(request, e) : Operations.NO_REPLY;
         }
     }
 
@@ -167,7 +167,7 @@ final class Session {
      * reply if the request has its own by then (fuse_dev_do_write in fs/fuse/dev.c).
      */
     private int interrupt(Request request) throws ErrnoException {
-        return waiting.signalled(request.u64(InterruptIn.UNIQUE)) ? Operations.NO_ANSWER : -Errno.EAGAIN.number();
+        return waiting.signalled(request.u64(InterruptIn.UNIQUE)) ? Operations.NO_REPLY : -Errno.EAGAIN.number();
     }
 
     /** @return NO_ANSWER, because the reply comes later; an error if the request cannot wait */
@@ -181,7 +181,7 @@ final class Session {
         }
         try {
             waiting.start(detached.unique(), detached.pid(), () -> answerLater(detached));
-            return Operations.NO_ANSWER;
+            return Operations.NO_REPLY;
         } catch (Throwable e) {
             int result = failure(detached, e);
             detached.giveBack(requests);
@@ -195,7 +195,7 @@ final class Session {
         int result;
         try {
             reply = replies.take(operations.bodyLimit(request));
-            result = operations.answer(request, reply);
+            result = operations.serve(request, reply);
         } catch (Throwable e) {
             result = failure(request, e);
         }
@@ -223,7 +223,7 @@ final class Session {
             }
             case InterruptedException _ -> -Errno.EINTR.number();
             default -> {
-                log.error("{} failed, answered EIO", name(request), e);
+                log.error("{} failed; its reply is EIO", name(request), e);
                 yield -Errno.EIO.number();
             }
         };
@@ -240,7 +240,7 @@ final class Session {
         if (error == 0 || error == -Errno.ENOENT.number() || error == -Errno.ENODEV.number()) {
             return; // sent, or nobody waits for it any more
         }
-        log.error("The kernel refused an answer with result {}: error number {}", result, -error);
+        log.error("The kernel refused a reply with result {}: error number {}", result, -error);
         reply.send(device, unique, -Errno.EIO.number());
     }
 

@@ -57,15 +57,15 @@ final class FakeKernel implements AutoCloseable {
      *
      * @param error an error number, positive
      */
-    record Answer(long unique, int error, ByteBuffer body) {}
+    record ReceivedReply(long unique, int error, ByteBuffer body) {}
 
     /** Waits for the next answer. */
-    Answer receive() {
+    ReceivedReply receive() {
         int received = socket.read(address(in), LONGEST);
         assertThat(received).isGreaterThanOrEqualTo(OutHeader.SIZE).isEqualTo(in.getInt(OutHeader.LEN));
         ByteBuffer body = ByteBuffer.allocate(received - OutHeader.SIZE).order(ByteOrder.nativeOrder());
         body.put(0, in, OutHeader.SIZE, body.capacity());
-        return new Answer(in.getLong(OutHeader.UNIQUE), -in.getInt(OutHeader.ERROR), body);
+        return new ReceivedReply(in.getLong(OutHeader.UNIQUE), -in.getInt(OutHeader.ERROR), body);
     }
 
     /** As if it were unmounted. */

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.core.Errno;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.UnsupportedKernelException;
-import io.penstock.fuse.kernel.FakeKernel.Answer;
+import io.penstock.fuse.kernel.FakeKernel.ReceivedReply;
 import io.penstock.fuse.kernel.Layouts.InitIn;
 import io.penstock.fuse.kernel.Layouts.InitOut;
 import java.nio.ByteBuffer;
@@ -43,9 +43,9 @@ class HandshakeTest {
         greet(InitIn.SHORT_SIZE, 7, Handshake.OLDEST_MINOR, ALL & ~Handshake.INIT_EXT);
 
         assertThat(handshake.agree().minor()).isEqualTo(Handshake.OLDEST_MINOR);
-        Answer answer = kernel.receive();
-        assertThat(answer.error()).isZero();
-        assertThat(answer.body().capacity()).isEqualTo(InitOut.SIZE);
+        ReceivedReply received = kernel.receive();
+        assertThat(received.error()).isZero();
+        assertThat(received.body().capacity()).isEqualTo(InitOut.SIZE);
     }
 
     @Test
@@ -71,10 +71,10 @@ class HandshakeTest {
     void agree_flagsThatAreNotOffered_areNotAnswered() throws MountException {
         greet(InitIn.SIZE, 7, 45, Handshake.INIT_EXT);
 
-        Agreement agreement = handshake.agree();
+        NegotiatedInit negotiated = handshake.agree();
 
-        assertThat(agreement.flags()).isEqualTo(Handshake.INIT_EXT);
-        assertThat(agreement.maxRequest()).as("without MAX_PAGES").isEqualTo(128 << 10);
+        assertThat(negotiated.flags()).isEqualTo(Handshake.INIT_EXT);
+        assertThat(negotiated.maxRequest()).as("without MAX_PAGES").isEqualTo(128 << 10);
         assertThat(kernel.receive().body().getInt(InitOut.FLAGS)).isEqualTo((int) Handshake.INIT_EXT);
     }
 
@@ -82,12 +82,12 @@ class HandshakeTest {
     void agree_everythingOffered_asksForLargeRequests() throws MountException {
         greet(InitIn.SIZE, 7, 45, ALL);
 
-        Agreement agreement = handshake.agree();
+        NegotiatedInit negotiated = handshake.agree();
 
-        ByteBuffer answer = kernel.receive().body();
-        assertThat(answer.getInt(InitOut.FLAGS) & (int) Handshake.MAX_PAGES).isNotZero();
-        assertThat(answer.getInt(InitOut.MAX_WRITE)).isEqualTo(agreement.maxRequest());
-        assertThat(answer.getShort(InitOut.MAX_PAGES) * PAGE).isEqualTo(agreement.maxRequest());
+        ByteBuffer received = kernel.receive().body();
+        assertThat(received.getInt(InitOut.FLAGS) & (int) Handshake.MAX_PAGES).isNotZero();
+        assertThat(received.getInt(InitOut.MAX_WRITE)).isEqualTo(negotiated.maxRequest());
+        assertThat(received.getShort(InitOut.MAX_PAGES) * PAGE).isEqualTo(negotiated.maxRequest());
     }
 
     /** As on arm64: counted in pages of 4 KiB, the kernel would send what is 16 times as large as the replies. */
@@ -95,12 +95,12 @@ class HandshakeTest {
     void agree_largePages_asksForRequestsOfTheSameBytes() throws MountException {
         greet(InitIn.SIZE, 7, 45, ALL);
 
-        Agreement agreement = new Handshake(kernel.device(), 1 << 20, LARGE_PAGE, 1, false).agree();
+        NegotiatedInit negotiated = new Handshake(kernel.device(), 1 << 20, LARGE_PAGE, 1, false).agree();
 
-        assertThat(agreement.maxRequest()).isEqualTo(1 << 20);
-        ByteBuffer answer = kernel.receive().body();
-        assertThat(answer.getInt(InitOut.MAX_WRITE)).isEqualTo(1 << 20);
-        assertThat(answer.getShort(InitOut.MAX_PAGES)).isEqualTo((short) 16);
+        assertThat(negotiated.maxRequest()).isEqualTo(1 << 20);
+        ByteBuffer received = kernel.receive().body();
+        assertThat(received.getInt(InitOut.MAX_WRITE)).isEqualTo(1 << 20);
+        assertThat(received.getShort(InitOut.MAX_PAGES)).isEqualTo((short) 16);
     }
 
     /** The kernel then reads so many pages at a time, whatever the binding would like. */
@@ -108,9 +108,9 @@ class HandshakeTest {
     void agree_largePagesWithoutMaxPages_hasRoomForWhatTheKernelReads() throws MountException {
         greet(InitIn.SIZE, 7, 45, ALL & ~Handshake.MAX_PAGES);
 
-        Agreement agreement = new Handshake(kernel.device(), 1 << 20, LARGE_PAGE, 1, false).agree();
+        NegotiatedInit negotiated = new Handshake(kernel.device(), 1 << 20, LARGE_PAGE, 1, false).agree();
 
-        assertThat(agreement.maxRequest()).isEqualTo(32 * LARGE_PAGE);
+        assertThat(negotiated.maxRequest()).isEqualTo(32 * LARGE_PAGE);
     }
 
     @Test
@@ -132,14 +132,16 @@ class HandshakeTest {
     void agree_truncatedGreeting_isRefused() {
         greet(8, 7, 45, ALL);
 
-        assertThatThrownBy(handshake::agree).isInstanceOf(MountException.class).hasMessageContaining("not understood");
+        assertThatThrownBy(handshake::agree).isInstanceOf(MountException.class).hasMessageContaining("malformed");
     }
 
     @Test
     void agree_somethingElse_isRefused() {
         kernel.send(Opcode.GETATTR, 2, 0, 0);
 
-        assertThatThrownBy(handshake::agree).isInstanceOf(MountException.class).hasMessageContaining("did not greet");
+        assertThatThrownBy(handshake::agree)
+                .isInstanceOf(MountException.class)
+                .hasMessageContaining("did not send INIT");
     }
 
     private void greet(int size, int major, int minor, long flags) {

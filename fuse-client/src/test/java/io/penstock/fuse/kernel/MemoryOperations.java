@@ -22,7 +22,7 @@ final class MemoryOperations implements Operations {
     private static final long FOREVER = Long.MAX_VALUE;
     private static final int PERIOD = 1 << 20;
 
-    private final Answers answers = new Answers(Duration.ofSeconds(1), true);
+    private final ReplyWriter answers = new ReplyWriter(Duration.ofSeconds(1), true);
     private final ByteBuffer content = Reply.aligned(2 * PERIOD);
     private final long contentAddress = MemorySegment.ofBuffer(content).address();
     private final Attributes root = new Attributes(1, Attributes.S_IFDIR | 0755, 2, 0, 0, 4096, Instant.EPOCH, FOREVER);
@@ -45,7 +45,7 @@ final class MemoryOperations implements Operations {
     }
 
     @Override
-    public int answerNow(Request request, Reply reply) throws ErrnoException {
+    public int serveNow(Request request, Reply reply) throws ErrnoException {
         return switch (request.opcode()) {
             case LOOKUP ->
                 switch (request.string(0)) {
@@ -58,7 +58,7 @@ final class MemoryOperations implements Operations {
             case OPENDIR -> answers.openedDirectory(reply, new OpenFile(1, PageCachePolicy.INVALIDATE));
             case RELEASE, RELEASEDIR -> 0;
             case READ -> request.u64(ReadIn.OFFSET) < stalledFrom ? read(request, reply) : WOULD_WAIT;
-            case FORGET, BATCH_FORGET -> NO_ANSWER;
+            case FORGET, BATCH_FORGET -> NO_REPLY;
             case null, default -> -Errno.ENOSYS.number();
         };
     }
@@ -77,7 +77,7 @@ final class MemoryOperations implements Operations {
     }
 
     @Override
-    public int answer(Request request, Reply reply) throws ErrnoException {
+    public int serve(Request request, Reply reply) throws ErrnoException {
         try {
             new CountDownLatch(1).await();
             throw new AssertionError("not reached");

@@ -2,7 +2,7 @@ package io.penstock.fuse.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.fuse.kernel.FakeKernel.Answer;
+import io.penstock.fuse.kernel.FakeKernel.ReceivedReply;
 import java.time.Duration;
 import java.util.HexFormat;
 import org.junit.jupiter.api.AfterEach;
@@ -61,7 +61,7 @@ class NotifierTest {
     }
 
     private void assertNotice(int code, String body) {
-        Answer notice = kernel.receive();
+        ReceivedReply notice = kernel.receive();
         assertThat(notice.unique()).isZero();
         assertThat(notice.error()).as("code").isEqualTo(-code);
         assertThat(HexFormat.of().formatHex(notice.body().array())).isEqualTo(body.replace(" ", ""));

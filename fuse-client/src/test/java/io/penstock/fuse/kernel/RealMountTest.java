@@ -238,7 +238,7 @@ class RealMountTest {
 
     @Test
     void mount_ofAnOpenDevice_servesWhereItIsMounted() throws Exception {
-        Device device = Opening.mount(options(), mountPoint);
+        Device device = DeviceOpener.mount(options(), mountPoint);
         Path name = Path.of("/dev/fd/" + device.fd());
         MountOptions handedOver = new MountOptions(name, "", true, false, Duration.ofSeconds(1), 0, 1);
         try (DeviceMount mount = KernelBinding.mount(connection -> operations(), handedOver)) {
@@ -260,7 +260,7 @@ class RealMountTest {
 
     @Test
     void mount_overADeadMount_isRefusedWithWhatToDo() throws Exception {
-        Device device = Opening.mount(options(), mountPoint);
+        Device device = DeviceOpener.mount(options(), mountPoint);
         device.close(); // as the kernel does for a process that is killed
 
         assertThatThrownBy(this::mount)

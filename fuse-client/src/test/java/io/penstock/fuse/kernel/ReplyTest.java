@@ -2,7 +2,7 @@ package io.penstock.fuse.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.fuse.kernel.FakeKernel.Answer;
+import io.penstock.fuse.kernel.FakeKernel.ReceivedReply;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -44,11 +44,11 @@ class ReplyTest {
     }
 
     private void assertSent(int before, int after) {
-        Answer answer = kernel.receive();
-        assertThat(answer.error()).isZero();
-        assertThat(answer.body().capacity()).isEqualTo(before + LENT + after);
-        for (int i = 0; i < answer.body().capacity(); i++) {
-            assertThat(answer.body().get(i)).as("byte %s", i).isEqualTo((byte)
+        ReceivedReply received = kernel.receive();
+        assertThat(received.error()).isZero();
+        assertThat(received.body().capacity()).isEqualTo(before + LENT + after);
+        for (int i = 0; i < received.body().capacity(); i++) {
+            assertThat(received.body().get(i)).as("byte %s", i).isEqualTo((byte)
                     (i < before || i >= before + LENT ? 1 : 2));
         }
         assertThat(ended).hasValue(1);

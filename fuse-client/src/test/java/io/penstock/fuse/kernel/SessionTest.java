@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
-import io.penstock.fuse.kernel.FakeKernel.Answer;
+import io.penstock.fuse.kernel.FakeKernel.ReceivedReply;
 import io.penstock.testing.Seeded;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
@@ -35,7 +35,7 @@ class SessionTest {
     private final Scripted operations = new Scripted();
     private final CountDownLatch atEnd = new CountDownLatch(1);
     private final Session session =
-            Session.start(kernel.device(), operations, new Agreement(45, MAX_REQUEST, 0), 2, atEnd::countDown);
+            Session.start(kernel.device(), operations, new NegotiatedInit(45, MAX_REQUEST, 0), 2, atEnd::countDown);
 
     /** What becomes of a request, and the error number that it must be answered with. */
     private enum Fate {
@@ -62,7 +62,7 @@ class SessionTest {
         final Semaphore gate = new Semaphore(0);
 
         @Override
-        public int answerNow(Request request, Reply reply) throws ErrnoException {
+        public int serveNow(Request request, Reply reply) throws ErrnoException {
             if (request.node() == NOW_NODE) { // nothing to decode, which makes objects
                 return answered(request, reply);
             }
@@ -76,7 +76,7 @@ class SessionTest {
         }
 
         @Override
-        public int answer(Request request, Reply reply) throws ErrnoException {
+        public int serve(Request request, Reply reply) throws ErrnoException {
             return switch (fate(request)) {
                 case ANSWERED_LATER -> answered(request, reply);
                 case ERRNO_LATER -> throw new ErrnoException(Errno.ESTALE, "on purpose");
@@ -120,14 +120,14 @@ class SessionTest {
         assertThat(atEnd.getCount()).as("whether the mount is not taken away").isZero();
         assertThat(session.waiting()).as("requests that wait").isZero();
         assertThat(session.repliesInUse()).as("replies in use").isZero();
-        assertThat(session.unanswered()).as("requests without an answer").isZero();
+        assertThat(session.unanswered()).as("requests without a reply").isZero();
     }
 
     @Test
     void answer_ofUnknownOpcode_isEnosys() {
         kernel.send(63, 2, 1, ByteBuffer.allocate(8));
 
-        assertThat(kernel.receive()).isEqualTo(new Answer(2, Errno.ENOSYS.number(), ByteBuffer.allocate(0)));
+        assertThat(kernel.receive()).isEqualTo(new ReceivedReply(2, Errno.ENOSYS.number(), ByteBuffer.allocate(0)));
     }
 
     @Test
@@ -160,15 +160,15 @@ class SessionTest {
         kernel.send(opcode.number(), unique, 1, ByteBuffer.wrap((fate.name() + '\0').getBytes(US_ASCII)));
     }
 
-    private static void check(Answer answer, Map<Long, Fate> asked, Set<Long> answered) {
-        assertThat(answered.add(answer.unique()))
-                .as("first answer to %s", answer)
+    private static void check(ReceivedReply received, Map<Long, Fate> asked, Set<Long> answered) {
+        assertThat(answered.add(received.unique()))
+                .as("first answer to %s", received)
                 .isTrue();
-        Fate fate = asked.get(answer.unique());
+        Fate fate = asked.get(received.unique());
         assertThat(fate).isNotNull();
-        assertThat(answer.error()).as("%s", fate).isEqualTo(fate.error);
-        if (answer.error() == 0) {
-            assertThat(answer.body().getLong(0)).isEqualTo(answer.unique());
+        assertThat(received.error()).as("%s", fate).isEqualTo(fate.error);
+        if (received.error() == 0) {
+            assertThat(received.body().getLong(0)).isEqualTo(received.unique());
         }
     }
 
@@ -188,18 +188,18 @@ class SessionTest {
 
         kernel.send(Opcode.INTERRUPT, 3, 2);
 
-        Answer answer = kernel.receive();
-        assertThat(answer.unique()).isEqualTo(2);
-        assertThat(answer.error()).isEqualTo(Errno.EINTR.number());
+        ReceivedReply received = kernel.receive();
+        assertThat(received.unique()).isEqualTo(2);
+        assertThat(received.error()).isEqualTo(Errno.EINTR.number());
     }
 
     @Test
     void interrupt_ofUnknownRequest_asksToTryAgain() {
         kernel.send(Opcode.INTERRUPT, 3, 2);
 
-        Answer answer = kernel.receive();
-        assertThat(answer.unique()).isEqualTo(3);
-        assertThat(answer.error()).isEqualTo(Errno.EAGAIN.number());
+        ReceivedReply received = kernel.receive();
+        assertThat(received.unique()).isEqualTo(3);
+        assertThat(received.error()).isEqualTo(Errno.EAGAIN.number());
     }
 
     @Test

@@ -8,5 +8,5 @@ import org.jspecify.annotations.Nullable;
  *
  * @param backingFiles null if there is no passthrough
  */
-record Connection(
-        Device device, Agreement agreement, @Nullable BackingFiles backingFiles) {}
+record KernelConnection(
+        Device device, NegotiatedInit negotiated, @Nullable BackingFiles backingFiles) {}

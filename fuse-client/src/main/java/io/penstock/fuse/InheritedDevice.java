@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
  * A device that a privileged parent has opened and mounted. {@code /dev/fd/N} names it in place of a mount point, as
  * mount.fuse3(8) does for a server that it runs without privileges.
  */
-public final class HandedOver {
+public final class InheritedDevice {
     private static final Pattern NAME = Pattern.compile("/dev/fd/(\\d{1,9})");
 
     /** The minor number of the mount's device, whose major number is 0: fuse_dev_show_fdinfo in fs/fuse/dev.c. */
     private static final String CONNECTION = "fuse_connection:";
 
-    private HandedOver() {}
+    private InheritedDevice() {}
 
     /** @return null if it is an ordinary mount point */
     public static @Nullable Integer descriptor(Path mountPoint) {
@@ -39,8 +39,9 @@ public final class HandedOver {
             String device = lines.filter(line -> line.startsWith(CONNECTION))
                     .map(line -> "0:" + line.substring(CONNECTION.length()).strip())
                     .findFirst()
-                    .orElseThrow(() -> new MountException("/dev/fd/" + fd + " is no /dev/fuse with a mount behind it."
-                            + " Who starts this program must open and mount it first."));
+                    .orElseThrow(
+                            () -> new MountException("/dev/fd/" + fd + " is not a /dev/fuse with a mount behind it."
+                                    + " The program that starts this one must open and mount it first."));
             return MountTable.read().entries().stream()
                     .filter(entry -> entry.device().equals(device))
                     .map(MountTable.Entry::mountPoint)
@@ -48,7 +49,8 @@ public final class HandedOver {
                     .orElseThrow(() -> new MountException("The mount of /dev/fd/" + fd + " (device " + device
                             + ") is not in this process's mount namespace, or is unmounted already."));
         } catch (IOException e) {
-            throw new MountException("/dev/fd/" + fd + " is not open: who starts this program must hand it over.", e);
+            throw new MountException(
+                    "/dev/fd/" + fd + " is not open: the program that starts this one must pass it on.", e);
         }
     }
 }

@@ -17,7 +17,7 @@ import java.util.function.IntPredicate;
  * <p>The kernel reports only the first signal (request_wait_answer in fs/fuse/dev.c). So the caller's pending signals
  * are checked until the reply, to see whether another signal is meant to end the caller.
  */
-final class Waiting {
+final class PendingRequests {
     /** The time between two checks of the pending signals of a caller that has had one. */
     private static final Duration LOOK = Duration.ofMillis(50);
 
@@ -29,7 +29,7 @@ final class Waiting {
     private final Map<Long, Request> requests = new ConcurrentHashMap<>();
 
     /** @param isToEnd whether the caller, given by its thread's number, has a signal that must end its call */
-    Waiting(IntPredicate isToEnd) {
+    PendingRequests(IntPredicate isToEnd) {
         this.isToEnd = isToEnd;
     }
 

@@ -6,9 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class LookupsTest {
+class HeldLookupsTest {
     private final List<Long> forgotten = new ArrayList<>();
-    private final Lookups lookups = new Lookups(forgotten::add, 2);
+    private final HeldLookups lookups = new HeldLookups(forgotten::add, 2);
 
     @Test
     void hold_sameInodeAgain_givesTheSurplusBack() {

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import ru.serce.jnrfuse.struct.Timespec;
 
 /** Changes that libfuse requests, one kind at a time. */
-final class Changes {
+final class AttributeChanges {
     /** tv_nsec of utimensat(2): this moment, and unchanged. */
     private static final long UTIME_NOW = 0x3fff_ffff;
 
@@ -15,7 +15,7 @@ final class Changes {
     /** chown(2): (uid_t) -1 leaves it unchanged. */
     private static final int UNCHANGED = -1;
 
-    private Changes() {}
+    private AttributeChanges() {}
 
     static AttributeChange mode(long mode) {
         return new AttributeChange((int) mode, null, null, null, null, null);

@@ -7,7 +7,7 @@ package io.penstock.fuse.kernel;
  * @param maxRequest maximum bytes that one request reads or writes
  * @param flags the bits of FUSE_INIT_EXT and before in the lower half, flags2 in the upper
  */
-record Agreement(int minor, int maxRequest, long flags) {
+record NegotiatedInit(int minor, int maxRequest, long flags) {
     /** Linux 6.6: "fuse: invalidate page cache pages before direct write". */
     private static final int DIRECT_WRITES_DROP_PAGES = 39;
 

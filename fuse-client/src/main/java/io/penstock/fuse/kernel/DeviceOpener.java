@@ -5,7 +5,7 @@ import io.penstock.fuse.MountOptions;
 import java.nio.file.Path;
 
 /** Opens a device and mounts it. */
-final class Opening {
+final class DeviceOpener {
     private static final String DEVICE = "/dev/fuse";
 
     /** Shown as {@code fuse.penstock}. */
@@ -14,7 +14,7 @@ final class Opening {
     /** st_mode of the mount's root, octal, as the kernel expects it. */
     private static final String DIRECTORY_MODE = "40000";
 
-    private Opening() {}
+    private DeviceOpener() {}
 
     /** Mounts: with mount(2) as root, else through fusermount3. */
     static Device mount(MountOptions options, Path mountPoint) throws MountException {

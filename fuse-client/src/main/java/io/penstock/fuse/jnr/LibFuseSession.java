@@ -25,7 +25,7 @@ import jnr.ffi.Runtime;
  *
  * The last thread tears libfuse down: no other thread can know that no callback runs any more.
  */
-final class Session {
+final class LibFuseSession {
     // struct fuse_buf, fuse_common.h of libfuse 2.9: byte offsets. 40 bytes, and room for later versions' fields.
     private static final long BUFFER_SIZE = 0;
     private static final long BUFFER_FLAGS = 8;
@@ -55,7 +55,7 @@ final class Session {
     private final LongAdder requests = new LongAdder();
     private final LongAdder answered = new LongAdder();
 
-    private Session(LibFuse2 libfuse, Upcalls upcalls, Pointer fuse, Pointer mountPoint, int threads) {
+    private LibFuseSession(LibFuse2 libfuse, Upcalls upcalls, Pointer fuse, Pointer mountPoint, int threads) {
         this.libfuse = libfuse;
         this.upcalls = upcalls;
         this.fuse = fuse;
@@ -66,9 +66,9 @@ final class Session {
     }
 
     /** Mounts, and starts the threads. */
-    static Session start(LibFuse2 libfuse, Upcalls upcalls, Path mountPoint, List<String> arguments, int threads)
+    static LibFuseSession start(LibFuse2 libfuse, Upcalls upcalls, Path mountPoint, List<String> arguments, int threads)
             throws MountException {
-        Session session = mount(libfuse, upcalls, mountPoint, arguments, threads);
+        LibFuseSession session = mount(libfuse, upcalls, mountPoint, arguments, threads);
         for (int i = 0; i < threads; i++) {
             Thread.ofPlatform()
                     .daemon()
@@ -78,7 +78,7 @@ final class Session {
         return session;
     }
 
-    private static Session mount(
+    private static LibFuseSession mount(
             LibFuse2 libfuse, Upcalls upcalls, Path mountPoint, List<String> arguments, int threads)
             throws MountException {
         try (Arena arena = Arena.ofConfined()) {
@@ -97,7 +97,7 @@ final class Session {
                 throw new MountException("libfuse could not mount " + mountPoint
                         + "; its reason is in the line above, on standard error.");
             }
-            return new Session(libfuse, upcalls, fuse, pointer(mounted.get(ValueLayout.ADDRESS, 0)), threads);
+            return new LibFuseSession(libfuse, upcalls, fuse, pointer(mounted.get(ValueLayout.ADDRESS, 0)), threads);
         }
     }
 
@@ -108,10 +108,10 @@ final class Session {
     /** Waits until the mount serves requests. */
     void awaitServing() throws MountException, InterruptedException {
         if (!serving.await(INIT_SECONDS, TimeUnit.SECONDS)) {
-            throw new MountException("The kernel did not greet the mount within " + INIT_SECONDS + " s.");
+            throw new MountException("The kernel did not send INIT within " + INIT_SECONDS + " s.");
         }
         if (ended.getCount() == 0) {
-            throw new MountException("It was unmounted before it could answer.");
+            throw new MountException("It was unmounted before it could serve a request.");
         }
     }
 

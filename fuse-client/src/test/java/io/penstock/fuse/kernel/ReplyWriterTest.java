@@ -22,7 +22,7 @@ import java.util.HexFormat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class AnswersTest {
+class ReplyWriterTest {
     // open(2).
     private static final int O_RDWR = 2;
     private static final int O_TRUNC = 01000;
@@ -37,7 +37,7 @@ class AnswersTest {
             Instant.ofEpochSecond(1_700_000_000, 123_456_789),
             1_500_000_000);
 
-    private final Answers answers = new Answers(Duration.ofSeconds(60), true);
+    private final ReplyWriter answers = new ReplyWriter(Duration.ofSeconds(60), true);
     private final Reply reply = new Reply(8192);
 
     @Test
@@ -83,7 +83,7 @@ class AnswersTest {
 
     @Test
     void attributes_validForLongerThanConfigured_areCutToThat() {
-        int length = new Answers(Duration.ofSeconds(1), true).attributes(reply, FILE);
+        int length = new ReplyWriter(Duration.ofSeconds(1), true).attributes(reply, FILE);
 
         ByteBuffer attributes = reply.body(length).slice().order(ByteOrder.nativeOrder());
         assertThat(attributes.getLong(AttrOut.ATTR_VALID)).isOne();

@@ -20,7 +20,7 @@ import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 
 /** Writes the file system's results into replies. Each method returns the body's length. Immutable. */
-final class Answers {
+final class ReplyWriter {
     /** stat(2) counts in blocks of 512 bytes, whatever st_blksize says. */
     private static final int BLOCK = 512;
 
@@ -46,7 +46,7 @@ final class Answers {
      * @param directWrites whether files opened with O_DIRECT are written past the kernel's pages, by several threads at
      *     once: the kernel must drop its pages of the written range
      */
-    Answers(Duration longestValid, boolean directWrites) {
+    ReplyWriter(Duration longestValid, boolean directWrites) {
         this.longestValidNanos = TimeUnit.NANOSECONDS.convert(longestValid);
         this.directWrites = directWrites;
     }

@@ -13,7 +13,7 @@ import java.util.function.LongConsumer;
  * reports that the kernel forgot one. So a lookup is held for each of the inodes used last. Otherwise an inode's number
  * would change, and the next open could not tell whether the kernel's pages of it are current.
  */
-final class Lookups {
+final class HeldLookups {
     /**
      * The maximum number of held inodes. An inode dropped too early costs a page cache; one held too long costs some
      * hundred bytes.
@@ -28,11 +28,11 @@ final class Lookups {
     private final Map<Long, Boolean> held = new LinkedHashMap<>(16, 0.75f, true);
 
     /** @param forgetOne forgets one lookup of an inode */
-    Lookups(LongConsumer forgetOne) {
+    HeldLookups(LongConsumer forgetOne) {
         this(forgetOne, CAPACITY);
     }
 
-    Lookups(LongConsumer forgetOne, int capacity) {
+    HeldLookups(LongConsumer forgetOne, int capacity) {
         this.forgetOne = forgetOne;
         this.capacity = capacity;
     }
