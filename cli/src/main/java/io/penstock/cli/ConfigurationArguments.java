@@ -65,7 +65,7 @@ final class ConfigurationArguments {
         return option.type(String.class).arity("1").build();
     }
 
-    /** What the command line and the file say of this bucket. */
+    /** The settings of this bucket, from the command line and the file. */
     Configuration resolve(String bucket, ParseResult parsed, String whereMountOptionsStand)
             throws ConfigurationException {
         Host host = Host.current();

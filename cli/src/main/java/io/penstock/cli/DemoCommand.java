@@ -20,7 +20,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Names no type of the S3 servers: they are missing where another command is run, and picocli looks at all commands. */
+/**
+ * Must not name a type of the S3 servers: their classes are missing when another command runs, and picocli loads all
+ * commands.
+ */
 @Command(
         name = "demo",
         description = {
@@ -64,7 +67,7 @@ final class DemoCommand implements Callable<Integer> {
                 return good ? ExitCode.DONE : ExitCode.FAILED;
             } catch (IOException e) {
                 if (stop.isStopping()) {
-                    return ExitCode.FAILED; // the program that ran in the mount was ended too, or lost the mount
+                    return ExitCode.FAILED; // the program that ran in the mount has ended, too, or has lost the mount
                 }
                 throw e;
             } finally {

@@ -9,24 +9,24 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** /etc/fstab, to name the line in which a wrong option stands: fstab(5). */
+/** Finds the line of /etc/fstab with a wrong option, for messages: fstab(5). */
 final class Fstab {
     private static final Path FILE = Path.of("/etc/fstab");
 
     private Fstab() {}
 
-    /** The place of the line that mounts this there, {@code /etc/fstab:12}, if there is one. */
+    /** The line that mounts this source there, as {@code /etc/fstab:12}, if there is one. */
     static Optional<String> find(String source, Path mountPoint) {
         try {
             return lineOf(source, mountPoint, Files.readAllLines(FILE, ISO_8859_1))
                     .map(line -> FILE + ":" + line);
         } catch (IOException | NumberFormatException e) {
-            return Optional.empty(); // Then mount(8) was called with -o and without it, or the file is not well formed.
+            return Optional.empty(); // mount(8) was called with -o and without fstab, or fstab is malformed.
         }
     }
 
     /**
-     * Counted from 1.
+     * Lines count from 1.
      *
      * @param lines their bytes, each as a character (ISO 8859-1)
      */

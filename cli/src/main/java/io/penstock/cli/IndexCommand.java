@@ -47,7 +47,7 @@ final class IndexCommand {
                 "  penstock index export my-bucket/datasets /shared/datasets.parquet --metadata-list-concurrency 64"
             })
     static final class Export implements Callable<Integer> {
-        /** So often the writing is told of: objects. */
+        /** The number of objects between two progress reports of the writing. */
         private static final int TELL_EACH = 4096;
 
         @Spec

@@ -32,10 +32,10 @@ import picocli.CommandLine.Option;
 final class InstallCommand implements Callable<Integer> {
     private static final Path ROOT = Path.of("/");
 
-    /** What runs, below the folder of an installation. What a build leaves beside it stays behind. */
+    /** The files that run, below the folder of an installation. Other files of a build are not copied. */
     private static final List<Path> PARTS = List.of(Path.of("bin"), Path.of("cli/target/penstock"));
 
-    /** The record for faster starts is of the jars at their place: the installation makes its own. */
+    /** The AOT cache belongs to the jars at their place: the installation makes its own. */
     private static final String AOT_CACHE = "penstock.aot";
 
     @Option(names = "--remove", description = "Take the installation away.")
@@ -69,7 +69,7 @@ final class InstallCommand implements Callable<Integer> {
             return root.resolve("usr/local/lib/penstock");
         }
 
-        /** Each link with its target. mount(8) looks for helpers in /sbin and nowhere else on most distributions. */
+        /** Each link with its target. On most distributions mount(8) looks for helpers in /sbin only. */
         private Map<Path, Path> links() {
             return Map.of(
                     root.resolve("usr/local/bin/penstock"), prefix().resolve("bin/penstock"),
@@ -77,10 +77,10 @@ final class InstallCommand implements Callable<Integer> {
         }
 
         /**
-         * Copies what runs, beside an earlier installation, and puts it in that one's place when it is whole. A mount
-         * that runs keeps the files that it has open.
+         * Copies the files beside an earlier installation, and replaces that one when the copy is complete. A running
+         * mount keeps the files that it has open.
          *
-         * @return what was done, a line each
+         * @return the steps done, a line each
          */
         List<String> install(Path home) throws IOException, RefusedException {
             checkLinks();
@@ -137,7 +137,7 @@ final class InstallCommand implements Callable<Integer> {
             }
         }
 
-        /** New files belong to who installs, whoever owned the originals. */
+        /** New files belong to the installing user, whoever owned the originals. */
         private static void copy(Path from, Path to) throws IOException {
             Files.walkFileTree(from, new SimpleFileVisitor<>() {
                 @Override

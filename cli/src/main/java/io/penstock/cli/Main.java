@@ -59,8 +59,9 @@ public final class Main {
     }
 
     /**
-     * Half of the threads that carry virtual threads may wait for the cache's disk: as many as there are processors, and 4
-     * at least, for both halves. Before the first virtual thread, which has the JVM read it.
+     * Allows the cache's disk to block half of the threads that carry virtual threads: each half has as many as there
+     * are processors, and both together at least 4. Must run before the first virtual thread, which makes the JVM read
+     * the property.
      */
     private static void leaveCarriersToOthers() {
         String carriers = "jdk.virtualThreadScheduler.parallelism";
@@ -79,9 +80,9 @@ public final class Main {
         return line;
     }
 
-    /** Gives every command its help, and those that mount or show the settings an option for each setting. */
+    /** Gives every command its help, and an option for each setting to the commands that mount or show the settings. */
     private static void equip(CommandLine parent) {
-        // A set, because a command is there under each of its names.
+        // A set, because a command appears under each of its names.
         for (CommandLine line : Set.copyOf(parent.getSubcommands().values())) {
             CommandSpec command = line.getCommandSpec();
             command.usageMessage().abbreviateSynopsis(true);

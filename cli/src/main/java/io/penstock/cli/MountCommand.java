@@ -52,7 +52,7 @@ final class MountCommand implements Callable<Integer> {
     @Option(
             names = {"-f", "--foreground"},
             description = "Stay in the foreground until Ctrl-C, and log to the terminal.")
-    @SuppressWarnings("UnusedVariable") // The launcher reads it; here it only has to be known.
+    @SuppressWarnings("UnusedVariable") // The launcher reads it; picocli only has to know it.
     private boolean foreground;
 
     @Mixin

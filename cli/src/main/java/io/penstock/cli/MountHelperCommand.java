@@ -16,7 +16,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** What mount(8) runs for {@code mount -t penstock} and for lines of fstab, by way of /sbin/mount.penstock. */
+/**
+ * The command that mount(8) runs for {@code mount -t penstock} and for lines of fstab, through /sbin/mount.penstock.
+ */
 @Command(name = "mount-helper", hidden = true, description = "Called by mount(8) as mount.penstock.")
 final class MountHelperCommand implements Callable<Integer> {
     @Spec

@@ -52,7 +52,7 @@ final class MountsCommand implements Callable<Integer> {
         return ExitCode.DONE;
     }
 
-    /** The kernel says what is mounted, the state files say more about it. */
+    /** The kernel lists the mounts, the state files add the details. */
     static List<List<String>> rows(List<MountTable.Entry> table, List<RunningMount> running) {
         Map<Path, RunningMount> byMountPoint = new TreeMap<>();
         running.stream()
@@ -75,7 +75,8 @@ final class MountsCommand implements Callable<Integer> {
 
     private static List<String> row(MountTable.Entry entry, @Nullable RunningMount running) {
         if (running == null) {
-            // Another user's, whose state files are not readable, or of a process that was killed before it wrote one.
+            // It belongs to another user, whose state files are unreadable, or to a process that was killed before it
+            // wrote one.
             return List.of(entry.source(), entry.mountPoint().toString(), "?", "?", "?", "?", "?", "?", "?", "");
         }
         return row(entry.source(), entry.mountPoint().toString(), running);

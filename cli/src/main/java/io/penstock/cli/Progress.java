@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Tells how far something is: on a terminal in one line that changes, elsewhere in a line every ten seconds. Safe for use by
+ * Reports progress: on a terminal in one line that changes, elsewhere in a line every ten seconds. Safe for use by
  * several threads.
  */
 final class Progress implements AutoCloseable {
@@ -46,7 +46,7 @@ final class Progress implements AutoCloseable {
         to.flush();
     }
 
-    /** Takes the line away from the terminal. */
+    /** Clears the line on the terminal. */
     @Override
     public synchronized void close() {
         if (width > 0) {

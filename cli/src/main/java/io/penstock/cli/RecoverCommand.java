@@ -82,10 +82,10 @@ final class RecoverCommand implements Callable<Integer> {
     @Mixin
     private ConfigurationArguments arguments;
 
-    /** What to do; without any of these they are listed. */
+    /** The action; without any of these options the files are listed. */
     static final class What {
         @Option(names = "--list", description = "Show what there is; changes nothing. The default.")
-        @SuppressWarnings("UnusedVariable") // What is done if no other is given.
+        @SuppressWarnings("UnusedVariable") // The default action.
         private boolean list;
 
         @Option(
@@ -122,7 +122,7 @@ final class RecoverCommand implements Callable<Integer> {
                 PageFetcher fetcher = new PageFetcher(store, cache, plan.namespace(), plan.readahead());
                 Writeback writeback = MountedBucket.openWriteback(plan, store, cache, fetcher, from)) {
             if (what.commit) {
-                Files.deleteIfExists(CacheFolder.names(plan.cache().directory())); // it would hide what is uploaded
+                Files.deleteIfExists(CacheFolder.names(plan.cache().directory())); // it would hide uploaded data
             }
             return settle(target, staging, writeback);
         } catch (IOException e) {
@@ -130,7 +130,7 @@ final class RecoverCommand implements Callable<Integer> {
         }
     }
 
-    /** What was written can be shown, rescued and removed when the bucket is gone, or nobody may use it any more. */
+    /** Waiting files can be shown, exported and discarded even if the bucket is gone or access to it is denied. */
     private ObjectStore connect(MountPlan plan) throws ObjectStoreException, InterruptedException {
         try {
             return S3ObjectStore.connect(plan.s3(), plan.target().prefix());
@@ -143,7 +143,7 @@ final class RecoverCommand implements Callable<Integer> {
         }
     }
 
-    /** Who has no credentials any more may rescue what was written, and the cache is emptied by the next who has some. */
+    /** Without credentials, waiting files can still be exported; the next user with credentials empties the cache. */
     private static CacheConfig cacheConfig(MountPlan plan) {
         try {
             return MountedBucket.cacheConfig(plan);
@@ -194,7 +194,7 @@ final class RecoverCommand implements Callable<Integer> {
         return good ? ExitCode.DONE : ExitCode.FAILED;
     }
 
-    /** Says where it looked: there may be another folder in which something does wait. */
+    /** Names the folder that was searched: another folder may hold waiting files. */
     private int nothingWaits(Target target, Path staging, String remark) {
         for (String key : keys) {
             say("'" + key + "': nothing that was written to it waits");
@@ -204,7 +204,7 @@ final class RecoverCommand implements Callable<Integer> {
         return keys.isEmpty() ? ExitCode.DONE : ExitCode.FAILED;
     }
 
-    /** Goes on with what an earlier mount had not uploaded, as the next one would. */
+    /** Continues the uploads of an earlier mount, as the next mount would. */
     private boolean upload(Writeback writeback, List<KeptFile> pending) throws InterruptedException {
         Set<String> failed = ConcurrentHashMap.newKeySet();
         writeback.upload(pending, new Failures(failed));
@@ -257,7 +257,7 @@ final class RecoverCommand implements Callable<Integer> {
         return "'" + file.key() + "' (" + ByteSizes.print(file.size()) + ")";
     }
 
-    /** Nothing can be done about it here: it is for people to read. */
+    /** Files that cannot be handled here are listed for the user. */
     private static String describe(UnreadableFile file) {
         String key = file.key() == null ? "A file whose name is not known" : "'" + file.key() + "'";
         String data = file.data() == null ? "" : "; what was written is in " + file.data();
@@ -265,7 +265,7 @@ final class RecoverCommand implements Callable<Integer> {
                 + ". A later version may read it; else take from it what you need, and remove both";
     }
 
-    /** What is committed here shows at the next mount. */
+    /** Objects committed here appear at the next mount. */
     private record Failures(Set<String> keys) implements Writeback.Listener {
         @Override
         public void committed(WrittenFile file, StoredObject object) {}

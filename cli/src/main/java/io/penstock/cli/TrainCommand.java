@@ -37,7 +37,7 @@ final class TrainCommand implements Callable<Integer> {
         try (EmbeddedS3 server =
                 new EmbeddedS3(Files.createDirectory(folder.resolve("s3")), TrainingRun.KEY, TrainingRun.SECRET)) {
             TrainingRun run = new TrainingRun(home.resolve("bin/penstock"), folder, server);
-            // However this process ends, Ctrl-C included.
+            // Runs however this process ends, Ctrl-C included.
             Runtime.getRuntime().addShutdownHook(new Thread(() -> cleanUp(run, folder)));
             run.record(cache);
         }

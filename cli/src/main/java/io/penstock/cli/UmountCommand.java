@@ -35,7 +35,7 @@ final class UmountCommand implements Callable<Integer> {
     /** Long enough for a program that is just closing its files. */
     private static final Duration PATIENCE = Duration.ofSeconds(2);
 
-    /** The first pause between two looks at the serving process; each later one is twice as long. */
+    /** The first pause between two checks of the serving process; each later one is twice as long. */
     private static final Duration FIRST_LOOK = Duration.ofMillis(5);
 
     private static final Duration LONGEST_LOOK = Duration.ofMillis(250);
@@ -72,7 +72,7 @@ final class UmountCommand implements Callable<Integer> {
             tellBacklog(serving.get());
         }
         if (!lazy && serving.isEmpty()) {
-            // It was about to take the mount away, or had one here before.
+            // It was about to unmount, or had a mount here before.
             Optional<RunningMount> uploading = RunningMount.newest(all, folder, true);
             if (uploading.isPresent()) {
                 tellBacklog(uploading.get());
@@ -81,7 +81,7 @@ final class UmountCommand implements Callable<Integer> {
         return ExitCode.DONE;
     }
 
-    /** Waits until the process has ended, which it does once it has uploaded all. */
+    /** Waits until the process has ended, which it does after all uploads. */
     private void tellBacklog(RunningMount process) throws InterruptedException {
         PrintWriter out = spec.commandLine().getOut();
         String told = "";
@@ -102,8 +102,8 @@ final class UmountCommand implements Callable<Integer> {
     }
 
     /**
-     * Down once all requests are answered: what is uploaded then may take long. The JDK's own waiting looks ever more
-     * seldom at processes that are not its children, and takes zombies for alive.
+     * Counts down when all requests have their replies: the uploads after that may take long. The JDK's own waiting
+     * checks processes that are not its children ever more rarely, and takes zombies for alive.
      */
     private static void countDownAtTheEnd(RunningMount process, CountDownLatch ended) {
         try {
@@ -119,7 +119,10 @@ final class UmountCommand implements Callable<Integer> {
         }
     }
 
-    /** The mount point as the mount table has it. Only if that does not know it as given is the path itself looked at. */
+    /**
+     * The mount point as the mount table has it. The path itself is resolved only if the table does not have it as
+     * given.
+     */
     private Path find() throws IOException, RefusedException {
         Path given = Host.current().path(mountPoint);
         MountTable table = MountTable.read();
@@ -138,7 +141,7 @@ final class UmountCommand implements Callable<Integer> {
         try {
             return path.toRealPath();
         } catch (IOException e) {
-            return path; // Missing, or below a dead mount: then it is not in the table either.
+            return path; // It is missing, or below a dead mount: then the table does not have it either.
         }
     }
 }

@@ -2,9 +2,9 @@ package io.penstock.cli.config;
 
 import org.jspecify.annotations.Nullable;
 
-/** One setting given one value in one place. */
+/** One setting with one value from one place. */
 record Assignment<T>(Setting<T> setting, T value, Origin origin) {
-    /** @return null if the text is not what the setting allows */
+    /** @return null if the setting does not allow the text */
     static <T> @Nullable Assignment<T> read(Setting<T> setting, String text, Origin origin) {
         T value = setting.type().parse(text);
         return value == null ? null : new Assignment<>(setting, value, origin);

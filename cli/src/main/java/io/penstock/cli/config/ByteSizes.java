@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Byte sizes as people write them: {@code 64GiB}, {@code 512M}, {@code 1.5TiB}. The units are those of coreutils: K,
- * KiB are 1024 bytes, KB is 1000. A number without a unit is refused (but for 0): whoever writes 64 means no 64 bytes.
+ * KiB are 1024 bytes, KB is 1000. A number without a unit is refused, except 0: a user who writes 64 does not mean 64
+ * bytes.
  */
 public final class ByteSizes {
     private static final Pattern FORMAT = Pattern.compile("(\\d+(?:\\.\\d+)?)\\s*(?:([KMGTP])?(I?B)?)");
@@ -16,7 +17,7 @@ public final class ByteSizes {
 
     private ByteSizes() {}
 
-    /** @return null if it is not understood, or not a whole number of bytes below 2^63 */
+    /** @return null if the text is no size, or no whole number of bytes below 2^63 */
     static @Nullable Long parse(String text) {
         Matcher matcher = FORMAT.matcher(text.strip().toUpperCase(Locale.ROOT));
         if (!matcher.matches()) {

@@ -9,14 +9,17 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What holds for one bucket in the end, and why. Immutable. */
+/** The effective settings of one bucket, and where each comes from. Immutable. */
 public final class Configuration implements Setting.Context {
     private static final long MIB = 1L << 20;
 
-    /** What the HTTP client has outside the heap for one: the head and the next bytes of a response. */
+    /** Bytes that the HTTP client has outside the heap for each connection: a response's head and its next bytes. */
     private static final long CONNECTION_BYTES = 144 << 10;
 
-    /** For so many the launcher leaves room beside half of the memory, in -XX:MaxDirectMemorySize. */
+    /**
+     * The number of connections for which the launcher reserves room beside half of the memory, in
+     * -XX:MaxDirectMemorySize.
+     */
     private static final long CONNECTIONS_BESIDE = 512;
 
     private final Host host;
@@ -30,7 +33,7 @@ public final class Configuration implements Setting.Context {
     }
 
     /**
-     * Puts the sources together, each stronger than those after it: options, {@code -o}, the bucket's section of the
+     * Merges the sources, each of which overrides those after it: options, {@code -o}, the bucket's section of the
      * file, its {@code defaults} section, the built-in defaults.
      *
      * @throws ConfigurationException with every problem of every source
@@ -52,14 +55,14 @@ public final class Configuration implements Setting.Context {
     }
 
     /**
-     * Looks at a file alone.
+     * Checks a file alone.
      *
-     * @throws ConfigurationException with every problem of it, those that only show when a bucket is mounted included
+     * @throws ConfigurationException with all its problems, those that show only at a mount included
      */
     public static void check(Host host, ConfigurationFile file) throws ConfigurationException {
         Set<String> problems = new LinkedHashSet<>(file.problems());
         List<String> buckets = new ArrayList<>(file.buckets().keySet());
-        buckets.addFirst("BUCKET"); // Any that has no section of its own.
+        buckets.addFirst("BUCKET"); // Any bucket without a section of its own.
         for (String bucket : buckets) {
             try {
                 of(host, bucket, SettingSource.EMPTY, SettingSource.EMPTY, file);
@@ -76,7 +79,7 @@ public final class Configuration implements Setting.Context {
         }
     }
 
-    /** What each value allows by itself its type knows; here is what they forbid each other. */
+    /** A value's type checks the value alone; this checks which values exclude each other. */
     private void addContradictions(List<String> problems) {
         if (get(Settings.ANONYMOUS) && find(Settings.PROFILE).isPresent()) {
             problems.add(origin(Settings.ANONYMOUS) + ": s3.anonymous: found 'true' together with s3.profile ("
@@ -130,8 +133,8 @@ public final class Configuration implements Setting.Context {
     }
 
     /**
-     * Which of these settings somebody made elsewhere than on the command line, where the user has them before his
-     * eyes, and where: a line each, to be put after a message about what went wrong with them.
+     * Lines for the end of an error message: those of these settings that come from elsewhere than the command line,
+     * which the user sees, each with its place.
      */
     public String whereSet(List<Setting<?>> settings) {
         StringBuilder lines = new StringBuilder();
@@ -152,7 +155,7 @@ public final class Configuration implements Setting.Context {
         return "\n  " + setting + " is " + show(setting) + ", set in " + origin;
     }
 
-    /** The value as a user would write it, or in words what no value means. */
+    /** The value as a user would write it, or a description if there is no value. */
     public String show(Setting<?> setting) {
         Assignment<?> effective = effective(setting);
         return effective == null ? "(" + setting.defaultText().replaceFirst(".*, else ", "") + ")" : effective.print();

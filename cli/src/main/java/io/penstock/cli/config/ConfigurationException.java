@@ -2,7 +2,10 @@ package io.penstock.cli.config;
 
 import java.util.List;
 
-/** The configuration cannot be used. The message has one line per problem, each naming place, key and what is allowed. */
+/**
+ * The configuration cannot be used. The message has one line for each problem, which names place, key and allowed
+ * values.
+ */
 public final class ConfigurationException extends Exception {
     private static final long serialVersionUID = 1L;
 
@@ -14,7 +17,7 @@ public final class ConfigurationException extends Exception {
         this.problems = List.copyOf(problems);
     }
 
-    /** One message each. */
+    /** One message for each problem. */
     public List<String> problems() {
         return problems;
     }

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * @param path the file; null if there is none
- * @param defaults what holds for all buckets
- * @param buckets what holds for single ones, by name
+ * @param defaults settings for all buckets
+ * @param buckets settings for single buckets, by name
  * @param problems messages for the user; each names file and line
  */
 public record ConfigurationFile(
@@ -32,9 +32,9 @@ public record ConfigurationFile(
     public static final ConfigurationFile NONE = new ConfigurationFile(null, List.of(), Map.of(), List.of());
 
     /**
-     * The file that was named, or else the user's, or else the machine's, or else {@link #NONE}.
+     * The named file, or else the user's, or else the machine's, or else {@link #NONE}.
      *
-     * @param named null if none was
+     * @param named null if none was named
      */
     public static ConfigurationFile find(@Nullable Path named, Host host) {
         Optional<Path> file = named != null
@@ -44,14 +44,14 @@ public record ConfigurationFile(
         return file.map(YamlReader::read).orElse(NONE);
     }
 
-    /** Where a file is looked for, the stronger first. */
+    /** The places of a file, the first wins. */
     public static List<Path> places(Host host) {
         return List.of(
                 host.xdg("XDG_CONFIG_HOME", ".config").resolve("penstock.yaml"),
                 Path.of("/etc/penstock/penstock.yaml"));
     }
 
-    /** What the bucket's own section sets. */
+    /** The settings of the bucket's own section. */
     List<Assignment<?>> bucket(String bucket) {
         return buckets.getOrDefault(bucket, List.of());
     }

@@ -8,7 +8,7 @@ import java.util.Optional;
 final class EditDistance {
     private EditDistance() {}
 
-    /** The word that is nearest, if any is near enough to be what was meant: a third of its letters may differ. */
+    /** The nearest word, if it is near enough to be meant: up to a third of its letters may differ. */
     static Optional<String> nearest(String word, List<String> known) {
         return known.stream()
                 .filter(candidate -> between(word, candidate) <= Math.max(2, candidate.length() / 3))

@@ -10,14 +10,14 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * What defaults depend on: the machine, and who runs Penstock.
+ * The basis of defaults: the machine and the user who runs Penstock.
  *
  * @param environment the environment variables
  * @param home the user's home folder
  * @param uid the user's number
  * @param gid the number of the user's group
  * @param memoryBytes the machine's memory, or the smallest limit of the process's cgroup and of those above it
- * @param processors the machine's, or what the process's cgroup may have of them
+ * @param processors the machine's, or those that the process's cgroup may use
  */
 public record Host(Map<String, String> environment, Path home, int uid, int gid, long memoryBytes, int processors) {
     private static final long MIB = 1L << 20;
@@ -32,8 +32,9 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
     }
 
     /**
-     * One of so many parts of the memory, in whole MiB.
+     * A fraction of the memory, in whole MiB.
      *
+     * @param parts the denominator
      * @param least,most bounds of the share: bytes
      */
     long shareOfMemory(int parts, long least, long most) {
@@ -46,12 +47,14 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
         return path.toAbsolutePath().normalize();
     }
 
-    /** The folder for caches: what is in it may be deleted at any time. */
+    /** The folder for caches: its contents may be deleted at any time. */
     public Path cacheFolder() {
         return isRoot() ? Path.of("/var/cache/penstock") : xdg("XDG_CACHE_HOME", ".cache");
     }
 
-    /** Whether it lies where the Filesystem Hierarchy Standard and XDG say that anything may be removed. */
+    /**
+     * Whether the path lies in a folder whose contents may be removed, by the Filesystem Hierarchy Standard and XDG.
+     */
     boolean isForCaches(Path path) {
         return path.startsWith("/var/cache")
                 || path.startsWith(home.resolve(".cache"))
@@ -59,7 +62,7 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
                         Objects.requireNonNull(xdg("XDG_CACHE_HOME", ".cache").getParent()));
     }
 
-    /** The folder for data that has to survive. */
+    /** The folder for data that must survive. */
     Path stateFolder() {
         return isRoot() ? Path.of("/var/lib/penstock") : xdg("XDG_STATE_HOME", ".local/state");
     }
@@ -70,8 +73,8 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
     }
 
     /**
-     * The folder for what describes running processes. Local to the machine: a home folder may be shared by many. The
-     * name below /tmp can be guessed, so its users look at its owner and mode before they use it.
+     * The folder for descriptions of running processes. It is local to the machine, because many machines may share a
+     * home folder. Other users can guess the name below /tmp, so owner and mode are checked before use.
      */
     public Path runtimeFolder() {
         if (isRoot()) {
@@ -81,7 +84,7 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
         return runtime.isEmpty() ? Path.of("/tmp/penstock-" + uid) : Path.of(runtime, "penstock");
     }
 
-    /** The XDG base directory specification: the variable, or else this folder of the home folder. */
+    /** The XDG base directory specification: the variable's folder, or else this folder of the home folder. */
     Path xdg(String variable, String inHome) {
         String folder = environment.getOrDefault(variable, "");
         return (folder.isEmpty() ? home.resolve(inHome) : Path.of(folder)).resolve("penstock");
@@ -92,7 +95,7 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
 
         private static Host read() {
             try {
-                // The JDK tells the user's name only; /proc/self belongs to the process's user.
+                // The JDK has only the user's name; /proc/self belongs to the process's user.
                 Path self = Path.of("/proc/self");
                 return new Host(
                         System.getenv(),
@@ -106,7 +109,7 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
             }
         }
 
-        /** The launcher has looked at all cgroups above this process; else the JVM is asked, which does the same. */
+        /** The launcher has read all cgroups above this process; without it the JVM does the same. */
         private static long memory() {
             Long told = Long.getLong("penstock.memory");
             return told != null

@@ -1,6 +1,6 @@
 package io.penstock.cli.config;
 
-/** How much is logged, from little to much. */
+/** How much is logged, in ascending order. */
 public enum LogLevel {
     ERROR,
     WARN,

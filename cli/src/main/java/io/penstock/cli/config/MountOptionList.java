@@ -7,19 +7,18 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code -o} takes, on the command line and in fstab: {@code cache_size=64GiB,allow_other,_netdev}. A key may be
- * written with dots, dashes or underscores; a flag needs no value. Options that mount(8), fstab and systemd use among
- * themselves are passed over.
+ * The value of {@code -o}, on the command line and in fstab: {@code cache_size=64GiB,allow_other,_netdev}. A key may
+ * have dots, dashes or underscores; a flag needs no value. Options that mount(8), fstab and systemd use among
+ * themselves are ignored.
  *
  * @param settings the settings among them
- * @param configurationFile the value of {@code config=}; null if it is not there
+ * @param configurationFile the value of {@code config=}; null if it is missing
  */
 public record MountOptionList(
         SettingSource settings, @Nullable String configurationFile) {
     /**
-     * mount(8)'s options that are independent of the file system, those of fstab(5), and what libmount leaves in the
-     * list that it hands to helpers. FUSE mounts are always nosuid and nodev. {@code rw} is what mount(8) says when
-     * nobody said anything.
+     * mount(8)'s options that do not depend on the file system, those of fstab(5), and those that libmount leaves in
+     * the list for helpers. FUSE mounts are always nosuid and nodev. mount(8) adds {@code rw} by default.
      */
     private static final Set<String> PASSED_OVER = Set.of(
             "defaults",
@@ -60,10 +59,10 @@ public record MountOptionList(
             "loud");
 
     /**
-     * Reads the lists given.
+     * Parses the lists.
      *
      * @param lists each {@code key=value,key,…}
-     * @param where what errors name: {@code -o}, or the line of fstab
+     * @param where the place in error messages: {@code -o}, or the line of fstab
      */
     public static MountOptionList parse(List<String> lists, String where) {
         SettingSource.Builder source = new SettingSource.Builder();

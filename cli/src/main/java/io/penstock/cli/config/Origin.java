@@ -2,7 +2,7 @@ package io.penstock.cli.config;
 
 import java.nio.file.Path;
 
-/** Where a value comes from; {@code toString} tells the user. */
+/** Where a value comes from; {@code toString} describes it to the user. */
 public sealed interface Origin {
     /** An option of the command line. */
     record Option(String name) implements Origin {
@@ -16,7 +16,7 @@ public sealed interface Origin {
      * A {@code key=value} given to {@code -o}.
      *
      * @param text as it was written
-     * @param where {@code -o}, or the line of fstab that it stands in
+     * @param where {@code -o}, or its line of fstab
      */
     record MountOption(String text, String where) implements Origin {
         @Override
@@ -33,7 +33,7 @@ public sealed interface Origin {
         }
     }
 
-    /** An environment variable that other S3 programs follow too. */
+    /** An environment variable that other S3 programs use too. */
     record Variable(String name) implements Origin {
         @Override
         public String toString() {
@@ -41,7 +41,7 @@ public sealed interface Origin {
         }
     }
 
-    /** Nobody set it. */
+    /** The default: nobody set it. */
     record Default() implements Origin {
         @Override
         public String toString() {

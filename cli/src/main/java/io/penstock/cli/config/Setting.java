@@ -7,8 +7,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that can be set: as the option {@code --cache-size}, as {@code cache_size} in {@code -o}, as {@code
- * cache: {size: …}} in a file.
+ * A setting: the option {@code --cache-size}, {@code cache_size} in {@code -o}, and {@code cache: {size: …}} in a file.
  *
  * @param <T> its value
  */
@@ -20,7 +19,7 @@ public final class Setting<T> {
     private final String defaultText;
     private final Function<Context, @Nullable Assignment<T>> defaultValue;
 
-    /** What a default may depend on: the machine, the bucket and other settings. */
+    /** The values on which a default may depend: the machine, the bucket and other settings. */
     interface Context {
         Host host();
 
@@ -48,7 +47,7 @@ public final class Setting<T> {
         this.defaultValue = defaultValue;
     }
 
-    /** Without a default. */
+    /** A setting without a default. */
     static <T> Setting<T> of(String key, ValueType<T> type, String help) {
         return new Setting<>(key, type, help, List.of(key.replace('.', '-')), "none", context -> null);
     }
@@ -62,7 +61,7 @@ public final class Setting<T> {
         return withDefault(text, context -> value);
     }
 
-    /** The same setting with the default of the module that it is for. */
+    /** The same setting with the default of its module. */
     Setting<T> withDefault(T value) {
         return withDefault(type.print(value));
     }
@@ -75,7 +74,9 @@ public final class Setting<T> {
         });
     }
 
-    /** The same setting, taken from the first of these environment variables that is set; otherwise as before. */
+    /**
+     * The same setting, taken from the first of these environment variables that is set, or else its former default.
+     */
     Setting<T> fromEnvironment(String... variables) {
         String text = "$" + String.join(", $", variables) + ", else " + defaultText;
         return withOriginalDefault(text, context -> {
@@ -115,7 +116,7 @@ public final class Setting<T> {
         return help;
     }
 
-    /** Its names as an option, without the dashes before them; the preferred first, the key's own last. */
+    /** Its option names, without leading dashes; the preferred one first, the key's own last. */
     public List<String> names() {
         return names;
     }

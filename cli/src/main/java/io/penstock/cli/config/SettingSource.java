@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Settings made in one place, and what was wrong there. Immutable. */
+/** Settings from one place, and the problems found there. Immutable. */
 public final class SettingSource {
-    /** Nothing set. */
+    /** No settings. */
     public static final SettingSource EMPTY = new SettingSource(List.of(), List.of());
 
     private final List<Assignment<?>> assignments;
@@ -18,7 +18,7 @@ public final class SettingSource {
         this.problems = List.copyOf(problems);
     }
 
-    /** Options of the command line: the text that each was given, and by which of its names, such as --cache-size. */
+    /** Options of the command line: the text of each, and the name by which each was given, such as --cache-size. */
     public static SettingSource ofOptions(Map<Setting<?>, String> texts, Map<Setting<?>, String> names) {
         Builder source = new Builder();
         texts.forEach((setting, text) ->
@@ -36,12 +36,12 @@ public final class SettingSource {
         return problems;
     }
 
-    /** Collects one source. Not safe for use by several threads. */
+    /** Collects the settings of one source. Not safe for use by several threads. */
     static final class Builder {
         private final List<Assignment<?>> assignments = new ArrayList<>();
         private final List<String> problems = new ArrayList<>();
 
-        /** Takes the text as the setting's value, or reports what is allowed, or that the setting is there already. */
+        /** Sets the setting to the text's value, or reports the allowed values or a repeated setting. */
         void read(Setting<?> setting, String text, Origin origin) {
             Assignment<?> earlier = earlier(setting);
             if (earlier != null) {

@@ -29,14 +29,14 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Every setting there is. Options, files, {@code -o}, the help and docs/CONFIGURATION.md all come from this list, so
- * that they cannot differ.
+ * All settings. Options, files, {@code -o}, the help and docs/CONFIGURATION.md are all made from this list, so they
+ * cannot differ.
  */
 public final class Settings {
     private static final long MIB = 1L << 20;
     private static final long GIB = 1L << 30;
 
-    /** Connections for requests that move no content: names, listings, commits. */
+    /** Connections for requests without content: names, listings, commits. */
     private static final int OTHER_REQUESTS = 32;
 
     public static final Setting<URI> ENDPOINT = Setting.of(

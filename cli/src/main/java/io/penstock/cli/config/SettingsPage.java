@@ -2,7 +2,7 @@ package io.penstock.cli.config;
 
 import java.util.stream.Collectors;
 
-/** docs/CONFIGURATION.md, made from the settings themselves. */
+/** Makes docs/CONFIGURATION.md from the settings themselves. */
 public final class SettingsPage {
     private static final String HEAD = """
         # Configuration

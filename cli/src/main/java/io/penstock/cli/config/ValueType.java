@@ -17,9 +17,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a setting's value may be: how it is read, how it is shown, and how an error tells what is allowed.
+ * The type of a setting's value: parses it, prints it, and describes the allowed values in errors.
  *
- * @param <T> the value once read
+ * @param <T> the parsed value
  */
 public final class ValueType<T> {
     private final String label;
@@ -143,7 +143,7 @@ public final class ValueType<T> {
                 ValueType::word);
     }
 
-    /** The address of a server: scheme, host, port, and nothing behind them. */
+    /** The address of a server: scheme, host, port, and nothing after them. */
     static ValueType<URI> server() {
         return new ValueType<>(
                 "<url>",
@@ -153,7 +153,7 @@ public final class ValueType<T> {
                 URI::toString);
     }
 
-    /** The address of a proxy: as that of a server, and never without a port. */
+    /** The address of a proxy: like that of a server, and always with a port. */
     static ValueType<URI> proxy() {
         return new ValueType<>(
                 "<url>",
@@ -163,7 +163,7 @@ public final class ValueType<T> {
                 URI::toString);
     }
 
-    /** A file or folder; {@code ~/} is the user's home, what is relative is relative to the current folder. */
+    /** A file or folder; {@code ~/} is the user's home, and a relative path is relative to the current folder. */
     static ValueType<Path> path() {
         return new ValueType<>(
                 "<path>",
@@ -186,12 +186,12 @@ public final class ValueType<T> {
                 label, allowed, false, text -> pattern.matcher(text).matches() ? text : null, Function.identity());
     }
 
-    /** The value's place in a synopsis: {@code <size>}. */
+    /** The placeholder in a synopsis: {@code <size>}. */
     public String label() {
         return label;
     }
 
-    /** What is allowed, as the end of a sentence. */
+    /** The allowed values, as the end of a sentence. */
     public String allowed() {
         return allowed;
     }
@@ -201,17 +201,17 @@ public final class ValueType<T> {
         return flag;
     }
 
-    /** @return null if the text is not what is {@link #allowed} */
+    /** @return null if the text is not {@link #allowed} */
     public @Nullable T parse(String text) {
         return parser.apply(text.strip());
     }
 
-    /** As a user would write it: {@link #parse} gives the value back. */
+    /** As a user would write it: {@link #parse} restores the value. */
     public String print(T value) {
         return printer.apply(value);
     }
 
-    /** What a value means for one bucket. */
+    /** The value for one bucket. */
     T forBucket(T value, String bucket) {
         return forBucket.apply(value, bucket);
     }

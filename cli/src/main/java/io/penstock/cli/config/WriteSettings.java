@@ -177,7 +177,10 @@ public final class WriteSettings {
         return host != null && host.endsWith(".r2.cloudflarestorage.com");
     }
 
-    /** What is in a folder for caches may be removed at any time; a folder that the user has chosen is Penstock's alone. */
+    /**
+     * The contents of a folder for caches may be removed at any time; a folder chosen by the user belongs to Penstock
+     * alone.
+     */
     private static Path defaultStaging(Setting.Context context) {
         Path cache = context.get(Settings.CACHE_DIR);
         Host host = context.host();

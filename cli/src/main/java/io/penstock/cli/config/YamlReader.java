@@ -19,8 +19,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Reads a configuration file token by token, because every message names a line. It goes on after an error, so that
- * one run reports them all. One use, one thread.
+ * Reads a configuration file token by token, because every message names a line. It continues after an error, so that
+ * one run reports all of them. One use, one thread.
  */
 final class YamlReader {
     private static final Pattern LINE = Pattern.compile("line (\\d+)");
@@ -52,8 +52,8 @@ final class YamlReader {
     }
 
     /**
-     * The library's message is for several lines: what it was doing and what it found there, each followed by a
-     * picture of its place. The last place is the one of the mistake; the exception's own location may be earlier.
+     * The library's message has several lines: its context and the problem, each followed by an excerpt. The last
+     * position is that of the problem; the exception's own position may be earlier.
      */
     private static String notYaml(JsonProcessingException e) {
         String message = e.getOriginalMessage();
@@ -74,7 +74,7 @@ final class YamlReader {
     private void readRoot() throws IOException {
         JsonToken first = parser.nextToken();
         if (first == null || first == JsonToken.VALUE_NULL) {
-            return; // An empty file, or one of comments only.
+            return; // An empty file, or one with comments only.
         }
         if (first != JsonToken.START_OBJECT) {
             problem("the file", found(first) + ", allowed is a mapping with the keys defaults and buckets");
@@ -124,7 +124,9 @@ final class YamlReader {
         return read.assignments();
     }
 
-    /** The mapping that the parser stands in: settings whose keys begin with {@code prefix}, which ends in a dot. */
+    /**
+     * Reads the mapping at the parser's position: settings whose keys begin with {@code prefix}, which ends in a dot.
+     */
     private void readGroup(String section, String prefix, SettingSource.Builder to) throws IOException {
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
             String key = prefix + parser.currentName();
@@ -152,7 +154,7 @@ final class YamlReader {
         }
     }
 
-    /** @return whether the parser now stands in a mapping; if there was nothing or something else, that was passed over */
+    /** @return whether the parser is now in a mapping; anything else has been skipped */
     private boolean enterMapping(String key, String allowed) throws IOException {
         JsonToken token = parser.nextToken();
         if (token != JsonToken.START_OBJECT && token != JsonToken.VALUE_NULL) {

@@ -1,4 +1,4 @@
-/** Every setting, where it can be made, and what holds in the end. */
+/** Every setting, the places where it can be set, and its effective value. */
 @NullMarked
 package io.penstock.cli.config;
 

@@ -19,10 +19,10 @@ import java.util.Map;
 
 /** Reads and writes the demo's bucket through its mount, and compares. One use, one thread. */
 public final class Demo {
-    /** Bytes on the disk. */
+    /** Bytes of disk space. */
     private static final long SPACE = 1800L << 20;
 
-    /** Somewhere in the model, and at no page's start. */
+    /** Within the model, and not at a page's start. */
     private static final long RANDOM_BLOCK = 37;
 
     private static final int RANDOM_READ = 4096;
@@ -43,7 +43,7 @@ public final class Demo {
     /**
      * Fills a bucket and shows it.
      *
-     * @return whether all was as it should be
+     * @return whether all checks passed
      */
     public static boolean show(DemoMount mount)
             throws IOException, RefusedException, ConfigurationException, MountException, ObjectStoreException,
@@ -71,7 +71,7 @@ public final class Demo {
         }
     }
 
-    /** @return whether everything read was what was stored, and everything stored what was written */
+    /** @return whether all bytes read were those stored, and all objects have the bytes written */
     private boolean run() throws IOException, InterruptedException {
         look();
         readShard();
@@ -101,7 +101,7 @@ public final class Demo {
         shell.title("The first read comes from S3, the next ones from this machine");
         String read = "dd if=" + DemoData.SHARD + " of=/dev/null bs=1M status=none";
         timed("cold: ", read);
-        // The kernel keeps pages of its own. It gives up those of one file when asked so, with no need to be root.
+        // The kernel has pages of its own. It drops those of one file on request, without root.
         shell.quietly("dd if=" + DemoData.SHARD + " iflag=nocache count=0 status=none");
         timed("warm, without the kernel's own cache: ", read);
         timed("warm, with it: ", read);
@@ -158,7 +158,7 @@ public final class Demo {
         shell.say(read.size() + " files compared");
     }
 
-    /** Past the mount: what another machine would see. */
+    /** Reads the store directly, as another machine would. */
     private void compareBucket(Map<String, String> written) throws IOException {
         for (Map.Entry<String, String> file : written.entrySet()) {
             String stored = DemoData.digest(server.get(DemoData.BUCKET, file.getKey()));

@@ -16,7 +16,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-/** What the demo's bucket holds: made from nothing but the keys, so that every byte of it can be told again. */
+/** The contents of the demo's bucket. They follow from the keys alone, so every byte can be computed again. */
 final class DemoData {
     static final String BUCKET = "demo";
     static final String SHARD = "shards/train-00000.tar";
@@ -63,7 +63,7 @@ final class DemoData {
                 number);
     }
 
-    /** The bytes of a large object, from a multiple of a block on. */
+    /** The bytes of a large object, starting at a multiple of a block. */
     static byte[] bytes(String key, long block) {
         byte[] bytes = new byte[BLOCK];
         new SplittableRandom(key.hashCode() * 31L + block).nextBytes(bytes);
@@ -82,7 +82,7 @@ final class DemoData {
         }
     }
 
-    /** SHA-256 in hexadecimal of all that is left of the stream, which is closed. */
+    /** SHA-256 in hexadecimal of the rest of the stream, which is closed. */
     static String digest(InputStream content) throws IOException {
         try (DigestInputStream digesting = new DigestInputStream(content, sha256())) {
             digesting.transferTo(OutputStream.nullOutputStream());

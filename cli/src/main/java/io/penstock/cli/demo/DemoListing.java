@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the mount's log says of the listing of the whole bucket. It listens from when it is made until it is closed; what
- * else is logged there goes where it went. Thread-safe.
+ * Reads the mount's log about the listing of the whole bucket, from its construction until it is closed. Other log
+ * lines go where they went before. Thread-safe.
  */
 final class DemoListing extends AppenderBase<ILoggingEvent> implements AutoCloseable {
     private static final Logger METADATA = (Logger) LoggerFactory.getLogger("io.penstock.metadata");
@@ -32,10 +32,10 @@ final class DemoListing extends AppenderBase<ILoggingEvent> implements AutoClose
     private final CompletableFuture<Listed> outcome = new CompletableFuture<>();
 
     /**
-     * A listing that is through.
+     * A complete listing.
      *
-     * @param memoryMib that its names take
-     * @param nanoTime when that was, as {@link System#nanoTime} has it
+     * @param memoryMib of its names
+     * @param nanoTime of its end, as {@link System#nanoTime} has it
      */
     record Listed(long objects, long requests, long memoryMib, long nanoTime) {}
 
@@ -50,7 +50,7 @@ final class DemoListing extends AppenderBase<ILoggingEvent> implements AutoClose
     /**
      * Waits for the end of the listing.
      *
-     * @return null if that has not come in this time
+     * @return null if it has not ended in this time
      * @throws RefusedException if the bucket cannot be listed
      * @throws InterruptedException also after {@link #giveUp}
      */
@@ -70,7 +70,7 @@ final class DemoListing extends AppenderBase<ILoggingEvent> implements AutoClose
         }
     }
 
-    /** Whoever waits need not wait any more. */
+    /** Ends the wait. */
     void giveUp() {
         outcome.cancel(false);
     }

@@ -26,7 +26,7 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Mounts a demo's bucket, and unmounts it when all was shown. One use, one thread. */
+/** Mounts a demo's bucket, and unmounts it after the demonstration. One use, one thread. */
 public final class DemoMount {
     static final String KEY = "demo";
     static final String SECRET = "demo-secret";
@@ -38,7 +38,7 @@ public final class DemoMount {
 
     /**
      * @param folder an empty one, which the caller removes
-     * @param keep whether the mount stays up until the user ends it
+     * @param keep whether the mount stays until the user ends it
      */
     public DemoMount(Path folder, StopSignal stop, boolean keep) throws IOException {
         this.folder = folder;
@@ -47,14 +47,14 @@ public final class DemoMount {
         this.shell = new DemoShell(Files.createDirectory(folder.resolve("mnt")), System.out);
     }
 
-    /** What is shown of a mounted bucket. */
+    /** The demonstration of a mounted bucket. */
     @FunctionalInterface
     interface Show {
-        /** @return whether all was as it should be */
+        /** @return whether all checks passed */
         boolean run(MountedBucket bucket) throws IOException, RefusedException, InterruptedException;
     }
 
-    /** Where the demo may leave something until it ends. */
+    /** A folder for the demo's files, which exists until the demo ends. */
     Path folder() {
         return folder;
     }
@@ -65,11 +65,11 @@ public final class DemoMount {
     }
 
     /**
-     * Mounts the bucket, runs what is to be shown, and unmounts it.
+     * Mounts the bucket, runs the demonstration, and unmounts.
      *
-     * @param settings further ones
-     * @param hurry what a signal is to end before it unmounts
-     * @return whether all was as it should be
+     * @param settings additional ones
+     * @param hurry ends pending work when a signal comes, before the unmount
+     * @return whether all checks passed
      */
     boolean show(String bucket, URI endpoint, Map<Setting<?>, String> settings, Runnable hurry, Show show)
             throws IOException, RefusedException, ConfigurationException, MountException, ObjectStoreException,

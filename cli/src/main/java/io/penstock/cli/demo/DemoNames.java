@@ -21,22 +21,22 @@ import java.util.Random;
 import java.util.stream.Collectors;
 
 /**
- * Shows a bucket of very many objects through its mount: how it is listed, and how its names are answered then. One use,
- * one thread.
+ * Shows a bucket of very many objects through its mount: its listing, and then the speed of its names. One use, one
+ * thread.
  */
 public final class DemoNames {
     private static final String BUCKET = "images";
     private static final int PER_FOLDER = 10_000;
 
-    /** Bytes that are always enough for what is known of an object. */
+    /** Upper bound of the memory for each object's name and attributes: bytes. */
     private static final long MEMORY_OF_ONE = 64;
 
-    /** Bytes that names may have on any machine. */
+    /** Memory for names that every machine has: bytes. */
     private static final long LEAST_MEMORY = 256L << 20;
 
     private static final int DEEP_FILES = 5;
 
-    /** From this many on the size of a MiB says something about one. */
+    /** The number of objects from which the memory in MiB says something about one object. */
     private static final long MANY = 100_000;
 
     private static final Duration SHORTEST_PAUSE = Duration.ofSeconds(1);
@@ -61,9 +61,9 @@ public final class DemoNames {
     }
 
     /**
-     * Makes a bucket of so many objects up and shows it.
+     * Makes a synthetic bucket with this many objects and shows it.
      *
-     * @return whether all names were there, and what was read was what the server makes up
+     * @return whether all names existed, and the bytes read were those that the server makes
      */
     public static boolean show(DemoMount mount, long count)
             throws IOException, RefusedException, ConfigurationException, MountException, ObjectStoreException,
@@ -107,7 +107,7 @@ public final class DemoNames {
         return good;
     }
 
-    /** @param begun when, as {@link System#nanoTime} has it */
+    /** @param begun its time, as {@link System#nanoTime} has it */
     private void awaitListing(long begun) throws RefusedException, InterruptedException {
         shell.title("It can be used at once, and all names are listed meanwhile");
         DemoListing.Listed listed;
@@ -140,7 +140,7 @@ public final class DemoNames {
         expect("the number of objects", Long.toString(objects.count()), Long.toString(listed.objects()));
     }
 
-    /** The log tells of the listing just before names are answered from it. */
+    /** The log reports the listing just before it answers about names. */
     private void awaitKnown() throws InterruptedException {
         for (int looks = 0; looks < MOST_LOOKS && !(bucket.names() instanceof PreloadState.Known); looks++) {
             Thread.sleep(BETWEEN_LOOKS);
@@ -152,14 +152,14 @@ public final class DemoNames {
         Map<Setting<?>, String> settings = new LinkedHashMap<>();
         settings.put(Settings.READ_ONLY, "true");
         settings.put(Settings.PRELOAD, "on");
-        settings.put(Settings.METADATA_TTL, "4h"); // listing and finding the most objects takes less
+        settings.put(Settings.METADATA_TTL, "4h"); // listing and finding the maximum number of objects takes less
         if (count * MEMORY_OF_ONE > LEAST_MEMORY) {
             settings.put(Settings.PRELOAD_MEMORY, ((count * MEMORY_OF_ONE) >> 20) + "MiB");
         }
         return settings;
     }
 
-    /** A listing of a minute has some twenty lines. */
+    /** A listing of a minute has some twenty progress lines. */
     private static Duration pauseAfter(long nanos) {
         Duration pause = Duration.ofNanos(nanos / 8);
         return pause.compareTo(SHORTEST_PAUSE) < 0 ? SHORTEST_PAUSE : pause;
@@ -217,7 +217,7 @@ public final class DemoNames {
                 requests.gets()));
     }
 
-    /** Runs a command, shows what it says, and tells what it took. */
+    /** Runs a command, and shows its output and its cost. */
     private String counted(String command) throws IOException, InterruptedException {
         long before = server.requests().total();
         DemoShell.Result result = shell.run(command);

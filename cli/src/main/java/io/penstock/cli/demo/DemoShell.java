@@ -10,14 +10,14 @@ import java.util.List;
 import picocli.CommandLine.Help.Ansi;
 
 /**
- * Runs the ordinary programs with which the demo reads the mount. Never this process itself: it serves the mount, and
- * must not wait for its own answers.
+ * Runs the ordinary programs with which the demo reads the mount. This process itself must not read it: it serves the
+ * mount, and would wait for its own replies.
  */
 final class DemoShell {
     private final Path folder;
     private final PrintStream out;
 
-    /** What a program said, and how long it took. */
+    /** A program's output, and how long it took. */
     static final class Result {
         private final byte[] output;
         private final Duration time;

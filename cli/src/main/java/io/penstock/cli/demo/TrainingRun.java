@@ -18,8 +18,8 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A mount in a process of its own, started as users start theirs, whose JVM writes what it has learnt when it ends: the
- * classes it loaded and linked, and how its methods ran (JEP 483, 514, 515). One use, one thread.
+ * A mount in a process of its own, started like a user's, whose JVM writes at its end what it has learnt: the classes
+ * loaded and linked, and the profiles of its methods (JEP 483, 514, 515). One use, one thread.
  */
 public final class TrainingRun {
     public static final String KEY = "train";
@@ -30,10 +30,10 @@ public final class TrainingRun {
     private static final int SMALL_FILE = 4 << 10;
     private static final int LARGE_FILE = 128 << 20;
 
-    /** Ranges of one page, so that few bytes make as many GETs as a JIT needs to see. */
+    /** Ranges of one page, so that few bytes cause as many GETs as the JIT needs to see. */
     private static final String RANGE_SIZE = "1MiB";
 
-    /** What readers do: look around, read whole files, read again from the cache, read small blocks. */
+    /** The work of typical readers: list, read whole files, read again from the cache, read small blocks. */
     private static final String READS = """
         ls -lR . >/dev/null && find . -name '*.json' -exec cat {} + >/dev/null
         dd if=large of=/dev/null bs=1M status=none
@@ -43,7 +43,7 @@ public final class TrainingRun {
         dd if=large of=/dev/null bs=4k iflag=direct count=10000 status=none
         """;
 
-    /** For the mount's process to end, which includes that its JVM writes the cache. */
+    /** For the end of the mount's process, which includes writing the cache. */
     private static final long END_SECONDS = 60;
 
     private static final long UNMOUNT_SECONDS = 2;
@@ -52,12 +52,12 @@ public final class TrainingRun {
     private final Path folder;
     private final EmbeddedS3 server;
 
-    /** The launcher, then the mount that it has started. Written by the thread that records. */
+    /** The launcher, then the mount that it has started. Written by the recording thread. */
     private volatile @Nullable ProcessHandle process;
 
     /**
      * @param penstock the launcher
-     * @param folder for all that it needs, deleted by the caller
+     * @param folder for all its files, deleted by the caller
      */
     public TrainingRun(Path penstock, Path folder, EmbeddedS3 server) {
         this.penstock = penstock;
@@ -66,7 +66,7 @@ public final class TrainingRun {
     }
 
     /**
-     * Leaves the cache in the file.
+     * Records the cache into the file.
      *
      * @throws RefusedException if it could not be recorded
      */
@@ -87,15 +87,15 @@ public final class TrainingRun {
         }
     }
 
-    /** Ends what still runs, from any thread. */
+    /** Ends the running processes; may be called from any thread. */
     public void abandon() {
         ProcessHandle running = process;
         if (running != null) {
-            running.destroy(); // unmounts; a launcher ends what it has started
+            running.destroy(); // unmounts; a launcher also ends the process that it has started
             try {
                 awaitEnd(running, UNMOUNT_SECONDS);
             } catch (RefusedException _) {
-                // Killed by now; it was unmounted, and only its JVM's writing takes so long.
+                // Killed by now. It was unmounted before; only its JVM takes so long to write.
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
@@ -131,7 +131,7 @@ public final class TrainingRun {
                         "auto")
                 .redirectErrorStream(true);
         Map<String, String> environment = builder.environment();
-        // Neither the user's profile nor a proxy is meant for the training run's own server.
+        // The user's profile and proxy must not apply to the training run's own server.
         environment.keySet().removeIf(name -> name.startsWith("AWS_") || name.matches("(?i).*_proxy"));
         environment.putAll(Map.of(
                 "AWS_ACCESS_KEY_ID",

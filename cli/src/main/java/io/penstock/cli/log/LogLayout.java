@@ -11,8 +11,8 @@ import java.time.format.DateTimeFormatter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One event as text: a line, and below it the stack trace of what was thrown. What comes from a bucket may hold line
- * breaks and a terminal's escape sequences; it shows as escapes, so that no key can forge a line or steer a terminal.
+ * One event as text: a line, and the stack trace below it. Keys of a bucket may hold line breaks and a terminal's
+ * escape sequences; they are escaped, so that no key can forge a line or control a terminal.
  */
 final class LogLayout extends LayoutBase<ILoggingEvent> {
     private static final DateTimeFormatter TIME =
@@ -20,7 +20,7 @@ final class LogLayout extends LayoutBase<ILoggingEvent> {
 
     private final boolean brief;
 
-    /** @param brief for a person who waits at a terminal: without time, thread and logger */
+    /** @param brief for a person at a terminal: without time, thread and logger */
     LogLayout(boolean brief) {
         this.brief = brief;
     }

@@ -27,19 +27,19 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where log lines go: warnings to the terminal, until a mount names its file. Set up in code, because reading
+ * Configures where log lines go: warnings to the terminal, until a mount names its file. It is code, because reading
  * Logback's XML costs a tenth of a second of every start.
  */
 public final class Logging extends ContextAwareBase implements Configurator {
     private static final List<String> LIBRARIES =
             List.of("software.amazon.awssdk", "org.apache.hc", "org.apache.parquet", "org.eclipse.jetty", "org.gaul");
 
-    /** Of it Parquet uses the codecs, which warn that they are not the native ones. */
+    /** Parquet uses Hadoop's codecs, which warn that they are not the native ones. */
     private static final String HADOOP = "org.apache.hadoop";
 
     /**
-     * What the SDK tells of its requests at debug: methods, keys, the names of headers, request IDs, retries. Nothing else
-     * of the libraries is let through below warnings: it holds signatures, session tokens and content.
+     * The SDK's debug messages about its requests: methods, keys, the names of headers, request IDs, retries. Other
+     * libraries log warnings only: their debug messages have signatures, session tokens and content.
      */
     private static final List<String> REQUESTS = List.of(
             "software.amazon.awssdk.request", "software.amazon.awssdk.requestId", "software.amazon.awssdk.retries");
@@ -51,7 +51,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
     /** Set once, by the thread that starts the mount. */
     private static volatile @Nullable Path file;
 
-    /** The file that log lines go to, if they do. */
+    /** The log file, if there is one. */
     public static Optional<Path> file() {
         return Optional.ofNullable(file);
     }
@@ -70,13 +70,13 @@ public final class Logging extends ContextAwareBase implements Configurator {
 
     /**
      * From now on log lines go to the file, which is rotated at 10 MB; five old ones are kept. Names in a bucket may be
-     * private: the files that this makes are for their owner alone.
+     * private, so only the owner can read the files.
      *
      * @throws IOException if the file cannot be written
      */
     public static void toFile(Path file, LogLevel level) throws IOException {
         Files.createDirectories(file.toAbsolutePath().getParent());
-        // Logback itself would only complain on the terminal, which is gone by then.
+        // Logback would only complain on the terminal, which is gone by then.
         makePrivate(file);
         LoggerContext context = reset();
         Logging.file = file;
@@ -134,7 +134,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
         REQUESTS.forEach(logger -> context.getLogger(logger).setLevel(requests));
     }
 
-    /** Makes the file if it is missing, and sees that it can be written. */
+    /** Makes the file if it is missing, and checks that it can be written. */
     private static void makePrivate(Path file) throws IOException {
         Files.newByteChannel(
                         file,
@@ -143,7 +143,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
                 .close();
     }
 
-    /** Also the file that follows when one is full is for its owner alone. */
+    /** Makes the next file, after a rotation, readable for its owner only. */
     private static final class PrivateFileAppender extends RollingFileAppender<ILoggingEvent> {
         @Override
         public void openFile(String name) throws IOException {

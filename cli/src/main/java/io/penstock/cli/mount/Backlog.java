@@ -16,25 +16,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What is closed and not yet uploaded. When a mount ends it is waited for, however long it takes. A process that was told
- * to end makes durable what lies only in memory, waits a little, and leaves the rest in staging to the next mount. Safe
- * for use by any number of threads.
+ * Closed files that are not uploaded yet. The end of a mount waits for them, however long it takes. A process that was
+ * told to end writes data that is only in memory to the staging disk, waits a little, and leaves the rest in staging to
+ * the next mount. Safe for use by any number of threads.
  */
 final class Backlog {
     private static final Logger log = LoggerFactory.getLogger(Backlog.class);
 
-    /** How long what lies in memory may take to the staging disk. */
+    /** How long the staging disk may take for the data in memory. */
     private static final Duration STAGING_PATIENCE = Duration.ofSeconds(20);
 
-    /** Less than {@link StopSignal} gives the whole end of the process, which calls {@link #leave} after that. */
+    /** Less than {@link StopSignal} allows for the whole end of the process, which calls {@link #leave} after that. */
     private static final Duration HURRIED_PATIENCE = Duration.ofSeconds(20);
 
-    /** Most often there is nothing to report. */
+    /** Mostly there is nothing to report. */
     private static final Duration BEFORE_REPORTS = Duration.ofMillis(100);
 
     private static final Duration BETWEEN_REPORTS = Duration.ofSeconds(1);
 
-    /** Every so many reports one goes to the log. */
+    /** The number of reports for each log line. */
     private static final int REPORTS_A_LOG_LINE = 30;
 
     private final Supplier<WritebackStatistics> statistics;
@@ -66,7 +66,7 @@ final class Backlog {
                 HURRIED_PATIENCE);
     }
 
-    /** @param patience how long uploads are waited for once the process has been told to end */
+    /** @param patience how long to wait for uploads once the process has been told to end */
     Backlog(Supplier<WritebackStatistics> statistics, Drain drain, Leave leave, Duration patience) {
         this.statistics = statistics;
         this.patience = patience;
@@ -74,23 +74,26 @@ final class Backlog {
         this.leave = leave;
     }
 
-    /** Waits until nothing is left to upload. */
+    /** Waits until everything is uploaded. */
     interface Drain {
         void await() throws InterruptedException;
     }
 
-    /** What a process does that ends before all is uploaded. An interrupt ends either, and the flag is set again. */
+    /**
+     * The actions of a process that ends before everything is uploaded. An interrupt ends each of them, and the flag is
+     * set again.
+     */
     interface Leave {
-        /** Makes durable what lies only in memory. */
+        /** Stages the data that is only in memory. */
         void stage();
 
-        /** The same, once no upload goes on any more. @return the keys of what is lost */
+        /** The same, after the uploads have ended. @return the keys of lost files */
         List<String> end();
     }
 
     /**
-     * Tells what is left, empty if nothing is, within about a second of each change, until it is {@linkplain #await
-     * waited for}. To be called once.
+     * Reports the backlog, as an empty text if there is none, within about a second of each change, until it is
+     * {@linkplain #await waited for}. To be called once.
      */
     void watch(Consumer<String> progress) {
         watch = Thread.ofVirtual().name("backlog watch").start(() -> {
@@ -110,18 +113,21 @@ final class Backlog {
         });
     }
 
-    /** Told about once a second what is left, while it is waited for. */
+    /** Gets the backlog about once a second while it is waited for. */
     void tell(Consumer<String> progress) {
         listener = progress;
     }
 
-    /** The process has been told to end, and may be killed before it has: what lies only in memory is staged behind. */
+    /**
+     * The process has been told to end, and may be killed first: data that is only in memory is staged in the
+     * background.
+     */
     void hurry() {
         hurried.countDown();
         var _ = Thread.ofVirtual().name("leave").start(leave::stage);
     }
 
-    /** The process ends now. Says what is left, and what is lost; if it is called again, it waits for that. */
+    /** The process ends now. Reports waiting and lost files; a second call waits for the first. */
     void leave() {
         Thread leaving = Thread.ofVirtual().name("leave").start(this::endAndTell);
         try {
@@ -186,7 +192,7 @@ final class Backlog {
         }
     }
 
-    /** @return whether all is uploaded */
+    /** @return whether everything is uploaded */
     private boolean awaitWhileTelling(CountDownLatch drained) throws InterruptedException {
         Duration pause = BEFORE_REPORTS;
         for (int reports = 0; hurried.getCount() > 0; reports++) {
@@ -210,7 +216,7 @@ final class Backlog {
                 + ByteSizes.print(rounded(now.backlogBytes()));
     }
 
-    /** To what a person reads at a glance: whole units of the largest that it has one of, up to MiB. */
+    /** Rounds to the largest unit, up to MiB, of which there is at least one. */
     private static long rounded(long bytes) {
         long unit = bytes >= 1 << 20 ? 1 << 20 : bytes >= 1 << 10 ? 1 << 10 : 1;
         return bytes / unit * unit;

@@ -6,12 +6,12 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
 
-/** The file that a user has named as the bucket's index. */
+/** The index file named by the user. */
 record FoundIndex(Index index) implements ObjectIndex {
     /**
-     * Finds it, and looks whether it is of this bucket. It is read later.
+     * Opens the index and checks that it belongs to this bucket. It is read later.
      *
-     * @throws io.penstock.inventory.IndexException if it is of no use for this
+     * @throws io.penstock.inventory.IndexException if it cannot be used
      */
     static ObjectIndex open(Path file, Target target) throws IOException {
         return new FoundIndex(Index.open(file, target.bucket(), target.prefix()));

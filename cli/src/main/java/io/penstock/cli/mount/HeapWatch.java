@@ -7,19 +7,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ends a process that does next to nothing but collect garbage. A heap that is all but used up is collected again and
- * again, and each time yields a little: the serial collector never finds that it is used up, and programs would wait for
- * hours.
+ * Ends a process that does almost nothing but collect garbage. An almost full heap is collected again and again with
+ * little gain. The serial collector never finds it full, and programs would wait for hours.
  */
 final class HeapWatch {
     private static final Logger log = LoggerFactory.getLogger(HeapWatch.class);
 
     private static final Duration INTERVAL = Duration.ofSeconds(10);
 
-    /** So many intervals, one after another, are too many. */
+    /** The number of consecutive intervals that is too many. */
     static final int PATIENCE = 6;
 
-    /** Of an interval. */
+    /** Share of an interval. */
     private static final double MOST_COLLECTING = 0.9;
 
     private long observedAt;
@@ -27,8 +26,8 @@ final class HeapWatch {
     private int wasted;
 
     /**
-     * @param nanoTime of now
-     * @param collectedMillis for which garbage has been collected until now
+     * @param nanoTime now
+     * @param collectedMillis total time of garbage collection so far
      */
     HeapWatch(long nanoTime, long collectedMillis) {
         observedAt = nanoTime;
@@ -52,7 +51,7 @@ final class HeapWatch {
         }
     }
 
-    /** Whether the time from one call to the next has long gone into collecting. */
+    /** Whether most of the time between calls has long gone into garbage collection. */
     boolean isUsedUp(long nanoTime, long collectedMillis) {
         double share = (collectedMillis - collected) * 1e6 / (nanoTime - observedAt);
         wasted = share > MOST_COLLECTING ? wasted + 1 : 0;
@@ -67,7 +66,7 @@ final class HeapWatch {
                 .sum();
     }
 
-    /** The JVM ends as it does when the heap is used up (bin/penstock): 16 GiB are more than is left of any. */
+    /** Ends the JVM as a full heap does (bin/penstock): no heap has 16 GiB left. */
     private static void useUp() {
         long[] tooMuch = new long[Integer.MAX_VALUE - Long.BYTES];
         log.error("There was room for {} longs", tooMuch.length);

@@ -29,7 +29,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Everything that is to be mounted and how: the one place where settings become the modules' configurations. */
+/** A mount and all its options: the only place where settings become the modules' configurations. */
 public record MountPlan(
         Target target,
         S3Config s3,
@@ -50,7 +50,7 @@ public record MountPlan(
 
     /** With credentials other than the configured ones. */
     public static MountPlan of(Target target, Path mountPoint, Configuration configuration, Credentials credentials) {
-        // What nobody writes needs no cache for it, and is passed through.
+        // A mount without writes needs no writeback cache, and gets passthrough.
         boolean writebackCache =
                 configuration.get(WriteSettings.WRITEBACK_CACHE) && !configuration.get(Settings.READ_ONLY);
         boolean passesThrough = configuration.get(Settings.PASSTHROUGH) != Passthrough.OFF && !writebackCache;
@@ -99,12 +99,12 @@ public record MountPlan(
                 configuration.find(Settings.INDEX).orElse(null));
     }
 
-    /** What keeps this bucket's pages apart from those of a bucket of the same name elsewhere. */
+    /** Distinguishes this bucket's pages from those of a bucket with the same name elsewhere. */
     public String namespace() {
         return Namespace.of(s3.server().endpoint(), s3.bucket());
     }
 
-    /** Where earlier versions staged by default; null if that is where this one does. */
+    /** The default staging folder of earlier versions; null if it is the same as this version's. */
     @Nullable
     public Path earlierStaging() {
         Path earlier = cache.directory().resolve("staging");

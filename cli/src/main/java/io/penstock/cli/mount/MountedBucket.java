@@ -36,18 +36,18 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A bucket being served: the modules put together, and taken apart again in the opposite order. */
+/** A bucket that is served. It assembles the modules, and closes them in the opposite order. */
 public final class MountedBucket implements AutoCloseable {
     private final PageCache cache;
     private final PageFetcher fetcher;
     private final Tree tree;
     private final Binding.Taken taken;
-    /** Null if it is read-only, as the backlog is. */
+    /** Null if the mount is read-only; the same holds for the backlog. */
     private final @Nullable Writeback writeback;
 
     private final @Nullable Backlog backlog;
 
-    /** What closes what was opened, the last on top. Only touched by the thread that opens and closes. */
+    /** Closes each opened module, the last one first. Confined to the thread that opens and closes. */
     private final Deque<Runnable> closers;
 
     private MountedBucket(
@@ -68,10 +68,10 @@ public final class MountedBucket implements AutoCloseable {
     }
 
     /**
-     * Mounts. Whatever can be refused is refused before the kernel hears of it, and then nothing is left open.
+     * Mounts. Everything that can be refused is refused before the kernel is involved, and then nothing is left open.
      *
      * @throws IOException if the cache folder cannot be used
-     * @throws IndexException if the index cannot be
+     * @throws IndexException if the index cannot be used
      */
     public static MountedBucket open(MountPlan plan, StartTimes times)
             throws MountException, IOException, ObjectStoreException, InterruptedException {
@@ -116,7 +116,7 @@ public final class MountedBucket implements AutoCloseable {
         }
     }
 
-    /** With the identity that the store knows the user by, if the cache is for that one alone. */
+    /** Adds the store's identity of the user, if the cache is private to that user. */
     public static CacheConfig cacheConfig(MountPlan plan) throws ObjectStoreException {
         return plan.cacheIsPrivate()
                 ? plan.cache().withAudience(new CacheConfig.Audience.Only(S3ObjectStore.identity(plan.s3())))
@@ -124,9 +124,9 @@ public final class MountedBucket implements AutoCloseable {
     }
 
     /**
-     * What is written to the bucket goes through it.
+     * Opens the write path of the bucket.
      *
-     * @param namespaces that are other names of the bucket
+     * @param namespaces other names of the bucket
      */
     public static Writeback openWriteback(
             MountPlan plan, ObjectStore store, PageCache cache, PageFetcher fetcher, Set<String> namespaces)
@@ -140,32 +140,32 @@ public final class MountedBucket implements AutoCloseable {
                 new Inheritance(plan.earlierStaging(), namespaces));
     }
 
-    /** Null if it is read-only. */
+    /** Null if the mount is read-only. */
     @Nullable
     Backlog backlog() {
         return backlog;
     }
 
-    /** The keys of what an earlier mount had not uploaded any more: this one goes on with it. */
+    /** The keys of files that an earlier mount did not finish uploading: this one continues. */
     List<String> recovered() {
         return writeback == null
                 ? List.of()
                 : writeback.recovered().stream().map(WrittenFile::key).toList();
     }
 
-    /** Bytes of those of {@link #kept} that can be read. */
+    /** The total size of the readable {@link #kept} files: bytes. */
     long keptBytes() {
         return writeback == null
                 ? 0
                 : writeback.kept().stream().mapToLong(KeptFile::size).sum();
     }
 
-    /** How many files in the staging folder are of other buckets, or of servers by other names. */
+    /** The number of files in the staging folder that belong to other buckets, or to servers of other names. */
     int stranded() {
         return writeback == null ? 0 : writeback.stranded().size();
     }
 
-    /** How many files wait for penstock recover. */
+    /** The number of files that wait for penstock recover. */
     int kept() {
         return writeback == null
                 ? 0
@@ -176,12 +176,12 @@ public final class MountedBucket implements AutoCloseable {
         return taken.mount();
     }
 
-    /** Which binding serves it, and why. */
+    /** The binding that serves it, and the reason. */
     public String binding() {
         return taken.choice();
     }
 
-    /** How far the listing of the whole bucket is. */
+    /** The progress of the listing of the whole bucket. */
     public PreloadState names() {
         return tree.preloaded();
     }
@@ -195,9 +195,9 @@ public final class MountedBucket implements AutoCloseable {
     }
 
     /**
-     * What was written.
+     * Statistics of writes.
      *
-     * @throws IllegalStateException if it is read-only
+     * @throws IllegalStateException if the mount is read-only
      */
     public WritebackStatistics writebackStatistics() {
         if (writeback == null) {

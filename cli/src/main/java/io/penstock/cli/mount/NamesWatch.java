@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** Tells how far the listing of the whole bucket is, until it is closed. */
+/** Reports the progress of the listing of the whole bucket until it is closed. */
 final class NamesWatch implements AutoCloseable {
     private static final Duration BETWEEN_REPORTS = Duration.ofSeconds(1);
 
@@ -20,7 +20,7 @@ final class NamesWatch implements AutoCloseable {
 
     private final Thread thread;
 
-    /** @param listener told of each change, within about a second */
+    /** @param listener notified of each change, within about a second */
     NamesWatch(Supplier<PreloadState> state, InstantSource clock, Consumer<String> listener) {
         thread = Thread.ofVirtual().name("names watch").start(() -> {
             String told = "";
@@ -39,7 +39,7 @@ final class NamesWatch implements AutoCloseable {
         });
     }
 
-    /** What penstock mounts says: empty if nothing is listed, or what was is not believed any more. */
+    /** The text in penstock mounts: empty if there is no listing, or it has expired. */
     static String text(PreloadState state, Instant now) {
         return switch (state) {
             case PreloadState.None _ -> "";

@@ -35,13 +35,13 @@ import org.slf4j.LoggerFactory;
  * The life of a serving process.
  *
  * <pre>
- *   checks ──▶ mounted: answers, and the launcher is told ──▶ waits ──▶ unmounted ──▶ backlog uploaded, process ends
+ *   checks ──▶ mounted: serves, and the launcher is told ──▶ waits ──▶ unmounted ──▶ backlog uploaded, process ends
  *      │                                                      │ SIGTERM, Ctrl-C: unmounts, if busy detaches; hurries
  *      └─ refused: nothing is left
  * </pre>
  *
- * It never asks anything of its own mount: a thread that waits there inside the kernel could not even be killed once
- * those that answer it are gone.
+ * It never accesses its own mount: a thread that waits there inside the kernel could not even be killed once the
+ * threads that serve it are gone.
  */
 public final class Serving {
     private static final Logger log = LoggerFactory.getLogger(Serving.class);
@@ -70,7 +70,7 @@ public final class Serving {
         times.done("JVM and configuration");
     }
 
-    /** Mounts, tells that it is mounted, and serves until it is unmounted. */
+    /** Mounts, reports that, and serves until it is unmounted. */
     public void run() throws MountException, RefusedException, InterruptedException {
         checkOutside(Settings.CACHE_DIR);
         checkOutside(Settings.LOG_FILE);
@@ -110,7 +110,7 @@ public final class Serving {
             Logging.toFile(logFile, level);
         } catch (IOException e) {
             if (configuration.origin(Settings.LOG_FILE) instanceof Origin.Default) {
-                // A service user without a home can mount nevertheless.
+                // A service user without a home folder can still mount.
                 log.warn(
                         "There is no log: {} cannot be written ({}); name another with --log-file",
                         logFile,
@@ -164,7 +164,7 @@ public final class Serving {
             }
             mount.awaitUnmounted();
             log.info("{} is unmounted from {}; {}", running.source(), running.mountPoint(), bucket.cacheStatistics());
-            // While the state file still says that this process is there, for those who wait for its end.
+            // While the state file still names this process, for programs that wait for its end.
             if (backlog != null) {
                 backlog.tell(left -> state.update(now -> now.withBacklog(left, true)));
             }
@@ -172,7 +172,7 @@ public final class Serving {
         }
     }
 
-    /** What penstock mounts says of it. */
+    /** The mount's state in penstock mounts. */
     private static String withKept(String left, MountedBucket bucket) {
         return bucket.kept() == 0
                 ? left
@@ -209,7 +209,7 @@ public final class Serving {
         }
     }
 
-    /** What lies inside the mount point would be hidden, or be read through the very mount that it serves. */
+    /** Files inside the mount point would be hidden, or would be read through the mount that they serve. */
     private void checkOutside(Setting<Path> setting) throws RefusedException, MountException {
         Path path = configuration.get(setting);
         Path mountPoint = InheritedDevice.resolve(plan.mount().mountPoint());
@@ -227,7 +227,7 @@ public final class Serving {
             try {
                 return there.toRealPath().resolve(there.relativize(path)).normalize();
             } catch (IOException e) {
-                // It is missing, or is below a dead mount: its parent may tell more.
+                // It is missing, or is below a dead mount: its parent may be resolvable.
             }
         }
         return path;

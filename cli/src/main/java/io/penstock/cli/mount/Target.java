@@ -4,16 +4,18 @@ import io.penstock.cli.process.RefusedException;
 import java.util.regex.Pattern;
 
 /**
- * What is to be mounted: a bucket, or what lies below a prefix in it.
+ * The bucket to mount, or a prefix in it.
  *
  * @param bucket the bucket's name
  * @param prefix empty for the whole bucket, else ends in a slash
  */
 public record Target(String bucket, String prefix) {
-    /** Wider than AWS's rule today, because S3-compatible servers and old buckets are wider. */
+    /** Wider than AWS's present rule, because S3-compatible servers and old buckets are wider. */
     private static final Pattern BUCKET = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{1,254}");
 
-    /** Reads {@code bucket}, {@code bucket/prefix} or either after {@code s3://}; an access point's alias is a bucket. */
+    /**
+     * Parses {@code bucket}, {@code bucket/prefix} or either after {@code s3://}; an access point's alias is a bucket.
+     */
     public static Target parse(String text) throws RefusedException {
         if (text.startsWith("arn:") || text.startsWith("s3://arn:")) {
             throw new RefusedException("'" + text
@@ -31,7 +33,7 @@ public record Target(String bucket, String prefix) {
         return new Target(bucket, prefix.isEmpty() || prefix.endsWith("/") ? prefix : prefix + "/");
     }
 
-    /** As mount tables show it, without the slash at the end. */
+    /** As in mount tables, without the slash at the end. */
     public String source() {
         return prefix.isEmpty() ? "s3://" + bucket : "s3://" + bucket + "/" + prefix.substring(0, prefix.length() - 1);
     }

@@ -6,11 +6,11 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.stream.Stream;
 
-/** What the JDK lacks for folders. */
+/** File operations that the JDK lacks. */
 public final class Folders {
     private Folders() {}
 
-    /** Deletes the folder with all that is in it. */
+    /** Deletes the folder with all its contents. */
     public static void delete(Path folder) throws IOException {
         try (Stream<Path> below = Files.walk(folder)) {
             for (Path path : below.sorted(Comparator.reverseOrder()).toList()) {

@@ -10,35 +10,35 @@ import org.jspecify.annotations.Nullable;
  * a line says that it is ready.
  */
 public final class Launcher {
-    /** ASCII's "acknowledge", alone on a line: nothing that is meant for a reader. */
+    /** ASCII's "acknowledge", alone on a line: no text for a reader has it. */
     private static final String READY = "\u0006";
 
     private Launcher() {}
 
-    /** Whether the launcher waits for {@link #ready} and then leaves this process alone. */
+    /** Whether the launcher waits for {@link #ready} and then detaches from this process. */
     public static boolean waits() {
         return Boolean.getBoolean("penstock.background");
     }
 
-    /** Lets the launcher go. Nothing that is printed from now on has a reader: the JDK points a closed stdout to /dev/null. */
+    /** Lets the launcher end. Later output has no reader: the JDK points a closed stdout to /dev/null. */
     public static void ready() {
         System.out.println(READY);
         System.out.close();
         System.err.close();
     }
 
-    /** Penstock's own folder, which holds bin; null if this process was not started by the launcher. */
+    /** Penstock's own folder, which contains bin; null if the launcher did not start this process. */
     public static @Nullable Path home() {
         String home = System.getProperty("penstock.home");
         return home == null ? null : Path.of(home);
     }
 
-    /** What to type to run Penstock. */
+    /** The command that runs Penstock. */
     public static String command() {
         return System.getProperty("penstock.command", "penstock");
     }
 
-    /** Since the user's return key, or this JVM's start if that is not known. */
+    /** The time since the user's return key, or since this JVM's start if that is unknown. */
     static Duration sinceStart() {
         String seconds = System.getProperty("penstock.started", "");
         Instant started = seconds.isEmpty()

@@ -6,7 +6,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 
-/** Why a file operation failed, in words: the JDK's messages are often no more than the path. */
+/** The reason of a failed file operation in words: the JDK's messages are often only the path. */
 public final class Reason {
     private Reason() {}
 

@@ -11,23 +11,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * SIGTERM, SIGHUP and Ctrl-C: they unmount, and the process ends when this is closed. A mount that is busy is detached:
- * it stays for those who have files open, but they get errors from then on, since the process ends. A mount that is
- * still being made is given up, or unmounted as soon as it stands: it is never left without its process.
+ * Handles SIGTERM, SIGHUP and Ctrl-C: they unmount, and the process ends when this is closed. A busy mount is detached:
+ * it stays for programs that have files open, but they get errors, because the process ends. A mount in the making is
+ * abandoned, or unmounted as soon as it exists: no mount is ever left without its process.
  */
 public final class StopSignal implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(StopSignal.class);
 
-    /** How long a busy mount is waited for; service managers kill after 90 s. */
+    /** How long to wait for a busy mount; service managers kill after 90 s. */
     private static final Duration UNMOUNT_PATIENCE = Duration.ofSeconds(5);
 
     /** How long the last requests and the cache's last writes may take. */
     private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(30);
 
-    /** How long who holds a detached mount has to let go of it. */
+    /** How long the users of a detached mount have to leave it. */
     private static final Duration DETACHED_PATIENCE = Duration.ofSeconds(2);
 
-    /** Who makes the mount. */
+    /** The thread that makes the mount. */
     private final Thread starting = Thread.currentThread();
 
     private final AtomicReference<@Nullable Mount> mount = new AtomicReference<>();
@@ -48,10 +48,10 @@ public final class StopSignal implements AutoCloseable {
     }
 
     /**
-     * What a signal unmounts from now on.
+     * Sets what a signal unmounts from now on.
      *
-     * @param hurry run first: whoever waits for something else when it is unmounted must not take long any more
-     * @param leave run last, if the process ends before all is closed
+     * @param hurry run first: later waits must not take long any more
+     * @param leave run last, if the process ends before everything is closed
      */
     public void unmounts(Mount target, Runnable hurry, Runnable leave) {
         hurries.set(hurry);
@@ -60,7 +60,7 @@ public final class StopSignal implements AutoCloseable {
         settled.countDown();
     }
 
-    /** Whether a signal has come: what fails from now on fails for that. */
+    /** Whether a signal has come: it is the reason of later failures. */
     public boolean isStopping() {
         return stopping;
     }
@@ -72,7 +72,7 @@ public final class StopSignal implements AutoCloseable {
         closed.countDown();
     }
 
-    /** Runs when the JVM has been told to end, which it does when this returns; on an ordinary exit as well. */
+    /** Runs when the JVM has been told to end, and ends with it; also at an ordinary exit. */
     private void stop() {
         stopping = true;
         if (settled.getCount() > 0) {

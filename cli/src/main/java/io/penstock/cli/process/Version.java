@@ -2,9 +2,9 @@ package io.penstock.cli.process;
 
 import picocli.CommandLine.IVersionProvider;
 
-/** Which Penstock this is. */
+/** The version of Penstock. */
 public final class Version implements IVersionProvider {
-    /** From the jar's manifest; classes that are not in a jar are a build of a developer's. */
+    /** From the jar's manifest; classes outside a jar are a developer's build. */
     public static final String NUMBER = number();
 
     @Override

@@ -26,16 +26,16 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What a serving process leaves in the runtime folder, so that other commands find it: one small file per process,
- * named by its number, and removed when it ends.
+ * The state that a serving process leaves in the runtime folder for other commands: one small file for each process,
+ * named by its number and removed at its end.
  *
  * @param pid the serving process
  * @param started when that process started, in the kernel's ticks since the boot
- * @param binding which binding serves it, and why
- * @param description what was agreed with the kernel
- * @param backlog what is closed and not yet uploaded, in words; empty if nothing is
- * @param names how far the listing of the whole bucket is, in words; empty if there is none
- * @param unmounted whether the process only uploads any more
+ * @param binding the binding that serves it, and the reason
+ * @param description the features negotiated with the kernel
+ * @param backlog closed files that are not uploaded yet, in words; empty if there are none
+ * @param names the progress of the listing of the whole bucket, in words; empty if there is none
+ * @param unmounted whether the process only uploads now
  */
 public record RunningMount(
         String source,
@@ -56,10 +56,10 @@ public record RunningMount(
     private static final String NAMES = "names";
     private static final String UNMOUNTED = "unmounted";
 
-    /** Where a process's start stands in {@link #stat}, whose first is field 3. */
+    /** The index of a process's start time in {@link #stat}, whose first field is 3. */
     private static final int START = 22 - 3;
 
-    /** Of a process that has just begun to serve. */
+    /** The state of a process that has just begun to serve. */
     public RunningMount(
             String source,
             Path mountPoint,
@@ -82,7 +82,7 @@ public record RunningMount(
                 source, mountPoint, pid, started, binding, description, cache, log, since, backlog, listed, unmounted);
     }
 
-    /** Writes the file of this process, so that whoever reads it sees all of it, or all of what it was before. */
+    /** Replaces the file of this process atomically: readers see the old or the new state. */
     public void save(Host host) throws IOException {
         Properties properties = new Properties();
         properties.setProperty("source", source);
@@ -98,7 +98,7 @@ public record RunningMount(
         properties.setProperty(UNMOUNTED, Boolean.toString(unmounted));
         Path file = file(RuntimeFolder.open(host));
         Path next = file.resolveSibling(file.getFileName() + ".next");
-        Files.deleteIfExists(next); // of a process of this number that was killed meanwhile
+        Files.deleteIfExists(next); // left by a killed process with this number
         try (Writer writer = Files.newBufferedWriter(next, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
             properties.store(writer, null);
         }
@@ -108,7 +108,7 @@ public record RunningMount(
         Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
     }
 
-    /** As its file says now; empty if that is gone. */
+    /** The file's present contents; empty if the file is gone. */
     public Optional<RunningMount> now(Host host) {
         return load(file(host.runtimeFolder()));
     }
@@ -118,8 +118,8 @@ public record RunningMount(
     }
 
     /**
-     * Whether the process still serves: that it is there, is not another that got its number, and is no zombie, which
-     * in a container may stay long after its end. Ticks since the boot hold when somebody sets the clock.
+     * Whether the process still serves: it exists, is not another process with the same number, and is no zombie, which
+     * in a container may stay long after its end. Ticks since the boot do not change when the clock is set.
      */
     public boolean isAlive() {
         List<String> stat = stat(pid);
@@ -135,7 +135,7 @@ public record RunningMount(
         return Long.parseLong(stat.get(START));
     }
 
-    /** What follows the command's name, which stands in parentheses: proc_pid_stat(5). Nothing if there is no process. */
+    /** The fields after the command's name, which is in parentheses: proc_pid_stat(5). Empty if there is no process. */
     private static List<String> stat(long pid) {
         try {
             String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"), ISO_8859_1);
@@ -145,12 +145,12 @@ public record RunningMount(
         }
     }
 
-    /** Whether a line of the mount table is one of ours. */
+    /** Whether a line of the mount table is a mount of Penstock. */
     public static boolean isPenstock(MountTable.Entry entry) {
         return entry.type().startsWith("fuse") && entry.source().startsWith("s3://");
     }
 
-    /** All that this user may see, by mount point, those of dead processes included. */
+    /** All states that this user may see, by mount point, those of dead processes included. */
     public static List<RunningMount> list(Host host) throws IOException {
         List<RunningMount> found = new ArrayList<>();
         for (Path folder : new LinkedHashSet<>(List.of(host.runtimeFolder(), RuntimeFolder.OF_ROOT))) {
@@ -159,7 +159,7 @@ public record RunningMount(
                     files.filter(file -> file.toString().endsWith(SUFFIX))
                             .forEach(file -> load(file).ifPresent(found::add));
                 } catch (AccessDeniedException e) {
-                    // It is not for this user.
+                    // This user may not read it.
                 }
             }
         }
@@ -168,8 +168,8 @@ public record RunningMount(
     }
 
     /**
-     * The living process that mounted there last: of those that still serve, or of those that only upload any more,
-     * several of which a place may have had.
+     * The living process that mounted there last: among those that still serve, or among those that only upload, of
+     * which a mount point may have had several.
      */
     public static Optional<RunningMount> newest(List<RunningMount> running, Path mountPoint, boolean unmounted) {
         return running.stream()
@@ -178,7 +178,7 @@ public record RunningMount(
                 .max(Comparator.comparing(RunningMount::since));
     }
 
-    /** Removes the files of processes that were killed, once their mounts are gone too. */
+    /** Removes the files of killed processes whose mounts are gone too. */
     public static void forgetEnded(Host host, List<MountTable.Entry> table) throws IOException {
         Set<Path> mounted = table.stream().map(MountTable.Entry::mountPoint).collect(Collectors.toSet());
         for (RunningMount running : list(host)) {

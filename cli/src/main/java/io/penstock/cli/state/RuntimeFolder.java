@@ -13,11 +13,11 @@ import java.util.Collections;
 import java.util.Set;
 
 /**
- * The folder that describes a user's running mounts. Other users may make a folder of that name first, with links in it
- * or with false files: nothing is written or read in a folder that others could have filled.
+ * The folder of the states of a user's running mounts. Other users may make a folder of that name first, with links in
+ * it or with false files. So a folder that others could have filled is neither read nor written.
  */
 final class RuntimeFolder {
-    /** Where every user finds the mounts of root. */
+    /** The folder in which every user finds the mounts of root. */
     static final Path OF_ROOT = Path.of("/run/penstock");
 
     private static final Set<PosixFilePermission> WRITABLE_BY_OTHERS =
@@ -26,9 +26,9 @@ final class RuntimeFolder {
     private RuntimeFolder() {}
 
     /**
-     * The folder of this user, made if it is missing: 0700, and 0755 of root, whose mounts all users may see.
+     * The folder of this user, made if it is missing: 0700, or 0755 for root, whose mounts all users may see.
      *
-     * @throws IOException if it cannot be made, or belongs to somebody else, or others may write to it
+     * @throws IOException if it cannot be made, belongs to another user, or is writable for others
      */
     static Path open(Host host) throws IOException {
         Path folder = host.runtimeFolder();
@@ -50,7 +50,7 @@ final class RuntimeFolder {
         return folder;
     }
 
-    /** Whether it is a folder, no link, that belongs to this user or to root, and that nobody else may write to. */
+    /** Whether it is a folder, not a link, that belongs to this user or to root, and that nobody else may write to. */
     static boolean isTrusted(Path folder, Host host) {
         try {
             int owner = (int) Files.getAttribute(folder, "unix:uid", LinkOption.NOFOLLOW_LINKS);

@@ -8,7 +8,7 @@ import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What this process has in the runtime folder, as several threads find it to be. Safe for use by any number of threads. */
+/** The state file of this process, which several threads update. Safe for use by any number of threads. */
 public final class StateFile implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(StateFile.class);
 
@@ -20,7 +20,7 @@ public final class StateFile implements AutoCloseable {
     @GuardedBy("this")
     private boolean closed;
 
-    /** Writes it; if that fails, the log says so. */
+    /** Writes the file; a failure is only logged. */
     public StateFile(RunningMount running, Host host) {
         this.running = running;
         this.host = host;
@@ -31,7 +31,7 @@ public final class StateFile implements AutoCloseable {
         }
     }
 
-    /** Writes it anew, if it is another then and not deleted. */
+    /** Replaces the file if the state has changed and the file is not deleted. */
     public synchronized void update(UnaryOperator<RunningMount> change) {
         RunningMount changed = change.apply(running);
         if (closed || changed.equals(running)) {

@@ -1,4 +1,4 @@
-/** What serving processes leave for other commands to find. */
+/** The state that serving processes leave for other commands. */
 @NullMarked
 package io.penstock.cli.state;
 
