@@ -1,6 +1,9 @@
 package io.penstock.cache;
 
 import io.penstock.cache.CacheConfig.Audience;
+import io.penstock.disk.DirectIo;
+import io.penstock.disk.PrivateFiles;
+import io.penstock.disk.WorkingFolder;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
@@ -11,21 +14,13 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.HexFormat;
-import java.util.Set;
 
 /** The folder of a cache, held by this process alone from {@link #open} to {@link #close}. */
 public final class CacheFolder implements AutoCloseable {
-    /** What is cached is what the user's credentials may read: nobody else's business. */
-    public static final Set<PosixFilePermission> PRIVATE_FOLDER = PosixFilePermissions.fromString("rwx------");
-
-    public static final Set<PosixFilePermission> PRIVATE_FILE = PosixFilePermissions.fromString("rw-------");
-
     private static final String ADVICE = "; choose another cache folder (setting cache.dir, option --cache)";
 
     private static final String INDEX = "index.log";
@@ -89,7 +84,7 @@ public final class CacheFolder implements AutoCloseable {
                     Files.deleteIfExists(names(path()));
                     Files.deleteIfExists(identity);
                     sync(path()); // a power cut must not bring the index back beside the new identity
-                    Files.createFile(identity, PosixFilePermissions.asFileAttribute(PRIVATE_FILE));
+                    PrivateFiles.create(identity);
                     Files.write(identity, hash);
                 }
             }
@@ -119,7 +114,7 @@ public final class CacheFolder implements AutoCloseable {
         return switch (name) {
             case INDEX, INDEX + ".new" -> IndexLog.isOne(file);
             case IDENTITY -> isPlain(file) && isHash(file); // where there was no space for the marker
-            case LocalFiles.ROOT -> LocalFiles.isRoot(file);
+            case ObjectFiles.ROOT -> ObjectFiles.isRoot(file);
             case "staging" -> isFolder(file) && IndexLog.isOne(file.resolveSibling(INDEX));
             case DirectIo.PROBE -> isEmpty(file);
             default -> name.matches("passthrough[0-9]+\\.probe") && isEmpty(file);

@@ -1,5 +1,6 @@
 package io.penstock.cache;
 
+import io.penstock.disk.PrivateFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -8,7 +9,6 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -101,7 +101,7 @@ final class IndexLog implements AutoCloseable {
                         StandardOpenOption.READ,
                         StandardOpenOption.WRITE,
                         LinkOption.NOFOLLOW_LINKS),
-                PosixFilePermissions.asFileAttribute(CacheFolder.PRIVATE_FILE));
+                PrivateFiles.FILE);
         return new IndexLog(path, channel);
     }
 
@@ -275,9 +275,7 @@ final class IndexLog implements AutoCloseable {
             long oldLength = length;
             boolean done = false;
             channel = FileChannel.open(
-                    temporary,
-                    Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
-                    PosixFilePermissions.asFileAttribute(CacheFolder.PRIVATE_FILE));
+                    temporary, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), PrivateFiles.FILE);
             try {
                 length = 0;
                 writeAll();

@@ -2,6 +2,7 @@ package io.penstock.cache;
 
 import io.penstock.cache.PageFrame.Origin;
 import io.penstock.cache.Slab.Piece;
+import io.penstock.disk.DataFile;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;

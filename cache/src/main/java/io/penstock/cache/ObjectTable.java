@@ -1,5 +1,6 @@
 package io.penstock.cache;
 
+import io.penstock.disk.DataFile;
 import java.io.IOException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;

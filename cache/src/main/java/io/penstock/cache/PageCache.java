@@ -2,6 +2,7 @@ package io.penstock.cache;
 
 import io.penstock.cache.ObjectPages.Shared;
 import io.penstock.core.ObjectVersion;
+import io.penstock.disk.DataFolder;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -56,11 +57,11 @@ public final class PageCache implements AutoCloseable {
         }
 
         interface FilesFactory {
-            StoreFiles open(Path directory) throws IOException;
+            DataFolder open(Path directory) throws IOException;
         }
 
         static Environment local(CacheConfig config) {
-            return new Environment(LocalFiles::new, System::nanoTime, Extent.pagesFor(config.sizeBytes()));
+            return new Environment(ObjectFiles::in, System::nanoTime, Extent.pagesFor(config.sizeBytes()));
         }
     }
 
@@ -68,7 +69,7 @@ public final class PageCache implements AutoCloseable {
         CacheFolder folder = CacheFolder.open(config.directory());
         try {
             folder.admit(config.audience());
-            StoreFiles files = environment.files().open(folder.path());
+            ObjectFiles files = new ObjectFiles(environment.files().open(folder.path()));
             IndexLog index = IndexLog.open(folder.index());
             Shared shared = share(config, environment, files, index);
             IndexReplay replay = new IndexReplay(shared);
@@ -81,7 +82,7 @@ public final class PageCache implements AutoCloseable {
         }
     }
 
-    private static Shared share(CacheConfig config, Environment environment, StoreFiles files, IndexLog index) {
+    private static Shared share(CacheConfig config, Environment environment, ObjectFiles files, IndexLog index) {
         Counters counters = new Counters();
         ObjectTable table = new ObjectTable();
         PageMemory memory = new PageMemory(config.memoryBytes(), environment.slabs());

@@ -5,6 +5,7 @@ import io.penstock.cache.IndexRecord.ObjectLent;
 import io.penstock.cache.IndexRecord.ObjectRemoved;
 import io.penstock.cache.IndexRecord.PagesDropped;
 import io.penstock.cache.IndexRecord.PagesStored;
+import io.penstock.disk.DataFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
@@ -35,7 +36,7 @@ final class PageStore {
 
     private static final long DRAIN_SECONDS = 20;
 
-    private final StoreFiles files;
+    private final ObjectFiles files;
     private final IndexLog index;
     private final DiskSpace space;
     private final DiskHealth health;
@@ -56,7 +57,7 @@ final class PageStore {
     private volatile @Nullable Set<Long> knownFiles;
 
     PageStore(
-            StoreFiles files,
+            ObjectFiles files,
             IndexLog index,
             DiskSpace space,
             DiskHealth health,
@@ -79,7 +80,7 @@ final class PageStore {
         return pagesPerExtent;
     }
 
-    StoreFiles files() {
+    ObjectFiles files() {
         return files;
     }
 
@@ -121,7 +122,7 @@ final class PageStore {
      * @return false if it is not there or not right: then it is Missing
      */
     boolean load(Extent extent, int page, ByteBuffer bytes) {
-        if (!readPinned(extent, page, 0, bytes.duplicate(), DataFile::readPage)) {
+        if (!readPinned(extent, page, 0, bytes.duplicate(), DataFile::readDirect)) {
             return false;
         }
         if (extent.isVerified(page)) {

@@ -1,5 +1,6 @@
 package io.penstock.cache;
 
+import io.penstock.disk.DirectIo;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
@@ -12,11 +13,8 @@ final class Slab {
     /** The smallest piece; 64 of them make a page, one bit each of a long. */
     static final int LEAF_SIZE = PageCache.PAGE_SIZE / Long.SIZE;
 
-    /** What direct I/O asks of memory, offset and length on every disk and file system in use. */
-    static final int ALIGNMENT = 4096;
-
     private final ByteBuffer memory =
-            ByteBuffer.allocateDirect(PageCache.PAGE_SIZE + ALIGNMENT).alignedSlice(ALIGNMENT);
+            ByteBuffer.allocateDirect(PageCache.PAGE_SIZE + DirectIo.ALIGNMENT).alignedSlice(DirectIo.ALIGNMENT);
 
     private final long address = MemorySegment.ofBuffer(memory).address();
 

@@ -16,12 +16,12 @@ import org.slf4j.LoggerFactory;
 final class WholeFiles {
     private static final Logger log = LoggerFactory.getLogger(WholeFiles.class);
 
-    private final StoreFiles files;
+    private final ObjectFiles files;
     private final ObjectTable table;
     private final PageStore store;
     private final Verifier verifier;
 
-    WholeFiles(StoreFiles files, ObjectTable table, PageStore store) {
+    WholeFiles(ObjectFiles files, ObjectTable table, PageStore store) {
         this.files = files;
         this.table = table;
         this.store = store;

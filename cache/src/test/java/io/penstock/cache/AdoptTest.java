@@ -32,7 +32,7 @@ final class AdoptTest {
 
     private PageCache open(int pages) throws IOException {
         CacheConfig config = new CacheConfig(directory, (long) pages * PAGE_SIZE, 0, 8L * PAGE_SIZE);
-        return PageCache.open(config, new Environment(LocalFiles::new, System::nanoTime, 2));
+        return PageCache.open(config, new Environment(ObjectFiles::in, System::nanoTime, 2));
     }
 
     private Path write(TestObject object, BitSet pages) throws IOException {

@@ -34,7 +34,7 @@ final class CrashTest {
 
     static PageCache open(Path directory) throws IOException {
         CacheConfig config = new CacheConfig(directory, 24L * PAGE_SIZE, 0, 8L * PAGE_SIZE);
-        return PageCache.open(config, new Environment(LocalFiles::new, System::nanoTime, 2));
+        return PageCache.open(config, new Environment(ObjectFiles::in, System::nanoTime, 2));
     }
 
     /** The process to be killed: fills pages at random, for ever. */

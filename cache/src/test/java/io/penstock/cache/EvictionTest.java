@@ -34,7 +34,7 @@ final class EvictionTest {
     private PageCache open(int memoryPages) throws IOException {
         CacheConfig config =
                 new CacheConfig(directory, (long) DISK_PAGES * PAGE_SIZE, 0, (long) memoryPages * PAGE_SIZE);
-        return PageCache.open(config, new Environment(LocalFiles::new, System::nanoTime, 4));
+        return PageCache.open(config, new Environment(ObjectFiles::in, System::nanoTime, 4));
     }
 
     private static List<TestObject> objects(int count, long size) {

@@ -2,17 +2,19 @@ package io.penstock.cache;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.disk.DataFile;
+import io.penstock.disk.DataFolder;
+import io.penstock.disk.NoHolesException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
-import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /** Data files on a disk that can be made to fail. */
-final class FaultyFiles implements StoreFiles {
+final class FaultyFiles implements DataFolder {
     enum Fault {
         NONE,
         /** Every transfer fails. */
@@ -31,18 +33,18 @@ final class FaultyFiles implements StoreFiles {
         UNMEASURED
     }
 
-    private volatile @Nullable StoreFiles files;
+    private volatile @Nullable DataFolder files;
     private volatile Fault fault = Fault.NONE;
     private volatile CountDownLatch writesMayGoOn = new CountDownLatch(0);
     private volatile Runnable onMissing = () -> {};
     private volatile Runnable onRead = () -> {};
 
-    StoreFiles on(Path directory) throws IOException {
-        files = new LocalFiles(directory);
+    DataFolder on(Path directory) throws IOException {
+        files = ObjectFiles.in(directory);
         return this;
     }
 
-    private StoreFiles files() {
+    private DataFolder files() {
         return requireNonNull(files);
     }
 
@@ -103,7 +105,7 @@ final class FaultyFiles implements StoreFiles {
     }
 
     @Override
-    public DataFile open(long name) throws IOException {
+    public DataFile open(String name) throws IOException {
         reading("open");
         try {
             return new FaultyFile(files().open(name));
@@ -114,31 +116,43 @@ final class FaultyFiles implements StoreFiles {
     }
 
     @Override
-    public DataFile create(long name, long length) throws IOException {
+    public DataFile create(String name) throws IOException {
         writing("create");
-        return new FaultyFile(files().create(name, length));
+        return new FaultyFile(files().create(name));
     }
 
     @Override
-    public void adopt(long name, Path source) throws IOException {
+    public void adopt(String name, Path source) throws IOException {
         writing("link");
         files().adopt(name, source);
     }
 
     @Override
-    public void remove(long name) throws IOException {
+    public void remove(String name) throws IOException {
         removing("remove");
         files().remove(name);
     }
 
     @Override
-    public Path path(long name) {
-        return files().path(name);
+    public void rename(String name, String to) throws IOException {
+        writing("rename");
+        files().rename(name, to);
     }
 
     @Override
-    public void removeUnknown(LongPredicate known) throws IOException {
-        files().removeUnknown(known);
+    public void force() throws IOException {
+        writing("force");
+        files().force();
+    }
+
+    @Override
+    public void forEach(Visitor names) throws IOException {
+        files().forEach(names);
+    }
+
+    @Override
+    public Path path(String name) {
+        return files().path(name);
     }
 
     @Override
@@ -164,10 +178,10 @@ final class FaultyFiles implements StoreFiles {
         }
 
         @Override
-        public int readPage(long position, ByteBuffer to) throws IOException {
+        public int readDirect(long position, ByteBuffer to) throws IOException {
             reading("read");
             onRead.run();
-            return file.readPage(position, to);
+            return file.readDirect(position, to);
         }
 
         @Override

@@ -1,51 +1,64 @@
 package io.penstock.cache;
 
+import io.penstock.disk.DataFile;
+import io.penstock.disk.DataFolder;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.LongPredicate;
 
 /** Data files that have a length but no bytes: for tests of what is stored where so much of it matters. */
-final class NoFiles implements StoreFiles {
-    /** Lengths by name. */
-    private final Map<Long, Long> lengths = new ConcurrentHashMap<>();
+final class NoFiles implements DataFolder {
+    /** By name. */
+    private final Map<String, Long> lengths = new ConcurrentHashMap<>();
 
     @Override
-    public DataFile open(long name) throws IOException {
+    public DataFile open(String name) throws IOException {
         Long length = lengths.get(name);
         if (length == null) {
-            throw new NoSuchFileException(Long.toHexString(name));
+            throw new NoSuchFileException(name);
         }
-        return new NoFile(length);
+        return new NoFile(name, length);
     }
 
     @Override
-    public DataFile create(long name, long length) {
-        lengths.put(name, length);
-        return new NoFile(length);
+    public DataFile create(String name) {
+        lengths.put(name, 0L);
+        return new NoFile(name, 0);
     }
 
     @Override
-    public void adopt(long name, Path source) {
+    public void adopt(String name, Path source) {
         throw new UnsupportedOperationException();
     }
 
     @Override
-    public void remove(long name) {
+    public void remove(String name) {
         lengths.remove(name);
     }
 
     @Override
-    public Path path(long name) {
+    public Path path(String name) {
         throw new UnsupportedOperationException();
     }
 
     @Override
-    public void removeUnknown(LongPredicate known) {
-        lengths.keySet().removeIf(name -> !known.test(name));
+    public void rename(String name, String to) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void force() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void forEach(Visitor names) throws IOException {
+        for (String name : lengths.keySet()) {
+            names.visit(name);
+        }
     }
 
     @Override
@@ -53,7 +66,15 @@ final class NoFiles implements StoreFiles {
         return Long.MAX_VALUE / 2;
     }
 
-    private record NoFile(long length) implements DataFile {
+    private final class NoFile implements DataFile {
+        private final String name;
+        private final long length;
+
+        NoFile(String name, long length) {
+            this.name = name;
+            this.length = length;
+        }
+
         @Override
         public int read(long position, ByteBuffer to) {
             int count = to.remaining();
@@ -62,7 +83,7 @@ final class NoFiles implements StoreFiles {
         }
 
         @Override
-        public int readPage(long position, ByteBuffer to) {
+        public int readDirect(long position, ByteBuffer to) {
             return read(position, to);
         }
 
@@ -82,8 +103,13 @@ final class NoFiles implements StoreFiles {
         }
 
         @Override
+        public long length() {
+            return length;
+        }
+
+        @Override
         public void setLength(long bytes) {
-            throw new UnsupportedOperationException();
+            lengths.put(name, bytes);
         }
 
         @Override

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.LentBytes;
+import io.penstock.disk.DirectIo;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -190,7 +191,7 @@ final class PageCacheTest {
         assertThat(loans.count()).isOne();
         assertThat(loans.at(0)).isEqualTo(10);
         assertThat(loans.length(0)).isEqualTo(PAGE_SIZE - 4096);
-        assertThat(loans.address(0) % Slab.ALIGNMENT).isZero();
+        assertThat(loans.address(0) % DirectIo.ALIGNMENT).isZero();
         cache.invalidate(TestObject.NAMESPACE, OBJECT.version());
         loans.settle(to);
         assertThat(to.flip().position(10))

@@ -4,6 +4,8 @@ import static io.penstock.cache.PageCache.PAGE_SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.disk.DirectIo;
+import io.penstock.disk.WorkingFolder;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -111,7 +113,7 @@ final class RestartTest {
             object.store(cache);
             long memory = cache.statistics().memoryHits();
             ByteBuffer aligned =
-                    ByteBuffer.allocateDirect(request + Slab.ALIGNMENT).alignedSlice(Slab.ALIGNMENT);
+                    ByteBuffer.allocateDirect(request + DirectIo.ALIGNMENT).alignedSlice(DirectIo.ALIGNMENT);
             try (CachedObject open = object.open(cache)) {
                 for (int i = 0; i < 32; i++) { // pages that are not in memory, from their start and within them
                     long position = (long) (i * 7 % 32) * request;

@@ -30,7 +30,7 @@ final class WholeFileTest {
 
     private PageCache open() throws IOException {
         CacheConfig config = new CacheConfig(directory, (long) DISK_PAGES * PAGE_SIZE, 0, 8L * PAGE_SIZE);
-        return PageCache.open(config, new Environment(LocalFiles::new, System::nanoTime, 4));
+        return PageCache.open(config, new Environment(ObjectFiles::in, System::nanoTime, 4));
     }
 
     private static @Nullable WholeFile lend(PageCache cache, boolean verified) {
@@ -153,7 +153,7 @@ final class WholeFileTest {
         TestObject lent = new TestObject("lent", 14L * PAGE_SIZE); // leaves as much as the object takes
         TestObject other = new TestObject("other", PAGE_SIZE);
         CacheConfig config = new CacheConfig(directory, (long) DISK_PAGES * PAGE_SIZE, 0, 64L * PAGE_SIZE);
-        try (PageCache cache = PageCache.open(config, new Environment(LocalFiles::new, System::nanoTime, 4))) {
+        try (PageCache cache = PageCache.open(config, new Environment(ObjectFiles::in, System::nanoTime, 4))) {
             OBJECT.store(cache);
             Path evicted;
             try (WholeFile file = requireNonNull(lend(cache, true))) {

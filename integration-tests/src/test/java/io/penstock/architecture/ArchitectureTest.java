@@ -33,6 +33,7 @@ class ArchitectureTest {
             "objectstore",
             "metadata",
             "inventory",
+            "disk",
             "cache",
             "prefetch",
             "writeback",
@@ -76,19 +77,19 @@ class ArchitectureTest {
     }
 
     @Test
-    void nativeTypes_outsideFuse_areUsedByOneClassOfTheCache() {
+    void nativeTypes_outsideFuse_areUsedByOneClassOfTheLocalDisk() {
         noClasses()
-                .that(not(resideInAnyPackage("io.penstock.fuse..", "io.penstock.cache..")))
+                .that(not(resideInAnyPackage("io.penstock.fuse..", "io.penstock.disk..")))
                 .should()
                 .dependOnClassesThat(NATIVE)
                 .because("everything between the mount and the disk is tested without native code")
                 .check(CLASSES);
         assertThat(CLASSES.stream()
-                        .filter(resideInAPackage("io.penstock.cache.."))
+                        .filter(resideInAPackage("io.penstock.disk.."))
                         .filter(ArchitectureTest::usesNativeTypes)
                         .map(ArchitectureTest::topLevelName)
                         .collect(Collectors.toSet()))
-                .as("classes of the cache that use native types")
+                .as("classes of the local disk that use native types")
                 .hasSizeLessThanOrEqualTo(1);
     }
 

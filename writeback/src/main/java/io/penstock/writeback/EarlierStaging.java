@@ -1,7 +1,8 @@
 package io.penstock.writeback;
 
-import io.penstock.cache.FolderLock;
-import io.penstock.cache.WorkingFolder;
+import io.penstock.disk.DataFolder;
+import io.penstock.disk.FolderLock;
+import io.penstock.disk.WorkingFolder;
 import java.io.IOException;
 import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.Files;
@@ -26,13 +27,13 @@ final class EarlierStaging {
      * @param present of {@code folder}; closed if it is not what is used
      * @return the folder to be used
      */
-    static StagingFiles takeOver(Path earlier, LocalStagingFiles present, Path folder) throws IOException {
+    static DataFolder takeOver(Path earlier, DataFolder present, Path folder) throws IOException {
         if (isEmpty(earlier)) {
             return present;
         }
-        LocalStagingFiles from;
+        DataFolder from;
         try {
-            from = new LocalStagingFiles(earlier);
+            from = StagingFolder.open(earlier);
         } catch (WorkingFolder.ForeignException e) {
             log.debug("Nothing is taken over", e);
             return present;

@@ -1,6 +1,7 @@
 package io.penstock.writeback;
 
-import io.penstock.cache.DataFile;
+import io.penstock.disk.DataFile;
+import io.penstock.disk.DataFolder;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -151,7 +152,7 @@ final class Journal implements AutoCloseable {
      *
      * @param name of the file
      */
-    synchronized void shorten(StagingFiles files, String name) throws IOException {
+    synchronized void shorten(DataFolder files, String name) throws IOException {
         if (closed) {
             return;
         }
@@ -169,7 +170,7 @@ final class Journal implements AutoCloseable {
         large = Math.max(LARGE_BYTES, 2 * end);
     }
 
-    private static Journal replace(StagingFiles files, String name, List<JournalRecord> by) throws IOException {
+    private static Journal replace(DataFolder files, String name, List<JournalRecord> by) throws IOException {
         String draft = name + DRAFT;
         files.remove(draft);
         try (DataFile file = files.create(draft)) {

@@ -1,6 +1,6 @@
 package io.penstock.writeback;
 
-import io.penstock.cache.DataFile;
+import io.penstock.disk.DataFile;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;

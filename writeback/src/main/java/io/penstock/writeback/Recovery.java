@@ -1,7 +1,8 @@
 package io.penstock.writeback;
 
-import io.penstock.cache.DataFile;
 import io.penstock.core.Namespace;
+import io.penstock.disk.DataFile;
+import io.penstock.disk.DataFolder;
 import io.penstock.objectstore.MultipartUpload;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
@@ -199,7 +200,7 @@ final class Recovery {
     /** Nothing of it is used. The data file first: without its journal it would be removed. */
     private void setAside(String name, NavigableSet<String> names, JournalState state, String reason) {
         try {
-            StagingFiles files = staging.files();
+            DataFolder files = staging.files();
             for (String data : dataOf(name, StagedFile.DATA, names)) {
                 files.rename(data, data + StagedFile.UNREADABLE);
             }
@@ -251,7 +252,7 @@ final class Recovery {
             unreadable.add(unreadable(name, false, state, DATA_MISSING));
             return;
         }
-        StagingFiles files = staging.files();
+        DataFolder files = staging.files();
         files.rename(name + StagedFile.JOURNAL + StagedFile.UNREADABLE, name + StagedFile.JOURNAL);
         for (String data : dataOf(name, StagedFile.DATA + StagedFile.UNREADABLE, names)) {
             files.rename(data, withoutEnd(data, StagedFile.UNREADABLE));

@@ -1,9 +1,9 @@
 package io.penstock.writeback;
 
-import io.penstock.cache.DataFile;
 import io.penstock.cache.PageCache;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.disk.DataFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.BitSet;

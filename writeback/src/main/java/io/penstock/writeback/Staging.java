@@ -1,5 +1,6 @@
 package io.penstock.writeback;
 
+import io.penstock.disk.DataFolder;
 import java.io.IOException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -35,7 +36,7 @@ final class Staging implements AutoCloseable {
     private static final long NO_SPACE_BYTES = 2L * Writeback.BLOCK_SIZE;
 
     /** Null if the folder cannot be used at all. */
-    private final @Nullable StagingFiles files;
+    private final @Nullable DataFolder files;
 
     private final String namespace;
     private final LongSupplier limitBytes;
@@ -49,7 +50,7 @@ final class Staging implements AutoCloseable {
 
     private volatile long stagedLast;
 
-    Staging(@Nullable StagingFiles files, String namespace, LongSupplier limitBytes, LongSupplier nanoTime) {
+    Staging(@Nullable DataFolder files, String namespace, LongSupplier limitBytes, LongSupplier nanoTime) {
         this.files = files;
         this.namespace = namespace;
         this.limitBytes = limitBytes;
@@ -81,7 +82,7 @@ final class Staging implements AutoCloseable {
                 this, String.format("%016x", ThreadLocalRandom.current().nextLong()));
     }
 
-    StagingFiles files() throws IOException {
+    DataFolder files() throws IOException {
         if (files == null) {
             throw new IOException("there is no staging folder that can be written");
         }

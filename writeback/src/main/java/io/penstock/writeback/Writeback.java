@@ -1,9 +1,10 @@
 package io.penstock.writeback;
 
-import io.penstock.cache.FolderLock;
 import io.penstock.cache.PageCache;
-import io.penstock.cache.WorkingFolder;
 import io.penstock.core.ObjectVersion;
+import io.penstock.disk.DataFolder;
+import io.penstock.disk.FolderLock;
+import io.penstock.disk.WorkingFolder;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
@@ -98,7 +99,7 @@ public final class Writeback implements AutoCloseable {
             Inheritance inheritance)
             throws IOException {
         WritebackLimits limits = new WritebackLimits(config.limits());
-        StagingFiles files = stagingFiles(config.staging(), inheritance.folder());
+        DataFolder files = stagingFiles(config.staging(), inheritance.folder());
         Staging staging = new Staging(files, namespace, () -> limits.get().stagingBytes(), System::nanoTime);
         boolean behind = config.close() == WritebackConfig.Close.STAGED;
         Uploads uploads = new Uploads(
@@ -166,9 +167,9 @@ public final class Writeback implements AutoCloseable {
         }
     }
 
-    private static @Nullable StagingFiles stagingFiles(Path folder, @Nullable Path earlier) throws IOException {
+    private static @Nullable DataFolder stagingFiles(Path folder, @Nullable Path earlier) throws IOException {
         try {
-            LocalStagingFiles files = new LocalStagingFiles(folder);
+            DataFolder files = StagingFolder.open(folder);
             return earlier == null ? files : EarlierStaging.takeOver(earlier, files, folder);
         } catch (FolderLock.TakenException | WorkingFolder.ForeignException e) {
             throw e;

@@ -9,6 +9,7 @@ import io.penstock.cache.CacheConfig;
 import io.penstock.cache.PageCache;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.disk.DataFolder;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectProperties;
@@ -57,11 +58,11 @@ final class CrashWindowsTest {
     @TempDir
     Path directory;
 
-    private TestMount mount(StagingFiles on, CommittedPages pages) throws Exception {
+    private TestMount mount(DataFolder on, CommittedPages pages) throws Exception {
         return new TestMount(store, on, TestConfig.withMemory(8), pages).start();
     }
 
-    private TestMount mount(StagingFiles on) throws Exception {
+    private TestMount mount(DataFolder on) throws Exception {
         return mount(on, (version, content) -> {});
     }
 
@@ -165,10 +166,10 @@ final class CrashWindowsTest {
 
     @Test
     void fsync_thatACommitOvertakes_leavesNothingOfTheOldContentInTheNewJournal() throws Exception {
-        LocalStagingFiles local = new LocalStagingFiles(directory);
+        DataFolder local = StagingFolder.open(directory);
         CountDownLatch held = new CountDownLatch(1);
         CountDownLatch gate = new CountDownLatch(1);
-        StagingFiles slow = new WatchedFiles(local, (operation, name) -> {
+        DataFolder slow = new WatchedFiles(local, (operation, name) -> {
             if (operation == Operation.FORCE && name.endsWith(StagedFile.DATA)) {
                 held.countDown();
                 gate.await();
@@ -247,7 +248,7 @@ final class CrashWindowsTest {
             OneCrash crash = new OneCrash(disk);
             operations.set(-1);
             int crashing = point;
-            StagingFiles watched = new WatchedFiles(disk, (_, _) -> {
+            DataFolder watched = new WatchedFiles(disk, (_, _) -> {
                 if (crash.mayCome() && operations.incrementAndGet() == crashing) {
                     crash.come(crashing);
                 }
@@ -287,7 +288,7 @@ final class CrashWindowsTest {
     void fsync_ofAFileThatGrowsMeanwhile_promisesNoZerosForWhatItHasNotStaged(int syncs, String promised)
             throws Exception {
         AtomicReference<Action> onWrite = new AtomicReference<>(() -> {});
-        StagingFiles watched = new WatchedFiles(files, (operation, name) -> {
+        DataFolder watched = new WatchedFiles(files, (operation, name) -> {
             if (operation == Operation.WRITE && name.endsWith(StagedFile.DATA)) {
                 onWrite.getAndSet(() -> {}).run();
             }
@@ -311,7 +312,7 @@ final class CrashWindowsTest {
     @Test
     void fsync_ofAFileThatIsCutAndRewrittenMeanwhile_promisesNoZeros() throws Exception {
         AtomicReference<Action> onForce = new AtomicReference<>(() -> {});
-        StagingFiles watched = new WatchedFiles(files, (operation, name) -> {
+        DataFolder watched = new WatchedFiles(files, (operation, name) -> {
             if (operation == Operation.WRITE && name.endsWith(StagedFile.DATA)) {
                 onForce.getAndSet(() -> {}).run();
             }
@@ -360,7 +361,7 @@ final class CrashWindowsTest {
         CountDownLatch held = new CountDownLatch(1);
         CountDownLatch gate = new CountDownLatch(1);
         AtomicBoolean isFirst = new AtomicBoolean(true);
-        StagingFiles slow = new WatchedFiles(files, (operation, name) -> {
+        DataFolder slow = new WatchedFiles(files, (operation, name) -> {
             if (operation == Operation.WRITE && name.endsWith(StagedFile.DATA) && isFirst.getAndSet(false)) {
                 held.countDown();
                 gate.await();
@@ -421,7 +422,7 @@ final class CrashWindowsTest {
 
     @Test
     void recover_moreStagedThanJournalled_leavesNothing() throws Exception {
-        LocalStagingFiles local = new LocalStagingFiles(directory);
+        DataFolder local = StagingFolder.open(directory);
         try (TestMount first = mount(local)) {
             WrittenFile file = first.writeback.create("a", null);
             file.fsync();
@@ -439,7 +440,7 @@ final class CrashWindowsTest {
     @Test
     void fsync_whileTheFileGetsAnotherName_saysSo() throws Exception {
         AtomicReference<Action> onForce = new AtomicReference<>(() -> {});
-        StagingFiles watched = new WatchedFiles(files, (operation, name) -> {
+        DataFolder watched = new WatchedFiles(files, (operation, name) -> {
             if (operation == Operation.FORCE && name.endsWith(StagedFile.JOURNAL)) {
                 onForce.getAndSet(() -> {}).run();
             }
@@ -467,7 +468,7 @@ final class CrashWindowsTest {
         int blocks = 6;
         CountDownLatch held = new CountDownLatch(4); // as many as are staged at once
         CountDownLatch gate = new CountDownLatch(1);
-        StagingFiles slow = new WatchedFiles(files, (operation, name) -> {
+        DataFolder slow = new WatchedFiles(files, (operation, name) -> {
             if (operation == Operation.WRITE && name.endsWith(StagedFile.DATA)) {
                 held.countDown();
                 gate.await();
@@ -770,7 +771,7 @@ final class CrashWindowsTest {
     @Test
     void recover_theJournalOutlivedItsCommit_leavesWhatIsNewer() throws Exception {
         AtomicBoolean broken = new AtomicBoolean();
-        StagingFiles disk = new WatchedFiles(files, (operation, name) -> {
+        DataFolder disk = new WatchedFiles(files, (operation, name) -> {
             if (broken.get() && operation == Operation.REMOVE && name.endsWith(StagedFile.JOURNAL)) {
                 throw new IOException("broken");
             }
@@ -1074,7 +1075,7 @@ final class CrashWindowsTest {
 
     @Test
     void force_interrupted_isDoneAndTheInterruptStays() throws Exception {
-        LocalStagingFiles local = new LocalStagingFiles(directory);
+        DataFolder local = StagingFolder.open(directory);
         Thread.currentThread().interrupt();
         local.force();
         assertThat(Thread.interrupted()).isTrue();
@@ -1082,7 +1083,7 @@ final class CrashWindowsTest {
 
     @Test
     void commit_ofPartOfAPage_freesItsSpaceOnlyOnceNoJournalSpeaksOfIt() throws Exception {
-        LocalStagingFiles local = new LocalStagingFiles(directory.resolve("staging"));
+        DataFolder local = StagingFolder.open(directory.resolve("staging"));
         List<List<String>> namesAtPunches = new ArrayList<>();
         byte[] base = new byte[3 << 20];
         try (PageCache cache = PageCache.open(new CacheConfig(directory.resolve("cache"), 1L << 30, 0, 32 << 20));

@@ -1,13 +1,13 @@
 package io.penstock.writeback;
 
-import io.penstock.cache.DataFile;
+import io.penstock.disk.DataFile;
+import io.penstock.disk.DataFolder;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +20,7 @@ import java.util.random.RandomGenerator;
  * A staging folder in memory whose machine can lose its power: of what was not synced, any sector may be lost, and any
  * name that was made or removed since the folder was synced may be there or not. It can also be made to fail.
  */
-final class CrashingFiles implements StagingFiles {
+final class CrashingFiles implements DataFolder {
     enum Fault {
         NONE,
         /** Every transfer fails. */
@@ -155,8 +155,20 @@ final class CrashingFiles implements StagingFiles {
     }
 
     @Override
+    public void adopt(String name, Path source) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public synchronized void forEach(Visitor visitor) throws IOException {
+        for (String name : names()) {
+            visitor.visit(name);
+        }
+    }
+
+    @Override
     public synchronized List<String> names() {
-        return new ArrayList<>(names.keySet());
+        return List.copyOf(names.keySet());
     }
 
     @Override
@@ -213,7 +225,7 @@ final class CrashingFiles implements StagingFiles {
         }
 
         @Override
-        public int readPage(long position, ByteBuffer to) throws IOException {
+        public int readDirect(long position, ByteBuffer to) throws IOException {
             return read(position, to);
         }
 

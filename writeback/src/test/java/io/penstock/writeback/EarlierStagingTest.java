@@ -3,6 +3,7 @@ package io.penstock.writeback;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.penstock.disk.DataFolder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -32,7 +33,7 @@ final class EarlierStagingTest {
     }
 
     private static List<String> taken(Path earlier, Path present) throws IOException {
-        try (StagingFiles files = EarlierStaging.takeOver(earlier, new LocalStagingFiles(present), present)) {
+        try (DataFolder files = EarlierStaging.takeOver(earlier, StagingFolder.open(present), present)) {
             return files.names().stream()
                     .map(name -> files.path(name).toString())
                     .toList();

@@ -3,9 +3,10 @@ package io.penstock.writeback;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import io.penstock.cache.DataFile;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.disk.DataFile;
+import io.penstock.disk.DataFolder;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.testing.Seeded;
@@ -140,7 +141,7 @@ final class JournalTest {
 
     @Test
     void replay_ofMoreThanMemoryTakes_endsWhereItEnds() throws Exception {
-        LocalStagingFiles local = new LocalStagingFiles(directory);
+        DataFolder local = StagingFolder.open(directory);
         try (DataFile file = local.create("j.journal")) {
             Journal journal = Journal.create(file);
             for (JournalRecord record : RECORDS) {
@@ -237,7 +238,7 @@ final class JournalTest {
         });
     }
 
-    private static Journal journal(StagingFiles in, List<JournalRecord> records) throws IOException {
+    private static Journal journal(DataFolder in, List<JournalRecord> records) throws IOException {
         Journal journal = Journal.create(in.create("j.journal"));
         for (JournalRecord record : records) {
             journal.append(record);

@@ -7,11 +7,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.cache.CacheConfig;
 import io.penstock.cache.CachedObject;
-import io.penstock.cache.DataFile;
-import io.penstock.cache.FolderLock;
 import io.penstock.cache.PageCache;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.disk.DataFile;
+import io.penstock.disk.DataFolder;
+import io.penstock.disk.FolderLock;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.ObjectStoreException.AccessDenied;
@@ -50,7 +51,7 @@ final class StagingTest {
     @TempDir
     Path directory;
 
-    private TestMount mount(StagingFiles on) throws Exception {
+    private TestMount mount(DataFolder on) throws Exception {
         return new TestMount(store, on, TestConfig.withMemory(4)).start();
     }
 
@@ -88,7 +89,7 @@ final class StagingTest {
     @Test
     void fsync_thenAKill_isTheContentOfTheNextRunAndIsCommitted() throws Exception {
         byte[] content = bytes(2 * BLOCK_SIZE + 777);
-        StagingFiles local = new LocalStagingFiles(directory);
+        DataFolder local = StagingFolder.open(directory);
         try (TestMount first = mount(local)) {
             WrittenFile file = first.writeback.create("a/b", null);
             file.write(0, ByteBuffer.wrap(content));
@@ -287,7 +288,7 @@ final class StagingTest {
         }
     }
 
-    private static long journalBytes(StagingFiles in) throws Exception {
+    private static long journalBytes(DataFolder in) throws Exception {
         String journal = in.names().stream()
                 .filter(name -> name.endsWith(".journal"))
                 .findAny()
@@ -301,7 +302,7 @@ final class StagingTest {
     void fsync_withALargeJournal_shortensItAndAsksNothingOfTheStore() throws Exception {
         FaultyObjectStore faults = new FaultyObjectStore(store);
         faults.always(Call.Put.class::isInstance, io.penstock.testing.Fault.fail(Unavailable::new));
-        LocalStagingFiles local = new LocalStagingFiles(directory);
+        DataFolder local = StagingFolder.open(directory);
         try (TestMount first = new TestMount(faults, local, TestConfig.withMemory(4)).start()) {
             WrittenFile file = first.writeback.create("a", null);
             write(file, "first");
@@ -333,7 +334,7 @@ final class StagingTest {
     @Test
     void write_ofMoreThanMemory_isStagedAndReadBack() throws Exception {
         byte[] content = bytes(9 * BLOCK_SIZE + 100);
-        try (TestMount mount = mount(new LocalStagingFiles(directory))) {
+        try (TestMount mount = mount(StagingFolder.open(directory))) {
             WrittenFile file = mount.writeback.create("a", null);
             file.write(0, ByteBuffer.wrap(content));
             assertThat(mount.context.memory().usedBytes()).isLessThanOrEqualTo(4L * BLOCK_SIZE);
@@ -673,7 +674,7 @@ final class StagingTest {
         Path staging = directory.resolve("staging");
         try (PageCache cache = PageCache.open(new CacheConfig(directory, 1L << 30, 0, 32 << 20))) {
             CommittedPages pages = new CachedPages(cache, TestMount.NAMESPACE);
-            TestMount mount = new TestMount(store, new LocalStagingFiles(staging), TestConfig.withMemory(4), pages);
+            TestMount mount = new TestMount(store, StagingFolder.open(staging), TestConfig.withMemory(4), pages);
             WrittenFile file = mount.start().writeback.create("a", null);
             file.write(0, ByteBuffer.wrap(content));
             file.commit();
@@ -721,7 +722,7 @@ final class StagingTest {
         try (PageCache cache = PageCache.open(new CacheConfig(directory, 4L << 20, 0, 8 << 20));
                 TestMount mount = new TestMount(
                                 store,
-                                new LocalStagingFiles(directory.resolve("staging")),
+                                StagingFolder.open(directory.resolve("staging")),
                                 TestConfig.withMemory(2),
                                 new CachedPages(cache, TestMount.NAMESPACE))
                         .start()) {

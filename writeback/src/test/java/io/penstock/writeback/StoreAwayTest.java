@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.ObjectVersion;
+import io.penstock.disk.DataFolder;
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
@@ -50,7 +51,7 @@ final class StoreAwayTest {
     private final DelayingObjectStore store = new DelayingObjectStore(faults);
     private final CrashingFiles files = new CrashingFiles();
 
-    private TestMount mount(StagingFiles on) throws Exception {
+    private TestMount mount(DataFolder on) throws Exception {
         return new TestMount(store, on, TestConfig.withMemory(8), (version, content) -> {}, Clock.systemUTC(), QUICK)
                 .start();
     }

@@ -2,6 +2,7 @@ package io.penstock.writeback;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.disk.DataFolder;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.StoredObject;
 import java.io.IOException;
@@ -26,18 +27,18 @@ final class TestMount implements AutoCloseable {
     /** What the listener was told. */
     final List<String> told = new CopyOnWriteArrayList<>();
 
-    TestMount(ObjectStore store, @Nullable StagingFiles files, WritebackConfig config) throws IOException {
+    TestMount(ObjectStore store, @Nullable DataFolder files, WritebackConfig config) throws IOException {
         this(store, files, config, (version, content) -> {});
     }
 
-    TestMount(ObjectStore store, @Nullable StagingFiles files, WritebackConfig config, CommittedPages pages)
+    TestMount(ObjectStore store, @Nullable DataFolder files, WritebackConfig config, CommittedPages pages)
             throws IOException {
         this(store, files, config, pages, Clock.systemUTC(), Pacing.DEFAULT);
     }
 
     TestMount(
             ObjectStore store,
-            @Nullable StagingFiles files,
+            @Nullable DataFolder files,
             WritebackConfig config,
             CommittedPages pages,
             InstantSource clock,

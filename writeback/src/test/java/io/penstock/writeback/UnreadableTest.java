@@ -4,7 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.penstock.cache.DataFile;
+import io.penstock.disk.DataFile;
+import io.penstock.disk.DataFolder;
 import io.penstock.objectstore.ObjectStoreException.Unavailable;
 import io.penstock.testing.Call;
 import io.penstock.testing.Fault;
@@ -41,7 +42,7 @@ final class UnreadableTest {
     }
 
     /** Two fsyncs of one file; then the process is gone. */
-    private void writeTwice(StagingFiles in) throws Exception {
+    private void writeTwice(DataFolder in) throws Exception {
         try (TestMount mount = new TestMount(away, in, TestConfig.withMemory(4)).start()) {
             WrittenFile file = mount.writeback.create("a", null);
             write(file, "first");
@@ -55,15 +56,15 @@ final class UnreadableTest {
         file.write(0, ByteBuffer.wrap(text.getBytes(UTF_8)));
     }
 
-    private static Recovery recover(StagingFiles in) throws IOException {
+    private static Recovery recover(DataFolder in) throws IOException {
         return Recovery.of(new Staging(in, TestMount.NAMESPACE, () -> 1L << 30, System::nanoTime), Set.of());
     }
 
-    private static String name(StagingFiles in, String end) throws IOException {
+    private static String name(DataFolder in, String end) throws IOException {
         return in.names().stream().filter(name -> name.endsWith(end)).findAny().orElseThrow();
     }
 
-    private static byte[] content(StagingFiles in, String name) throws IOException {
+    private static byte[] content(DataFolder in, String name) throws IOException {
         try (DataFile file = in.open(name)) {
             ByteBuffer bytes = ByteBuffer.allocate(Math.toIntExact(file.length()));
             file.read(0, bytes);
@@ -71,7 +72,7 @@ final class UnreadableTest {
         }
     }
 
-    private static CrashingFiles copy(StagingFiles from) throws IOException {
+    private static CrashingFiles copy(DataFolder from) throws IOException {
         CrashingFiles copy = new CrashingFiles();
         for (String name : from.names()) {
             try (DataFile file = copy.create(name)) {
@@ -82,7 +83,7 @@ final class UnreadableTest {
     }
 
     /** The files and what is in them; of those set aside as if they were not. */
-    private static Map<String, String> everything(StagingFiles in) throws IOException {
+    private static Map<String, String> everything(DataFolder in) throws IOException {
         Map<String, String> all = new TreeMap<>();
         for (String name : in.names()) {
             all.put(name.replace(StagedFile.UNREADABLE, ""), new String(content(in, name), UTF_8));
@@ -231,7 +232,7 @@ final class UnreadableTest {
         for (String name : List.of("weights.data", "run.journal", "part.new")) {
             Files.writeString(directory.resolve(name), name);
         }
-        assertThatThrownBy(() -> new LocalStagingFiles(directory))
+        assertThatThrownBy(() -> StagingFolder.open(directory))
                 .hasMessageContaining("'part.new'")
                 .hasMessageContaining("write.staging");
         for (String name : List.of("weights.data", "run.journal", "part.new")) {
@@ -245,14 +246,14 @@ final class UnreadableTest {
         Files.writeString(directory.resolve("lock"), "4711\n");
         Files.writeString(directory.resolve("probe"), "");
         Files.writeString(directory.resolve("0123456789abcdef.data"), "");
-        try (LocalStagingFiles local = new LocalStagingFiles(directory)) {
+        try (DataFolder local = StagingFolder.open(directory)) {
             assertThat(local.names()).containsExactly("0123456789abcdef.data");
         }
     }
 
     @Test
     void names_ofLinksAndForeignFiles_areNone() throws Exception {
-        try (LocalStagingFiles local = new LocalStagingFiles(directory.resolve("staging"))) {
+        try (DataFolder local = StagingFolder.open(directory.resolve("staging"))) {
             Path theirs = Files.writeString(directory.resolve("theirs"), "theirs");
             Files.createSymbolicLink(directory.resolve("staging/0123456789abcdef.data"), theirs);
             Files.writeString(directory.resolve("staging/weights.data"), "");

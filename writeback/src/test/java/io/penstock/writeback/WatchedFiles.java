@@ -1,13 +1,13 @@
 package io.penstock.writeback;
 
-import io.penstock.cache.DataFile;
+import io.penstock.disk.DataFile;
+import io.penstock.disk.DataFolder;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.List;
 
 /** A staging folder that tells what is about to be done in it, so that a test can hold it there, or crash. */
-record WatchedFiles(StagingFiles files, Watcher watcher) implements StagingFiles {
+record WatchedFiles(DataFolder files, Watcher watcher) implements DataFolder {
     enum Operation {
         CREATE,
         OPEN,
@@ -45,8 +45,13 @@ record WatchedFiles(StagingFiles files, Watcher watcher) implements StagingFiles
     }
 
     @Override
-    public List<String> names() throws IOException {
-        return files.names();
+    public void adopt(String name, Path source) throws IOException {
+        files.adopt(name, source);
+    }
+
+    @Override
+    public void forEach(Visitor names) throws IOException {
+        files.forEach(names);
     }
 
     @Override
@@ -92,8 +97,8 @@ record WatchedFiles(StagingFiles files, Watcher watcher) implements StagingFiles
         }
 
         @Override
-        public int readPage(long position, ByteBuffer to) throws IOException {
-            return file.readPage(position, to);
+        public int readDirect(long position, ByteBuffer to) throws IOException {
+            return file.readDirect(position, to);
         }
 
         @Override

@@ -1,4 +1,4 @@
-package io.penstock.cache;
+package io.penstock.disk;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -14,7 +14,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A data file on a local file system.
+ * A file of a local file system.
  *
  * <p>Java closes a channel when a thread is interrupted in it, for all threads; and readers are interrupted whenever
  * somebody presses Ctrl-C. So what finds its channel closed opens it again, and passes the interrupt on later.
@@ -58,7 +58,7 @@ public final class LocalFile implements DataFile {
     }
 
     @Override
-    public int readPage(long position, ByteBuffer to) throws IOException {
+    public int readDirect(long position, ByteBuffer to) throws IOException {
         return read(position, to, isDirect(position, to));
     }
 
@@ -71,7 +71,7 @@ public final class LocalFile implements DataFile {
                 break;
             }
             count += read;
-            if (past && read % Slab.ALIGNMENT != 0) {
+            if (past && read % DirectIo.ALIGNMENT != 0) {
                 break; // the file is too short, and direct I/O cannot go on from here to find that out
             }
         }
@@ -79,14 +79,14 @@ public final class LocalFile implements DataFile {
     }
 
     /**
-     * An object's last page is rarely aligned. It goes through the page cache as a whole: small objects, which have no
-     * other, would otherwise wait for the disk one by one.
+     * A transfer that is not aligned goes through the page cache as a whole: the last pages of small objects would otherwise
+     * wait for the disk one by one.
      */
     private boolean isDirect(long position, ByteBuffer bytes) {
         return direct
                 && bytes.isDirect()
-                && (position | bytes.remaining()) % Slab.ALIGNMENT == 0
-                && bytes.alignmentOffset(bytes.position(), Slab.ALIGNMENT) == 0;
+                && (position | bytes.remaining()) % DirectIo.ALIGNMENT == 0
+                && bytes.alignmentOffset(bytes.position(), DirectIo.ALIGNMENT) == 0;
     }
 
     @Override

@@ -1,12 +1,12 @@
-package io.penstock.cache;
+package io.penstock.disk;
 
 import java.nio.file.FileSystemException;
 
 /** The file system gives space back only with a whole file. */
-final class NoHolesException extends FileSystemException {
+public final class NoHolesException extends FileSystemException {
     private static final long serialVersionUID = 1L;
 
-    NoHolesException(String file) {
+    public NoHolesException(String file) {
         super(file, null, "the file system cannot punch holes");
     }
 }

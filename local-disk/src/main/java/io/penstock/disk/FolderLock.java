@@ -1,4 +1,4 @@
-package io.penstock.cache;
+package io.penstock.disk;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -9,7 +9,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
 /** The right to use a folder alone, from {@link #take} to {@link #close}, or to the end of the process. */
@@ -45,7 +44,7 @@ public final class FolderLock implements AutoCloseable {
                         StandardOpenOption.READ,
                         StandardOpenOption.WRITE,
                         LinkOption.NOFOLLOW_LINKS),
-                PosixFilePermissions.asFileAttribute(CacheFolder.PRIVATE_FILE));
+                PrivateFiles.FILE);
         try {
             if (!tryLock(file)) {
                 throw new TakenException(

@@ -1,11 +1,10 @@
-package io.penstock.cache;
+package io.penstock.disk;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * A file whose bytes are pages or blocks, each at its own offset: of the cache, or of what is staged for it. Safe for use
- * by any number of threads.
+ * A file that is read and written at offsets. Safe for use by any number of threads.
  */
 public interface DataFile extends AutoCloseable {
     /**
@@ -16,10 +15,10 @@ public interface DataFile extends AutoCloseable {
      */
     int read(long position, ByteBuffer to) throws IOException;
 
-    /** The same for a whole page into memory as {@link Slab} gives it: may go past the kernel's page cache. */
-    int readPage(long position, ByteBuffer to) throws IOException;
+    /** The same, but a small read too goes past the kernel's page cache if it and its memory are aligned. */
+    int readDirect(long position, ByteBuffer to) throws IOException;
 
-    /** Writes all that remains in the buffer, a page's bytes in memory as {@link Slab} gives it. */
+    /** Writes all that remains in the buffer; past the kernel's page cache if it and its memory are aligned. */
     void write(long position, ByteBuffer from) throws IOException;
 
     /** Gives the space back: what is there then reads as zeros. The file's length stays. */

@@ -1,4 +1,4 @@
-package io.penstock.cache;
+package io.penstock.disk;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -69,7 +69,7 @@ final class WorkingFolderTest {
     void open_missing_isMadeForItsUserAloneAndMarked() throws Exception {
         try (WorkingFolder folder = WorkingFolder.open(folder(), KIND)) {
             assertThat(folder.path()).isEqualTo(folder());
-            assertThat(Files.getPosixFilePermissions(folder())).isEqualTo(CacheFolder.PRIVATE_FOLDER);
+            assertThat(Files.getPosixFilePermissions(folder())).isEqualTo(PosixFilePermissions.fromString("rwx------"));
             assertThat(folder().resolve(WorkingFolder.MARKER))
                     .content()
                     .isEqualTo("Penstock staging folder, format 1\n\nDo not remove it.\n");

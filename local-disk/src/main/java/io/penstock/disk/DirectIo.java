@@ -1,4 +1,4 @@
-package io.penstock.cache;
+package io.penstock.disk;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -12,6 +12,9 @@ import org.slf4j.LoggerFactory;
 /** Java's name for O_DIRECT: transfers between memory and disk past the kernel's page cache. */
 public final class DirectIo {
     private static final Logger log = LoggerFactory.getLogger(DirectIo.class);
+
+    /** What direct I/O asks of memory, offset and length on every disk and file system in use, in bytes. */
+    public static final int ALIGNMENT = 4096;
 
     /** Of the file that is made to try. */
     public static final String PROBE = "probe";

@@ -1,4 +1,4 @@
-package io.penstock.cache;
+package io.penstock.disk;
 
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;

@@ -1,4 +1,4 @@
-package io.penstock.cache;
+package io.penstock.disk;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -9,7 +9,6 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -84,7 +83,7 @@ public final class WorkingFolder implements AutoCloseable {
      * @throws IOException if it cannot be made, read or written
      */
     public static WorkingFolder open(Path path, Kind kind) throws IOException {
-        Files.createDirectories(path, PosixFilePermissions.asFileAttribute(CacheFolder.PRIVATE_FOLDER));
+        PrivateFiles.createFolders(path);
         checkOwner(path, kind);
         check(path, kind, WorkingFolder::isLock);
         FolderLock lock = FolderLock.take(path, kind.name(), kind.advice());

@@ -1,0 +1,124 @@
+package io.penstock.cache;
+
+import io.penstock.disk.DataFile;
+import io.penstock.disk.DataFolder;
+import io.penstock.disk.DirectIo;
+import io.penstock.disk.LocalFolder;
+import io.penstock.disk.PrivateFiles;
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.util.HexFormat;
+import java.util.function.LongPredicate;
+import java.util.regex.Pattern;
+
+/**
+ * The data files of a cache folder. Their names are numbers of 16 hexadecimal digits; they are spread over 256 folders by
+ * their first two digits.
+ */
+final class ObjectFiles {
+    /** The name of the folder of these folders. */
+    static final String ROOT = "objects";
+
+    /** Of a file, or of a folder, which ends with the slash. */
+    private static final Pattern NAME = Pattern.compile("[0-9a-f]{2}/([0-9a-f]{16})?");
+
+    private static final int DIGITS = 16;
+
+    private final DataFolder folder;
+
+    ObjectFiles(DataFolder folder) {
+        this.folder = folder;
+    }
+
+    /** Those of a cache folder of the local file system. */
+    static DataFolder in(Path cacheFolder) throws IOException {
+        Path root = cacheFolder.resolve(ROOT);
+        if (Files.isSymbolicLink(root)) {
+            throw new NotDirectoryException(root + " (a symbolic link)");
+        }
+        PrivateFiles.createFolders(root);
+        return new LocalFolder(root, ObjectFiles::isName, DirectIo.isSupported(cacheFolder), null);
+    }
+
+    private static boolean isName(String name) {
+        return NAME.matcher(name).matches();
+    }
+
+    /** @throws java.nio.file.NoSuchFileException if there is no such file */
+    DataFile open(long name) throws IOException {
+        return folder.open(pathOf(name));
+    }
+
+    /** Makes a sparse file, as long as the object from the start: it equals the object when all pages are there. */
+    DataFile create(long name, long length) throws IOException {
+        DataFile file = folder.create(pathOf(name));
+        try {
+            file.setLength(length);
+            return file;
+        } catch (IOException | RuntimeException e) {
+            file.close();
+            throw e;
+        }
+    }
+
+    /** See {@link DataFolder#adopt}. */
+    void adopt(long name, Path source) throws IOException {
+        folder.adopt(pathOf(name), source);
+    }
+
+    void remove(long name) throws IOException {
+        folder.remove(pathOf(name));
+    }
+
+    /** Removes the files that the predicate does not know. */
+    void removeUnknown(LongPredicate known) throws IOException {
+        folder.forEach(name -> {
+            if (!known.test(HexFormat.fromHexDigitsToLong(name, name.length() - DIGITS, name.length()))) {
+                folder.remove(name);
+            }
+        });
+    }
+
+    /** Where the file is, or would be. */
+    Path path(long name) {
+        return folder.path(pathOf(name));
+    }
+
+    /** Bytes that could be written now. */
+    long usableBytes() throws IOException {
+        return folder.usableBytes();
+    }
+
+    private static String pathOf(long name) {
+        String digits = HexFormat.of().toHexDigits(name);
+        return digits.substring(0, 2) + "/" + digits;
+    }
+
+    /** Whether the folder is one of these, with nothing else in it. Follows no symbolic link. */
+    static boolean isRoot(Path path) {
+        return Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS) && hasOnly(path, ObjectFiles::isFolder);
+    }
+
+    private static boolean isFolder(Path folder) {
+        String name = folder.getFileName() + "/";
+        return isName(name)
+                && Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)
+                && hasOnly(
+                        folder,
+                        file -> isName(name + file.getFileName())
+                                && Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS));
+    }
+
+    private static boolean hasOnly(Path folder, DirectoryStream.Filter<Path> ours) {
+        try (DirectoryStream<Path> others = Files.newDirectoryStream(folder, path -> !ours.accept(path))) {
+            return !others.iterator().hasNext();
+        } catch (IOException | DirectoryIteratorException e) {
+            return false;
+        }
+    }
+}
