@@ -2,7 +2,9 @@ package io.penstock.cache;
 
 import io.penstock.cache.CacheConfig.Audience;
 import io.penstock.disk.DirectIo;
+import io.penstock.disk.LocalFolder;
 import io.penstock.disk.PrivateFiles;
+import io.penstock.disk.RecordLog;
 import io.penstock.disk.WorkingFolder;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -80,7 +82,7 @@ public final class CacheFolder implements AutoCloseable {
             case Audience.Only(String name) -> {
                 byte[] hash = hash(name);
                 if (!isPlain(identity) || !Arrays.equals(Files.readAllBytes(identity), hash)) {
-                    Files.deleteIfExists(index());
+                    Files.deleteIfExists(path().resolve(INDEX));
                     Files.deleteIfExists(names(path()));
                     Files.deleteIfExists(identity);
                     sync(path()); // a power cut must not bring the index back beside the new identity
@@ -112,10 +114,10 @@ public final class CacheFolder implements AutoCloseable {
     private static boolean isOfEarlierVersion(Path file) {
         String name = file.getFileName().toString();
         return switch (name) {
-            case INDEX, INDEX + ".new" -> IndexLog.isOne(file);
+            case INDEX, INDEX + RecordLog.DRAFT -> IndexRecord.FORMAT.isAt(file);
             case IDENTITY -> isPlain(file) && isHash(file); // where there was no space for the marker
             case ObjectFiles.ROOT -> ObjectFiles.isRoot(file);
-            case "staging" -> isFolder(file) && IndexLog.isOne(file.resolveSibling(INDEX));
+            case "staging" -> isFolder(file) && IndexRecord.FORMAT.isAt(file.resolveSibling(INDEX));
             case DirectIo.PROBE -> isEmpty(file);
             default -> name.matches("passthrough[0-9]+\\.probe") && isEmpty(file);
         };
@@ -154,8 +156,13 @@ public final class CacheFolder implements AutoCloseable {
         return folder.resolve("names");
     }
 
-    Path index() {
-        return path().resolve(INDEX);
+    /** Opens the index, or starts one. It is to be replayed before anything is appended. */
+    RecordLog<IndexRecord> openIndex() throws IOException {
+        LocalFolder files = new LocalFolder(path(), INDEX::equals, false, null);
+        files.remove(INDEX + RecordLog.DRAFT);
+        return Files.exists(path().resolve(INDEX))
+                ? RecordLog.open(files, INDEX, IndexRecord.FORMAT)
+                : RecordLog.create(files, INDEX, IndexRecord.FORMAT);
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.penstock.cache;
 import io.penstock.cache.IndexRecord.ObjectRemoved;
 import io.penstock.cache.IndexRecord.PagesDropped;
 import io.penstock.disk.NoHolesException;
+import io.penstock.disk.RecordLog;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayDeque;
@@ -32,7 +33,7 @@ final class DiskSpace {
     private final long sizeBytes;
     private final long minFreeBytes;
     private final ObjectFiles files;
-    private final IndexLog index;
+    private final RecordLog<IndexRecord> index;
     private final ObjectTable table;
     private final Counters counters;
 
@@ -64,7 +65,8 @@ final class DiskSpace {
     private final AtomicLong usedBytes = new AtomicLong(); // written under the lock
     private long takenSinceCheck;
 
-    DiskSpace(CacheConfig config, ObjectFiles files, IndexLog index, ObjectTable table, Counters counters) {
+    DiskSpace(
+            CacheConfig config, ObjectFiles files, RecordLog<IndexRecord> index, ObjectTable table, Counters counters) {
         this.sizeBytes = config.sizeBytes();
         this.minFreeBytes = config.minFreeBytes();
         this.files = files;

@@ -1,9 +1,10 @@
 package io.penstock.cache;
 
-import java.nio.BufferUnderflowException;
-import java.nio.ByteBuffer;
+import io.penstock.disk.RecordLog;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
 import java.nio.IntBuffer;
-import org.jspecify.annotations.Nullable;
 
 /** What the index log says. Encoded as a type byte, the data file's name, and the fields in order, big-endian. */
 sealed interface IndexRecord {
@@ -30,53 +31,64 @@ sealed interface IndexRecord {
     /** Somebody may read the file without this cache, for as long as it is there. May be said again. */
     record ObjectLent(long file) implements IndexRecord {}
 
-    /** The most that {@link #encode} writes. */
-    int MAX_LENGTH = 1 + Long.BYTES + 2 * Integer.BYTES + Extent.MAX_PAGES * Integer.BYTES;
+    /** The index of a cache folder. What it loses is fetched again. */
+    RecordLog.Format<IndexRecord> FORMAT = new RecordLog.Format<>(
+            0x50454e53_494458_01L, // "PENSIDX", version 1
+            false,
+            4L << 20,
+            IndexRecord::encode,
+            IndexRecord::decode);
 
-    default void encode(ByteBuffer to) {
+    private void encode(DataOutputStream to) throws IOException {
         switch (this) {
-            case ObjectAdded(long file, ObjectId object, long size) ->
-                to.put((byte) 1)
-                        .putLong(file)
-                        .putLong(object.high())
-                        .putLong(object.low())
-                        .putLong(size);
+            case ObjectAdded(long file, ObjectId object, long size) -> {
+                start(to, 1);
+                to.writeLong(object.high());
+                to.writeLong(object.low());
+                to.writeLong(size);
+            }
             case PagesStored(long file, int firstPage, int pages, IntBuffer checksums) -> {
-                to.put((byte) 2).putLong(file).putInt(firstPage).putInt(pages);
+                start(to, 2);
+                to.writeInt(firstPage);
+                to.writeInt(pages);
                 for (int i = 0; i < checksums.limit(); i++) {
-                    to.putInt(checksums.get(i));
+                    to.writeInt(checksums.get(i));
                 }
             }
-            case PagesDropped(long file, int firstPage, int pages) ->
-                to.put((byte) 3).putLong(file).putInt(firstPage).putInt(pages);
-            case ObjectRemoved(long file) -> to.put((byte) 4).putLong(file);
-            case ObjectLent(long file) -> to.put((byte) 5).putLong(file);
+            case PagesDropped(long file, int firstPage, int pages) -> {
+                start(to, 3);
+                to.writeInt(firstPage);
+                to.writeInt(pages);
+            }
+            case ObjectRemoved(long file) -> start(to, 4);
+            case ObjectLent(long file) -> start(to, 5);
         }
     }
 
-    /** Null if it is none that this version knows. */
-    static @Nullable IndexRecord decode(ByteBuffer from) {
-        try {
-            return switch (from.get()) {
-                case 1 -> new ObjectAdded(from.getLong(), new ObjectId(from.getLong(), from.getLong()), from.getLong());
-                case 2 -> decodePages(from);
-                case 3 -> new PagesDropped(from.getLong(), from.getInt(), from.getInt());
-                case 4 -> new ObjectRemoved(from.getLong());
-                case 5 -> new ObjectLent(from.getLong());
-                default -> null;
-            };
-        } catch (BufferUnderflowException e) {
-            return null;
-        }
+    private void start(DataOutputStream to, int type) throws IOException {
+        to.writeByte(type);
+        to.writeLong(file());
     }
 
-    private static PagesStored decodePages(ByteBuffer from) {
-        long file = from.getLong();
-        int firstPage = from.getInt();
-        int pages = from.getInt();
+    private static IndexRecord decode(DataInputStream from) throws IOException {
+        int type = from.readByte();
+        long file = from.readLong();
+        return switch (type) {
+            case 1 -> new ObjectAdded(file, new ObjectId(from.readLong(), from.readLong()), from.readLong());
+            case 2 -> decodePages(file, from);
+            case 3 -> new PagesDropped(file, from.readInt(), from.readInt());
+            case 4 -> new ObjectRemoved(file);
+            case 5 -> new ObjectLent(file);
+            default -> throw new IOException("no such record: " + type);
+        };
+    }
+
+    private static PagesStored decodePages(long file, DataInputStream from) throws IOException {
+        int firstPage = from.readInt();
+        int pages = from.readInt();
         int[] checksums = new int[Integer.bitCount(pages)];
         for (int i = 0; i < checksums.length; i++) {
-            checksums[i] = from.getInt();
+            checksums[i] = from.readInt();
         }
         return new PagesStored(file, firstPage, pages, IntBuffer.wrap(checksums));
     }

@@ -3,6 +3,7 @@ package io.penstock.cache;
 import io.penstock.cache.ObjectPages.Shared;
 import io.penstock.core.ObjectVersion;
 import io.penstock.disk.DataFolder;
+import io.penstock.disk.RecordLog;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -24,10 +25,10 @@ public final class PageCache implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(PageCache.class);
 
     private final CacheFolder folder;
-    private final IndexLog index;
+    private final RecordLog<IndexRecord> index;
     private final Shared shared;
 
-    private PageCache(CacheFolder folder, IndexLog index, Shared shared) {
+    private PageCache(CacheFolder folder, RecordLog<IndexRecord> index, Shared shared) {
         this.folder = folder;
         this.index = index;
         this.shared = shared;
@@ -70,10 +71,11 @@ public final class PageCache implements AutoCloseable {
         try {
             folder.admit(config.audience());
             ObjectFiles files = new ObjectFiles(environment.files().open(folder.path()));
-            IndexLog index = IndexLog.open(folder.index());
+            RecordLog<IndexRecord> index = folder.openIndex();
             Shared shared = share(config, environment, files, index);
             IndexReplay replay = new IndexReplay(shared);
-            index.replay(replay, shared.store()::snapshot);
+            index.compactTo(shared.store()::snapshot);
+            index.replay(replay);
             shared.store().start(replay.objects(), environment.freeSpaceInterval());
             return new PageCache(folder, index, shared);
         } catch (IOException | RuntimeException e) {
@@ -82,7 +84,8 @@ public final class PageCache implements AutoCloseable {
         }
     }
 
-    private static Shared share(CacheConfig config, Environment environment, ObjectFiles files, IndexLog index) {
+    private static Shared share(
+            CacheConfig config, Environment environment, ObjectFiles files, RecordLog<IndexRecord> index) {
         Counters counters = new Counters();
         ObjectTable table = new ObjectTable();
         PageMemory memory = new PageMemory(config.memoryBytes(), environment.slabs());

@@ -6,6 +6,7 @@ import io.penstock.cache.IndexRecord.ObjectRemoved;
 import io.penstock.cache.IndexRecord.PagesDropped;
 import io.penstock.cache.IndexRecord.PagesStored;
 import io.penstock.disk.DataFile;
+import io.penstock.disk.RecordLog;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
@@ -19,7 +20,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,7 +37,7 @@ final class PageStore {
     private static final long DRAIN_SECONDS = 20;
 
     private final ObjectFiles files;
-    private final IndexLog index;
+    private final RecordLog<IndexRecord> index;
     private final DiskSpace space;
     private final DiskHealth health;
     private final DiskTasks tasks;
@@ -58,7 +58,7 @@ final class PageStore {
 
     PageStore(
             ObjectFiles files,
-            IndexLog index,
+            RecordLog<IndexRecord> index,
             DiskSpace space,
             DiskHealth health,
             ObjectTable table,
@@ -279,17 +279,17 @@ final class PageStore {
     // ---- index
 
     /** The present state. What changes meanwhile is appended after it; so nothing is said here that is about to go. */
-    void snapshot(Consumer<IndexRecord> records) {
+    void snapshot(RecordLog.Sink<IndexRecord> records) throws IOException {
         for (ObjectPages object : table.all()) {
             if (object.hasFile()) {
-                records.accept(new ObjectAdded(object.fileName(), object.id(), object.size()));
+                records.add(new ObjectAdded(object.fileName(), object.id(), object.size()));
                 if (object.wasLent()) {
-                    records.accept(new ObjectLent(object.fileName()));
+                    records.add(new ObjectLent(object.fileName()));
                 }
                 for (Extent extent : object.stored().extents()) {
                     PagesStored stored = extent.toRecord();
                     if (stored != null) {
-                        records.accept(stored);
+                        records.add(stored);
                     }
                 }
             }
@@ -298,8 +298,8 @@ final class PageStore {
 
     /** Has the index written anew where most of it is superseded. */
     void shortenIndex() {
-        if (index.isDue()) {
-            tasks.execute("write the index anew", index::compactIfDue);
+        if (index.isLarge()) {
+            tasks.execute("write the index anew", index::compactIfLarge);
         }
     }
 

@@ -1,6 +1,7 @@
 package io.penstock.cache;
 
 import io.penstock.cache.IndexRecord.PagesStored;
+import io.penstock.disk.RecordLog;
 import java.io.IOException;
 import java.nio.IntBuffer;
 import java.nio.file.Path;
@@ -18,7 +19,7 @@ final class PageWrites {
     private static final Logger log = LoggerFactory.getLogger(PageWrites.class);
 
     private final PageStore store;
-    private final IndexLog index;
+    private final RecordLog<IndexRecord> index;
     private final DiskSpace space;
     private final DiskHealth health;
     private final DiskTasks tasks;
@@ -29,7 +30,7 @@ final class PageWrites {
 
     PageWrites(
             PageStore store,
-            IndexLog index,
+            RecordLog<IndexRecord> index,
             DiskSpace space,
             DiskHealth health,
             DiskTasks tasks,

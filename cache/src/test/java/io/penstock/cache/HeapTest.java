@@ -4,9 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.cache.IndexRecord.ObjectAdded;
 import io.penstock.cache.IndexRecord.PagesStored;
+import io.penstock.disk.LocalFolder;
+import io.penstock.disk.RecordLog;
 import java.lang.management.ManagementFactory;
 import java.nio.IntBuffer;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -37,15 +38,15 @@ final class HeapTest {
     }
 
     private void writeIndex() throws Exception {
-        Files.deleteIfExists(directory.resolve("index.log"));
-        try (IndexLog index = IndexLog.open(directory.resolve("index.log"))) {
-            index.replay(none -> {}, records -> {
+        LocalFolder files = new LocalFolder(directory, _ -> true, false, null);
+        files.remove("index.log");
+        try (RecordLog<IndexRecord> index = RecordLog.create(files, "index.log", IndexRecord.FORMAT)) {
+            index.compactTo(records -> {
                 for (int object = 0; object < OBJECTS; object++) {
                     int pages = PAGES / OBJECTS;
-                    records.accept(
-                            new ObjectAdded(object, new ObjectId(1, object), (long) pages * PageCache.PAGE_SIZE));
+                    records.add(new ObjectAdded(object, new ObjectId(1, object), (long) pages * PageCache.PAGE_SIZE));
                     for (int page = 0; page < pages; page += Extent.MAX_PAGES) {
-                        records.accept(new PagesStored(object, page, -1, IntBuffer.allocate(Extent.MAX_PAGES)));
+                        records.add(new PagesStored(object, page, -1, IntBuffer.allocate(Extent.MAX_PAGES)));
                     }
                 }
             });

@@ -1,5 +1,6 @@
 package io.penstock.disk;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
@@ -35,7 +36,8 @@ public final class LocalFile implements DataFile {
 
     private volatile @Nullable FileChannel unbuffered;
 
-    private boolean closed; // guarded by this
+    @GuardedBy("this")
+    private boolean closed;
 
     /**
      * Opens a file that is there.
@@ -119,8 +121,14 @@ public final class LocalFile implements DataFile {
 
     @Override
     public void setLength(long bytes) throws IOException {
-        try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw")) {
-            file.setLength(bytes);
+        uninterruptibly(false, channel -> {
+            channel.truncate(bytes); // the file that is open, which may have another name by now, or none
+            return 0;
+        });
+        if (length() < bytes) {
+            try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw")) {
+                file.setLength(bytes);
+            }
         }
     }
 

@@ -12,7 +12,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What a journal says. Encoded as a type byte and the fields in order, big-endian, strings as modified UTF-8. */
+/**
+ * What a journal says. Encoded as a type byte and the fields in order, big-endian, strings as modified UTF-8. The type 3 is
+ * that of the log's own marks.
+ */
 sealed interface JournalRecord {
     /**
      * What file it is; said again, it is that from now on.
@@ -56,17 +59,6 @@ sealed interface JournalRecord {
      * nothing does, a commit that finds another object, or none, has not met somebody else's.
      */
     record Withdrawn() implements JournalRecord {}
-
-    /**
-     * The first so many records are durable. Earlier versions wrote it without a number, to say that the program had
-     * closed the file.
-     */
-    record Synced(int records) implements JournalRecord {
-        static final byte TYPE = 3;
-
-        /** Of its encoding, in bytes. */
-        static final int LENGTH = 1 + Integer.BYTES;
-    }
 
     /**
      * A request is about to be sent that makes an object of this size and CRC32C: not a content of somebody else's if a
@@ -127,10 +119,6 @@ sealed interface JournalRecord {
                 to.writeByte(7);
                 to.writeUTF(reason.substring(0, Math.min(reason.length(), 4096)));
             }
-            case Synced(int records) -> {
-                to.writeByte(Synced.TYPE);
-                to.writeInt(records);
-            }
             case Dropped() -> to.writeByte(8);
             case Withdrawn() -> to.writeByte(9);
             case Sent(long size, boolean recognisable, int crc32c) -> {
@@ -159,7 +147,6 @@ sealed interface JournalRecord {
                         decodeInstant(from),
                         decodeRanges(from),
                         decodeRanges(from));
-            case Synced.TYPE -> new Synced(from.available() < Integer.BYTES ? 0 : from.readInt());
             case 4 ->
                 new UploadCreated(
                         new MultipartUpload(from.readUTF(), from.readUTF()),

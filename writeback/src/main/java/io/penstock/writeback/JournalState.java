@@ -8,7 +8,6 @@ import io.penstock.writeback.JournalRecord.InData;
 import io.penstock.writeback.JournalRecord.Kept;
 import io.penstock.writeback.JournalRecord.Opened;
 import io.penstock.writeback.JournalRecord.PartUploaded;
-import io.penstock.writeback.JournalRecord.Synced;
 import io.penstock.writeback.JournalRecord.UploadCreated;
 import io.penstock.writeback.JournalRecord.UploadEnded;
 import io.penstock.writeback.JournalRecord.Withdrawn;
@@ -73,7 +72,6 @@ final class JournalState implements Consumer<JournalRecord> {
             case Withdrawn() -> withdrawn = true;
             case JournalRecord.Sent entry -> sentSince.add(entry);
             case Dropped() -> written = null;
-            case Synced _ -> {}
         }
     }
 

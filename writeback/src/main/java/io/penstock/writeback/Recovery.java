@@ -1,8 +1,8 @@
 package io.penstock.writeback;
 
 import io.penstock.core.Namespace;
-import io.penstock.disk.DataFile;
 import io.penstock.disk.DataFolder;
+import io.penstock.disk.RecordLog;
 import io.penstock.objectstore.MultipartUpload;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
@@ -115,7 +115,7 @@ final class Recovery {
             }
         }
         for (String name : names) {
-            if (name.endsWith(Journal.DRAFT) || isWithoutJournal(name, names)) {
+            if (name.endsWith(RecordLog.DRAFT) || isWithoutJournal(name, names)) {
                 remove(name);
             }
         }
@@ -145,7 +145,7 @@ final class Recovery {
         Journal journal;
         try {
             journal = replay(name + StagedFile.JOURNAL, state);
-        } catch (Journal.UnreadableException e) {
+        } catch (RecordLog.UnreadableException e) {
             setAside(name, names, state, reason(e));
             return;
         }
@@ -180,16 +180,10 @@ final class Recovery {
     }
 
     private Journal replay(String name, JournalState state) throws IOException {
-        DataFile file = staging.files().open(name);
-        try {
-            return Journal.replay(file, state);
-        } catch (IOException e) {
-            file.close();
-            throw e;
-        }
+        return Journal.replay(staging.files(), name, state);
     }
 
-    private static String reason(Journal.UnreadableException e) {
+    private static String reason(RecordLog.UnreadableException e) {
         return String.valueOf(e.getMessage());
     }
 
@@ -243,7 +237,7 @@ final class Recovery {
         JournalState state = new JournalState();
         try {
             replay(name + StagedFile.JOURNAL + StagedFile.UNREADABLE, state).close();
-        } catch (Journal.UnreadableException e) {
+        } catch (RecordLog.UnreadableException e) {
             unreadable.add(unreadable(name, isSetAside(name, state, names), state, reason(e)));
             return;
         }

@@ -1,6 +1,5 @@
 package io.penstock.writeback;
 
-import io.penstock.disk.DataFile;
 import io.penstock.objectstore.MultipartUpload;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -178,13 +177,12 @@ final class StagedFile {
     }
 
     private Journal newJournal(JournalRecord.Opened opened) throws IOException {
-        DataFile file = staging.files().create(name + JOURNAL);
+        Journal fresh = Journal.create(staging.files(), name + JOURNAL);
         try {
-            Journal fresh = Journal.create(file);
             fresh.append(opened);
             return fresh;
         } catch (IOException e) {
-            file.close();
+            fresh.close();
             staging.files().remove(name + JOURNAL); // so that it can be made once the disk is well
             throw e;
         }
@@ -197,7 +195,7 @@ final class StagedFile {
             return;
         }
         try {
-            current.shorten(staging.files(), name + JOURNAL);
+            current.compact();
         } finally {
             madeOne();
         }

@@ -7,26 +7,21 @@ import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.disk.DataFile;
 import io.penstock.disk.DataFolder;
+import io.penstock.disk.RecordLog;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.testing.Seeded;
-import io.penstock.writeback.CrashingFiles.Fault;
-import io.penstock.writeback.WatchedFiles.Operation;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.random.RandomGenerator;
-import java.util.stream.LongStream;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What a journal gives back of what it was told. */
 final class JournalTest {
@@ -52,136 +47,86 @@ final class JournalTest {
     private static final PartLayout LAYOUT = new PartLayout(0, 0, 8 << 20, 1000);
     private static final UploadedPart PART = new UploadedPart(1, "\"p\"", 8 << 20);
 
+    private static final String NAME = "j.journal";
+
     private final CrashingFiles files = new CrashingFiles();
 
-    @TempDir
-    Path directory;
-
-    private static List<JournalRecord> replay(DataFile file) throws IOException {
+    private static List<JournalRecord> replay(DataFolder in) throws IOException {
         List<JournalRecord> records = new ArrayList<>();
-        Journal.replay(file, records::add);
+        Journal.replay(in, NAME, records::add).close();
         return records;
     }
 
-    private DataFile written() throws IOException {
-        DataFile file = files.create("j");
-        Journal journal = Journal.create(file);
-        for (JournalRecord record : RECORDS) {
+    private static Journal journal(DataFolder in, List<JournalRecord> records) throws IOException {
+        Journal journal = Journal.create(in, NAME);
+        for (JournalRecord record : records) {
             journal.append(record);
         }
-        return file;
+        return journal;
     }
 
     @Test
     void replay_ofAllKinds_givesThemBack() throws Exception {
-        assertThat(replay(written())).isEqualTo(RECORDS);
+        journal(files, RECORDS).close();
+        assertThat(replay(files)).isEqualTo(RECORDS);
     }
 
     @Test
-    void replay_ofATornJournal_endsBeforeTheTear() throws Exception {
-        DataFile file = written();
-        for (long length = file.length() - 1; length >= 0; length--) {
-            file.setLength(length);
-            List<JournalRecord> records = replay(file);
-            assertThat(records).isEqualTo(RECORDS.subList(0, records.size()));
-            assertThat(records.size()).isLessThan(RECORDS.size());
+    void replay_ofAJournalOfVersion0_1_0_givesItsRecords() throws Exception {
+        byte[] journal = HexFormat.of().parseHex("""
+            50454e534a4e4c01
+            0000003307b57134000000000100026e730004612fc3bc010004612fc3bc0006226574616722000000000000004d\
+            0000000000000005000000060000000051bf78796000000001020000000000000064000000000000003\
+            27fffffffffffffff0000000000000000000000000000000100000000000000010000000000000002000000010000\
+            0000000000030000000000000004
+            00000009c96108630000000203000000020000000e7d715a1b0000000307000762656361757365\
+            """.replace("\n", ""));
+        try (DataFile file = files.create(NAME)) {
+            file.write(0, ByteBuffer.wrap(journal));
         }
-    }
-
-    @Test
-    void replay_ofAFlippedBit_endsBeforeIt() {
-        Seeded.check(200, random -> {
-            CrashingFiles others = new CrashingFiles();
-            DataFile file = others.create("j");
-            Journal journal = Journal.create(file);
-            for (JournalRecord record : RECORDS) {
-                journal.append(record);
-            }
-            ByteBuffer one = ByteBuffer.allocate(1);
-            long at = Long.BYTES + random.nextLong(file.length() - Long.BYTES);
-            file.read(at, one);
-            file.write(at, ByteBuffer.wrap(new byte[] {(byte) (one.get(0) ^ 1 << random.nextInt(8))}));
-            List<JournalRecord> records = replay(file);
-            assertThat(records).isEqualTo(RECORDS.subList(0, records.size()));
-            assertThat(records.size()).isLessThan(RECORDS.size());
-        });
+        assertThat(replay(files))
+                .containsExactly(
+                        new JournalRecord.Opened("ns", "a/ü", BASE, null),
+                        new JournalRecord.Written(
+                                100,
+                                50,
+                                Long.MAX_VALUE,
+                                Instant.EPOCH,
+                                List.of(new ByteRange(1, 2)),
+                                List.of(new ByteRange(3, 4))),
+                        new JournalRecord.Kept("because"));
+        journal[40] ^= 1;
+        try (DataFile file = files.open(NAME)) {
+            file.write(0, ByteBuffer.wrap(journal));
+        }
+        assertThat(catchThrowable(() -> replay(files))).isInstanceOf(RecordLog.UnreadableException.class);
     }
 
     @Test
     void replay_ofAJournalThatSaysThatTheFileWasClosed_passesOverThat() throws Exception {
-        DataFile file = written();
+        journal(files, RECORDS).close();
         ByteBuffer record =
                 ByteBuffer.allocate(5).putInt(RECORDS.size()).put((byte) 3).flip();
         CRC32C checksum = new CRC32C();
         checksum.update(record.duplicate());
         ByteBuffer framed = ByteBuffer.allocate(13).putInt(5).putInt((int) checksum.getValue());
-        file.write(file.length(), framed.put(record).flip());
-        Journal journal = Journal.replay(file, known -> {});
-        journal.append(new JournalRecord.UploadEnded("id"));
-        assertThat(replay(file)).hasSize(RECORDS.size() + 1).endsWith(new JournalRecord.UploadEnded("id"));
-    }
-
-    @Test
-    void replay_ofRecordsOfAllSizes_givesThemBack() throws Exception {
-        List<JournalRecord> records = new ArrayList<>();
-        for (int ranges = 1; ranges < 300_000; ranges = 3 * ranges + 1) {
-            List<ByteRange> data = LongStream.range(0, ranges)
-                    .mapToObj(i -> new ByteRange(2 * i, 1))
-                    .toList();
-            records.add(new JournalRecord.Written(1, 0, 0, Instant.EPOCH, List.of(), data));
-            records.add(new JournalRecord.UploadEnded("x".repeat(ranges % 60_000)));
+        try (DataFile file = files.open(NAME)) {
+            file.write(file.length(), framed.put(record).flip());
         }
-        DataFile file = files.create("j");
-        Journal journal = Journal.create(file);
-        for (JournalRecord record : records) {
-            journal.append(record);
+        try (Journal journal = Journal.replay(files, NAME, known -> {})) {
+            journal.append(new JournalRecord.UploadEnded("id"));
         }
-        assertThat(replay(file)).isEqualTo(records);
+        assertThat(replay(files)).hasSize(RECORDS.size() + 1).endsWith(new JournalRecord.UploadEnded("id"));
     }
 
     @Test
-    void replay_ofMoreThanMemoryTakes_endsWhereItEnds() throws Exception {
-        DataFolder local = StagingFolder.open(directory);
-        try (DataFile file = local.create("j.journal")) {
-            Journal journal = Journal.create(file);
-            for (JournalRecord record : RECORDS) {
-                journal.append(record);
-            }
-            long end = journal.length();
-            file.setLength(3L << 30); // of zeros, which take no space
-            assertThat(replay(file)).isEqualTo(RECORDS);
-            ByteBuffer frame = ByteBuffer.allocate(3 * Integer.BYTES);
-            file.write(
-                    end,
-                    frame.putInt(Integer.MAX_VALUE)
-                            .putInt(0)
-                            .putInt(RECORDS.size() + 1)
-                            .flip());
-            assertThat(replay(file)).isEqualTo(RECORDS);
-        }
-    }
-
-    @Test
-    void append_afterATornTail_followsWhatIsWhole() throws Exception {
-        DataFile file = written();
-        file.setLength(file.length() - 3);
-        Journal again = Journal.replay(file, record -> {});
-        again.append(new JournalRecord.Dropped());
-        List<JournalRecord> expected = new ArrayList<>(RECORDS.subList(0, RECORDS.size() - 1));
-        expected.add(new JournalRecord.Dropped());
-        assertThat(replay(file)).isEqualTo(expected);
-    }
-
-    @Test
-    void append_thatFailed_leavesNothing() throws Exception {
-        DataFile file = written();
-        Journal again = Journal.replay(file, record -> {});
-        files.set(Fault.FULL);
-        assertThat(catchThrowable(() -> again.append(new JournalRecord.Dropped())))
-                .isInstanceOf(IOException.class);
-        files.set(Fault.NONE);
-        again.append(new JournalRecord.UploadEnded("id"));
-        assertThat(replay(file)).hasSize(RECORDS.size() + 1).endsWith(new JournalRecord.UploadEnded("id"));
+    void append_afterClose_isNeededByNobody() throws Exception {
+        Journal journal = journal(files, RECORDS);
+        journal.close();
+        journal.append(new JournalRecord.Dropped());
+        journal.compact();
+        journal.force();
+        assertThat(replay(files)).isEqualTo(RECORDS);
     }
 
     private static JournalState replayed(List<JournalRecord> records) {
@@ -238,23 +183,13 @@ final class JournalTest {
         });
     }
 
-    private static Journal journal(DataFolder in, List<JournalRecord> records) throws IOException {
-        Journal journal = Journal.create(in.create("j.journal"));
-        for (JournalRecord record : records) {
-            journal.append(record);
-        }
-        journal.force();
-        in.force();
-        return journal;
-    }
-
     @Test
-    void shorten_withACrashAtAnyStep_leavesTheOldOneOrTheNew() throws Exception {
+    void compact_withACrashAtAnyStep_leavesTheOldOneOrTheNew() throws Exception {
         List<JournalRecord> records = new ArrayList<>(RECORDS.subList(0, 4));
         for (int i = 0; i < 50; i++) {
             records.add(new JournalRecord.Written(100, 50, 90, Instant.EPOCH, List.of(), List.of(new ByteRange(i, 3))));
         }
-        int steps = 8; // remove, create, magic number, records, force, that it is durable, rename, open
+        int steps = 7; // remove, create, records, force, that it is durable, rename, open
         for (int seed = 0; seed < 20 * steps; seed++) {
             RandomGenerator random = Seeded.random(seed);
             CrashingFiles disk = new CrashingFiles();
@@ -266,59 +201,12 @@ final class JournalTest {
                 }
             });
             Journal journal = journal(watched, records);
-            left.set(1 + seed % (steps + 3)); // there are four records
-            var _ = catchThrowable(() -> journal.shorten(watched, "j.journal"));
+            journal.force();
+            watched.force();
+            left.set(1 + seed % steps);
+            var _ = catchThrowable(journal::compact);
             CrashingFiles after = crashed.get() == null ? disk.crash(random) : crashed.get();
-            assertSame(replayed(replay(after.open("j.journal"))), replayed(records));
-        }
-    }
-
-    @Test
-    void shorten_whileOthersAppend_losesNothing() throws Exception {
-        JournalRecord created = new JournalRecord.UploadCreated(new MultipartUpload("a/ü", "id"), LAYOUT);
-        Journal journal = journal(files, List.of(RECORDS.getFirst(), created));
-        AtomicInteger appended = new AtomicInteger();
-        FutureTask<Boolean> appending = new FutureTask<>(() -> {
-            for (int number = 1; number <= 2000; number++) {
-                journal.append(new JournalRecord.PartUploaded(new UploadedPart(number, "\"p\"", 5), number));
-                appended.set(number);
-            }
-            return true;
-        });
-        Thread.ofPlatform().start(appending);
-        do {
-            int before = appended.get();
-            journal.shorten(files, "j.journal");
-            while (appended.get() == before && !appending.isDone()) { // or its turn might never come
-                Thread.onSpinWait();
-            }
-        } while (!appending.isDone());
-        appending.get();
-        JournalledUpload upload = replayed(replay(files.open("j.journal"))).upload();
-        assertThat(upload).isNotNull();
-        assertThat(upload.parts()).hasSize(2000);
-        assertThat(files.names()).containsExactly("j.journal");
-    }
-
-    @Test
-    void shorten_thatFails_losesNothingAndClaimsNothing() throws Exception {
-        for (Operation failing : List.of(Operation.CREATE, Operation.FORCE, Operation.RENAME, Operation.OPEN)) {
-            CrashingFiles disk = new CrashingFiles();
-            AtomicBoolean broken = new AtomicBoolean();
-            WatchedFiles watched = new WatchedFiles(disk, (operation, _) -> {
-                if (broken.get() && operation == failing) {
-                    throw new IOException("broken");
-                }
-            });
-            Journal journal = journal(watched, RECORDS);
-            broken.set(true);
-            assertThat(catchThrowable(() -> journal.shorten(watched, "j.journal")))
-                    .hasMessage("broken");
-            broken.set(false);
-            Throwable refused = catchThrowable(() -> journal.append(new JournalRecord.Kept("later")));
-            assertThat(replayed(replay(disk.open("j.journal"))).keptFor())
-                    .isEqualTo(refused == null ? "later" : "because");
-            assertThat(disk.names()).containsExactly("j.journal");
+            assertSame(replayed(replay(after)), replayed(records));
         }
     }
 

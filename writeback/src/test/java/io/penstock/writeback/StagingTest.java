@@ -13,6 +13,7 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.disk.DataFile;
 import io.penstock.disk.DataFolder;
 import io.penstock.disk.FolderLock;
+import io.penstock.disk.RecordLog;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.ObjectStoreException.AccessDenied;
@@ -321,7 +322,7 @@ final class StagingTest {
             assertThat(local.names()).hasSize(2);
             assertThat(file.isDirty()).isTrue();
         }
-        local.create("0123456789abcdef.journal" + Journal.DRAFT).close(); // as a crash might have left
+        local.create("0123456789abcdef.journal" + RecordLog.DRAFT).close(); // as a crash might have left
         try (TestMount second = mount(local)) {
             second.assertNothingLeaks();
         }

@@ -172,14 +172,14 @@ final class UnreadableTest {
 
     @Test
     void recover_recordOfALaterVersion_keepsAll() throws Exception {
-        Journal journal = Journal.create(files.create("0123456789abcdef.journal"));
+        Journal journal = Journal.create(files, "0123456789abcdef.journal");
         journal.append(new JournalRecord.Opened(TestMount.NAMESPACE, "a", null, null));
         ByteBuffer unknown = ByteBuffer.wrap(new byte[] {0, 0, 0, 1, 77});
         try (DataFile file = files.open("0123456789abcdef.journal")) {
             java.util.zip.CRC32C checksum = new java.util.zip.CRC32C();
             checksum.update(unknown.duplicate());
             ByteBuffer frame = ByteBuffer.allocate(13).putInt(5).putInt((int) checksum.getValue());
-            file.write(journal.length(), frame.put(unknown).flip());
+            file.write(file.length(), frame.put(unknown).flip());
         }
         journal.close();
         assertThat(recover(files).unreadable()).singleElement().satisfies(file -> {
