@@ -74,7 +74,6 @@ public final class PageCache implements AutoCloseable {
             RecordLog<IndexRecord> index = folder.openIndex();
             Shared shared = share(config, environment, files, index);
             IndexReplay replay = new IndexReplay(shared);
-            index.compactTo(shared.store()::snapshot);
             index.replay(replay);
             shared.store().start(replay.objects(), environment.freeSpaceInterval());
             return new PageCache(folder, index, shared);

@@ -279,7 +279,7 @@ final class PageStore {
     // ---- index
 
     /** The present state. What changes meanwhile is appended after it; so nothing is said here that is about to go. */
-    void snapshot(RecordLog.Sink<IndexRecord> records) throws IOException {
+    private void snapshot(RecordLog.Sink<IndexRecord> records) throws IOException {
         for (ObjectPages object : table.all()) {
             if (object.hasFile()) {
                 records.add(new ObjectAdded(object.fileName(), object.id(), object.size()));
@@ -299,7 +299,13 @@ final class PageStore {
     /** Has the index written anew where most of it is superseded. */
     void shortenIndex() {
         if (index.isLarge()) {
-            tasks.execute("write the index anew", index::compactIfLarge);
+            tasks.execute("write the index anew", this::compactIndexIfLarge);
+        }
+    }
+
+    private void compactIndexIfLarge() throws IOException {
+        if (index.isLarge()) { // no other task has done so
+            index.compact(this::snapshot);
         }
     }
 
@@ -340,7 +346,7 @@ final class PageStore {
                 log.warn("The cache's disk is slow: what it has not taken in {} s is not kept.", DRAIN_SECONDS);
                 return;
             }
-            index.compact();
+            index.compact(this::snapshot);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (IOException e) {

@@ -41,7 +41,7 @@ final class HeapTest {
         LocalFolder files = new LocalFolder(directory, _ -> true, false, null);
         files.remove("index.log");
         try (RecordLog<IndexRecord> index = RecordLog.create(files, "index.log", IndexRecord.FORMAT)) {
-            index.compactTo(records -> {
+            index.compact(records -> {
                 for (int object = 0; object < OBJECTS; object++) {
                     int pages = PAGES / OBJECTS;
                     records.add(new ObjectAdded(object, new ObjectId(1, object), (long) pages * PageCache.PAGE_SIZE));
@@ -50,7 +50,6 @@ final class HeapTest {
                     }
                 }
             });
-            index.compact();
         }
     }
 

@@ -1,7 +1,6 @@
 package io.penstock.disk;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
@@ -20,7 +19,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A file of records, one behind the other. Each is framed by its length and its CRC32C, 4 bytes each; the CRC is of what
  * follows it. The first record that does not hold ends the log: a crash leaves half a record, and so does a write that
- * fails. When most records are superseded the log is {@linkplain #compact() compacted}.
+ * fails. When most records are superseded the log is {@linkplain #compact compacted}.
  *
  * <p>A {@linkplain Format#durable durable} log must not lose what was {@linkplain #force forced}. Its records are
  * numbered, in the first 4 bytes that the CRC is of, and a record out of turn does not hold either. Each {@code force}
@@ -60,10 +59,14 @@ public final class RecordLog<R> implements AutoCloseable {
     private volatile boolean closed;
 
     @GuardedBy("this")
-    private Source<R> state = to -> {};
+    private long end;
+
+    /** Records that are yet to be written at the end. */
+    @GuardedBy("this")
+    private final ByteArrayOutputStream unwritten = new ByteArrayOutputStream();
 
     @GuardedBy("this")
-    private long end;
+    private int unwrittenRecords;
 
     /** How many records there are, marks among them. */
     @GuardedBy("this")
@@ -139,6 +142,10 @@ public final class RecordLog<R> implements AutoCloseable {
         UnreadableException(String message) {
             super(message);
         }
+
+        UnreadableException(String message, Exception cause) {
+            super(message + ": " + cause.getMessage(), cause);
+        }
     }
 
     /** Makes the file of a new log. */
@@ -157,13 +164,10 @@ public final class RecordLog<R> implements AutoCloseable {
      * @throws UnreadableException if some of what was durable cannot be read; the records before it were handed over
      */
     public synchronized void replay(Consumer<R> records) throws IOException {
-        RecordReader reader = new RecordReader(file());
-        Read whole = read(reader, records);
-        if (format.durable() && reader.wasDurable(whole.end, whole.count, 4 * format.compactBytes())) {
-            throw new UnreadableException("its record " + whole.count + ", at byte " + whole.end + ", is damaged");
-        }
-        count = whole.count;
-        end = whole.end;
+        RecordReader<R> reader = new RecordReader<>(file(), format);
+        reader.read(records);
+        count = reader.count();
+        end = reader.end();
         torn = end < reader.size();
         if (torn) {
             log.info(
@@ -173,148 +177,61 @@ public final class RecordLog<R> implements AutoCloseable {
         }
     }
 
-    /** What was read, and where it ends. */
-    private record Read(int count, long end) {}
-
-    private Read read(RecordReader reader, Consumer<R> records) throws IOException {
-        if (!reader.begins(format.magic())) {
-            if (format.durable() && !reader.begins(0)) { // zeros are what a crash leaves of a file that was just made
-                throw new UnreadableException("it does not begin as the logs of this version do");
-            }
-            return new Read(0, 0);
-        }
-        int read = 0;
-        long position = Long.BYTES;
-        for (byte[] next = reader.record(position); next != null; next = reader.record(position)) {
-            if (!accept(next, read, records)) {
-                break;
-            }
-            read++;
-            position += FRAME + next.length;
-        }
-        return new Read(read, position);
-    }
-
-    /** False if the record is not the next one. */
-    private boolean accept(byte[] framed, int number, Consumer<R> records) throws UnreadableException {
-        int start = format.durable() ? Integer.BYTES : 0;
-        if (format.durable()) {
-            if (framed.length <= start || ByteBuffer.wrap(framed).getInt() != number) {
-                return false;
-            }
-            if (framed[start] == MARK) {
-                return true;
-            }
-        }
-        R record;
-        try {
-            record = format.decoder()
-                    .decode(new DataInputStream(new ByteArrayInputStream(framed, start, framed.length - start)));
-        } catch (IOException | IllegalArgumentException e) {
-            if (!format.durable()) {
-                return false;
-            }
-            UnreadableException unreadable =
-                    new UnreadableException("its record " + number + " is of a later version: " + e.getMessage());
-            unreadable.initCause(e);
-            throw unreadable;
-        }
-        records.accept(record);
-        return true;
-    }
-
     /** Hands over all records again. */
     public synchronized void reread(Consumer<R> records) throws IOException {
-        if (read(new RecordReader(file()), records).count < count) {
+        RecordReader<R> reader = new RecordReader<>(file(), format);
+        reader.read(records);
+        if (reader.count() < count) {
             throw new IOException("the log cannot be read: " + name);
         }
-    }
-
-    /**
-     * What the log is to say when it is compacted. Called under the log's monitor: it appends nothing, and waits for nothing
-     * that does.
-     */
-    public synchronized void compactTo(Source<R> present) {
-        state = present;
     }
 
     /** @throws IOException if the record is not written, or the log is closed: then nothing is left of it */
     public synchronized void append(R record) throws IOException {
         checkOpen();
-        write(frame(count, to -> format.encoder().encode(record, to)), 1);
+        add(to -> format.encoder().encode(record, to));
+        flush();
     }
 
     private interface Body {
         void writeTo(DataOutputStream to) throws IOException;
     }
 
-    private byte[] frame(int number, Body body) throws IOException {
+    private synchronized void add(Body body) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         DataOutputStream to = new DataOutputStream(bytes);
-        to.writeLong(0); // in place of the frame
         if (format.durable()) {
-            to.writeInt(number);
+            to.writeInt(count + unwrittenRecords);
         }
         body.writeTo(to);
-        byte[] framed = bytes.toByteArray();
-        int length = framed.length - FRAME;
-        ByteBuffer.wrap(framed).putInt(length).putInt(checksumOf(ByteBuffer.wrap(framed, FRAME, length)));
-        return framed;
+        ByteBuffer record = ByteBuffer.wrap(bytes.toByteArray());
+        unwritten.writeBytes(ByteBuffer.allocate(FRAME)
+                .putInt(record.remaining())
+                .putInt(checksumOf(record.duplicate()))
+                .array());
+        unwritten.writeBytes(record.array());
+        unwrittenRecords++;
     }
 
-    /** The first records of a log: written many at once. */
-    private final class Batch implements Sink<R> {
-        private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        private int number;
-        private int unwritten;
-
-        @Override
-        public void add(R record) throws IOException {
-            bytes.writeBytes(frame(number, to -> format.encoder().encode(record, to)));
-            number++;
-            unwritten++;
-            if (bytes.size() >= BATCH_BYTES) {
-                flush();
-            }
-        }
-
-        void flush() throws IOException {
-            write(bytes.toByteArray(), unwritten);
-            bytes.reset();
-            unwritten = 0;
-        }
-    }
-
-    private synchronized void write(byte[] framed, int records) throws IOException {
+    @GuardedBy("this")
+    private void flush() throws IOException {
+        byte[] records = unwritten.toByteArray();
+        int number = unwrittenRecords;
+        unwritten.reset();
+        unwrittenRecords = 0;
         if (torn) {
-            cut();
+            file().setLength(end); // else what is behind the end might follow these
         }
-        ByteBuffer bytes = ByteBuffer.allocate(Long.BYTES + framed.length);
+        ByteBuffer bytes = ByteBuffer.allocate(Long.BYTES + records.length);
         if (end == 0) {
             bytes.putLong(format.magic());
         }
-        bytes.put(framed).flip();
-        int length = bytes.remaining();
+        int length = bytes.put(records).flip().remaining();
         torn = true;
         file().write(end, bytes);
         torn = false;
         end += length;
-        count += records;
-    }
-
-    /** Cuts off what is behind the end: a record that is appended there might be followed by it. */
-    @GuardedBy("this")
-    private void cut() throws IOException {
-        try {
-            file().setLength(end);
-            torn = false;
-        } catch (IOException e) {
-            if (format.durable() || closed) {
-                throw e;
-            }
-            log.debug("The log {} cannot be cut, and is written anew", name, e);
-            compact();
-        }
+        count += number;
     }
 
     /** The file; opened again if that failed when the log was compacted. */
@@ -332,28 +249,20 @@ public final class RecordLog<R> implements AutoCloseable {
         return current;
     }
 
-    /** In bytes. */
-    public synchronized long length() {
-        return end;
-    }
-
     /** Whether it is to be compacted. */
     public synchronized boolean isLarge() {
         return end >= large;
     }
 
-    public synchronized void compactIfLarge() throws IOException {
-        if (isLarge()) {
-            compact();
-        }
-    }
-
     /**
-     * Goes on in a new file, which holds {@linkplain #compactTo the present state} and takes the place of the old one in one
-     * step. A crash may find either; once the name is durable, the new one. Appends wait for it, so that none is lost. A
-     * compaction that fails leaves the log as it was; it is due again once that is twice as long.
+     * Goes on in a new file, which takes the place of the old one in one step. A crash may find either; once the name is
+     * durable, the new one. Appends wait for it, so that none is lost. A compaction that fails leaves the log as it was; it
+     * is due again once that is twice as long.
+     *
+     * @param state what the new file is to say. It is asked under the monitor: it appends nothing, and waits for nothing that
+     *     does
      */
-    public synchronized void compact() throws IOException {
+    public synchronized void compact(Source<R> state) throws IOException {
         checkOpen();
         large = 2 * end;
         files.remove(name + DRAFT);
@@ -366,28 +275,13 @@ public final class RecordLog<R> implements AutoCloseable {
             checkOpen();
             files.rename(name + DRAFT, name);
         } catch (IOException | RuntimeException e) {
-            removeDraft();
+            if (!closed) { // else the names are another's
+                files.remove(name + DRAFT); // the space that it takes may be what there was too little of
+            }
             throw e;
         } finally {
             draft = null;
         }
-        DataFile old = file;
-        file = null;
-        takeOver(anew);
-        if (old != null) {
-            old.close();
-        }
-        file();
-    }
-
-    private void fill(Source<R> records) throws IOException {
-        Batch batch = new Batch();
-        records.writeTo(batch);
-        batch.flush();
-    }
-
-    @GuardedBy("this")
-    private void takeOver(RecordLog<R> anew) {
         synchronized (anew) {
             end = anew.end;
             count = anew.count;
@@ -395,12 +289,25 @@ public final class RecordLog<R> implements AutoCloseable {
         }
         torn = false;
         large = Math.max(format.compactBytes(), 2 * end);
+        DataFile old = file;
+        file = null;
+        if (old != null) {
+            old.close();
+        }
+        file();
     }
 
-    /** The space that it takes may be what there was too little of. Once the log is closed its names are another's. */
-    private void removeDraft() throws IOException {
-        if (!closed) {
-            files.remove(name + DRAFT);
+    private synchronized void fill(Source<R> records) throws IOException {
+        records.writeTo(record -> {
+            add(to -> format.encoder().encode(record, to));
+            flushIfMuch();
+        });
+        flush();
+    }
+
+    private synchronized void flushIfMuch() throws IOException {
+        if (unwritten.size() >= BATCH_BYTES) {
+            flush();
         }
     }
 
@@ -438,11 +345,11 @@ public final class RecordLog<R> implements AutoCloseable {
         }
         durable = records;
         try {
-            byte[] mark = frame(count, to -> {
+            add(to -> {
                 to.writeByte(MARK);
                 to.writeInt(records);
             });
-            write(mark, 1);
+            flush();
             if (count == records + 1) {
                 durable = count; // nothing else was appended in between: the mark needs no other to say so
             }

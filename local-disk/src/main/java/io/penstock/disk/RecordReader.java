@@ -1,19 +1,23 @@
 package io.penstock.disk;
 
+import java.io.ByteArrayInputStream;
+import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the frames of a {@link RecordLog}, a piece of the file at a time: only one record has to fit into memory. For one thread. */
-final class RecordReader {
+final class RecordReader<R> {
     private static final int PIECE_BYTES = 1 << 20;
 
     /** Of a record: more is damage. The CRC32C of as many zeros as an int counts would be that of none. */
     private static final int MAX_LENGTH = 1 << 30;
 
     private final DataFile file;
+    private final RecordLog.Format<R> format;
     private final long size;
 
     /** The bytes that were read last, and where they lie. */
@@ -21,8 +25,12 @@ final class RecordReader {
 
     private long pieceStart;
 
-    RecordReader(DataFile file) throws IOException {
+    private int count;
+    private long end;
+
+    RecordReader(DataFile file, RecordLog.Format<R> format) throws IOException {
         this.file = file;
+        this.format = format;
         this.size = file.length();
     }
 
@@ -31,13 +39,64 @@ final class RecordReader {
         return size;
     }
 
+    /** How many records were read, marks among them. */
+    int count() {
+        return count;
+    }
+
+    /** Where the last record ends; 0 if the file is not a log of this format. */
+    long end() {
+        return end;
+    }
+
+    /** Hands over the records up to the first that does not hold: see {@link RecordLog#replay}. */
+    void read(Consumer<R> records) throws IOException {
+        if (begins(format.magic())) {
+            end = Long.BYTES;
+            for (byte[] next = record(end); next != null && accept(next, records); next = record(end)) {
+                count++;
+                end += RecordLog.FRAME + next.length;
+            }
+        } else if (format.durable() && !begins(0)) { // zeros are what a crash leaves of a file that was just made
+            throw new RecordLog.UnreadableException("it does not begin as the logs of this version do");
+        }
+        if (format.durable() && wasNextDurable()) {
+            throw new RecordLog.UnreadableException("its record " + count + ", at byte " + end + ", is damaged");
+        }
+    }
+
+    /** False if the record is not the next one. */
+    private boolean accept(byte[] framed, Consumer<R> records) throws RecordLog.UnreadableException {
+        int start = format.durable() ? Integer.BYTES : 0;
+        if (format.durable()) {
+            if (framed.length <= start || ByteBuffer.wrap(framed).getInt() != count) {
+                return false;
+            }
+            if (framed[start] == RecordLog.MARK) {
+                return true;
+            }
+        }
+        R record;
+        try {
+            record = format.decoder()
+                    .decode(new DataInputStream(new ByteArrayInputStream(framed, start, framed.length - start)));
+        } catch (IOException | IllegalArgumentException e) {
+            if (!format.durable()) {
+                return false;
+            }
+            throw new RecordLog.UnreadableException("its record " + count + " is of a later version", e);
+        }
+        records.accept(record);
+        return true;
+    }
+
     /** Whether the file begins with this. One that is too short begins with zero. */
-    boolean begins(long magic) throws IOException {
+    private boolean begins(long magic) throws IOException {
         return (size < Long.BYTES ? 0 : read(0, Long.BYTES).getLong()) == magic;
     }
 
     /** The bytes in the frame at this position, their number with them if they have one; null if the frame does not hold. */
-    byte @Nullable [] record(long position) throws IOException {
+    private byte @Nullable [] record(long position) throws IOException {
         if (size - position < RecordLog.FRAME) {
             return null;
         }
@@ -50,20 +109,14 @@ final class RecordReader {
         return holds ? bytes(start, length) : null;
     }
 
-    /**
-     * Whether a mark behind this position says that the record of this number, which should be there and is not, was
-     * durable.
-     *
-     * @param searched how far to look, in bytes
-     */
-    boolean wasDurable(long position, int number, long searched) throws IOException {
-        long end = Math.min(size, position + searched);
-        for (long at = position; at + RecordLog.FRAMED_MARK <= end; ) {
-            ByteBuffer some = read(at, Math.toIntExact(Math.min(PIECE_BYTES, end - at)));
+    /** Whether a mark behind the end says that the next record, which should be there and is not, was durable. */
+    private boolean wasNextDurable() throws IOException {
+        long searched = Math.min(size, end + 4 * format.compactBytes()); // a log is compacted long before
+        for (long at = end; at + RecordLog.FRAMED_MARK <= searched; ) {
+            ByteBuffer some = read(at, Math.toIntExact(Math.min(PIECE_BYTES, searched - at)));
             int tried = some.remaining() - RecordLog.FRAMED_MARK + 1;
             for (int i = 0; i < tried; i++) {
-                if (some.getInt(i) == RecordLog.MARK_LENGTH
-                        && saysDurable(some.slice(i, RecordLog.FRAMED_MARK), number)) {
+                if (some.getInt(i) == RecordLog.MARK_LENGTH && saysDurable(some.slice(i, RecordLog.FRAMED_MARK))) {
                     return true;
                 }
             }
@@ -72,13 +125,13 @@ final class RecordReader {
         return false;
     }
 
-    private static boolean saysDurable(ByteBuffer frame, int number) {
+    private boolean saysDurable(ByteBuffer frame) {
         frame.getInt();
         int checksum = frame.getInt();
         return RecordLog.checksumOf(frame.duplicate()) == checksum
-                && frame.getInt() > number
+                && frame.getInt() > count
                 && frame.get() == RecordLog.MARK
-                && frame.getInt() > number;
+                && frame.getInt() > count;
     }
 
     private int checksumOf(long start, int length) throws IOException {

@@ -240,30 +240,6 @@ final class RecordLogTest {
     }
 
     @Test
-    void append_toAFileThatTakesNothingAnyMore_writesTheLogAnewIfThatMayLoseSomething() throws Exception {
-        AtomicBoolean fails = new AtomicBoolean();
-        DataFolder watched = WatchedFolder.of(files, operation -> {
-            if (operation.equals("create")) {
-                fails.set(false); // another file is well
-            }
-            if ((operation.equals("file write") || operation.equals("file setLength")) && fails.get()) {
-                throw new IOException("broken");
-            }
-        });
-        try (RecordLog<String> log = log(watched, "one")) {
-            log.compactTo(to -> to.add("two"));
-            fails.set(true);
-            assertThatThrownBy(() -> log.append("lost")).hasMessage("broken");
-            if (durable) {
-                assertThatThrownBy(() -> log.append("three")).hasMessage("broken");
-            } else {
-                log.append("three");
-            }
-        }
-        assertThat(replayed()).isEqualTo(durable ? List.of("one") : List.of("two", "three"));
-    }
-
-    @Test
     void append_byAThreadThatIsInterrupted_isWrittenAndPassesTheInterruptOn() throws Exception {
         try (RecordLog<String> log = log(files)) {
             Thread.currentThread().interrupt();
@@ -279,7 +255,7 @@ final class RecordLogTest {
         RecordLog<String> log = log(files, "one");
         log.close();
         assertThatThrownBy(() -> log.append("two")).isInstanceOf(IOException.class);
-        assertThatThrownBy(log::compact).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> log.compact(_ -> {})).isInstanceOf(IOException.class);
         assertThat(replayed()).containsExactly("one");
     }
 
@@ -288,13 +264,13 @@ final class RecordLogTest {
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch mayGoOn = new CountDownLatch(1);
         RecordLog<String> log = log(files, "one");
-        log.compactTo(to -> {
-            begun.countDown();
-            await(mayGoOn);
-            to.add("three");
-        });
         AtomicReference<Throwable> failure = new AtomicReference<>();
-        Thread compaction = Thread.ofPlatform().start(() -> failure.set(catchThrowable(log::compact)));
+        Thread compaction = Thread.ofPlatform()
+                .start(() -> failure.set(catchThrowable(() -> log.compact(to -> {
+                    begun.countDown();
+                    await(mayGoOn);
+                    to.add("three");
+                }))));
         await(begun);
         log.close();
         Path ofTheNext = directory.resolve(NAME + RecordLog.DRAFT);
@@ -319,13 +295,12 @@ final class RecordLogTest {
         List<String> many =
                 IntStream.range(0, 20_000).mapToObj("record %d"::formatted).toList();
         try (RecordLog<String> log = log(files, "x".repeat(10_000))) {
-            log.compactTo(to -> {
+            assertThat(log.isLarge()).isTrue();
+            log.compact(to -> {
                 for (String record : many) {
                     to.add(record);
                 }
             });
-            assertThat(log.isLarge()).isTrue();
-            log.compactIfLarge();
             assertThat(log.isLarge())
                     .as("more than compacting is worth, but nothing superseded")
                     .isFalse();
@@ -349,9 +324,11 @@ final class RecordLogTest {
                 }
             });
             try (RecordLog<String> log = log(watched, "x".repeat(10_000))) {
-                log.compactTo(to -> to.add("x".repeat(10_000)));
+                assertThat(log.isLarge()).isTrue();
                 broken.set(true);
-                assertThatThrownBy(log::compactIfLarge).as(failing).hasMessage("broken");
+                assertThatThrownBy(() -> log.compact(to -> to.add("x".repeat(10_000))))
+                        .as(failing)
+                        .hasMessage("broken");
                 broken.set(false);
                 assertThat(log.isLarge()).isFalse();
                 log.append("later");
@@ -366,13 +343,13 @@ final class RecordLogTest {
     @Test
     void compact_whileOthersAppend_losesNothing() throws Exception {
         try (RecordLog<String> log = log(files)) {
-            log.compactTo(to -> {
-                List<String> all = new ArrayList<>();
-                log.reread(all::add);
-                for (String record : all) {
+            RecordLog.Source<String> all = to -> {
+                List<String> records = new ArrayList<>();
+                log.reread(records::add);
+                for (String record : records) {
                     to.add(record);
                 }
-            });
+            };
             AtomicInteger appended = new AtomicInteger();
             FutureTask<Boolean> appending = new FutureTask<>(() -> {
                 for (int number = 1; number <= 2000; number++) {
@@ -384,7 +361,7 @@ final class RecordLogTest {
             Thread.ofPlatform().start(appending);
             do {
                 int before = appended.get();
-                log.compact();
+                log.compact(all);
                 while (appended.get() == before && !appending.isDone()) { // or its turn might never come
                     Thread.onSpinWait();
                 }

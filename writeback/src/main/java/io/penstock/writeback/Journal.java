@@ -25,13 +25,6 @@ final class Journal implements AutoCloseable {
 
     private Journal(RecordLog<JournalRecord> log) {
         this.log = log;
-        log.compactTo(to -> {
-            JournalState state = new JournalState();
-            log.reread(state);
-            for (JournalRecord record : state.records()) {
-                to.add(record);
-            }
-        });
     }
 
     static Journal create(DataFolder files, String name) throws IOException {
@@ -76,7 +69,13 @@ final class Journal implements AutoCloseable {
     /** Goes on in a new file that says the same in less: see {@link RecordLog#compact}. */
     void compact() throws IOException {
         try {
-            log.compact();
+            log.compact(to -> {
+                JournalState state = new JournalState();
+                log.reread(state);
+                for (JournalRecord record : state.records()) {
+                    to.add(record);
+                }
+            });
         } catch (IOException e) {
             throwUnlessClosed(e);
         }
