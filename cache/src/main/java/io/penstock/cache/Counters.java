@@ -12,10 +12,9 @@ final class Counters {
     final LongAdder failedFills = new LongAdder();
     final LongAdder evictedPages = new LongAdder();
     final LongAdder corruptPages = new LongAdder();
-    final LongAdder diskErrors = new LongAdder();
     final LongAdder unstoredPages = new LongAdder();
 
-    CacheStatistics snapshot(long memoryBytes, long diskBytes) {
+    CacheStatistics snapshot(long diskErrors, long memoryBytes, long diskBytes) {
         return new CacheStatistics(
                 memoryHits.sum(),
                 diskHits.sum(),
@@ -25,7 +24,7 @@ final class Counters {
                 failedFills.sum(),
                 evictedPages.sum(),
                 corruptPages.sum(),
-                diskErrors.sum(),
+                diskErrors,
                 unstoredPages.sum(),
                 memoryBytes,
                 diskBytes);

@@ -1,5 +1,7 @@
 package io.penstock.cache;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.disk.DiskHealth;
 import java.io.IOException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -19,7 +21,8 @@ final class DiskTasks {
     private final DiskHealth health;
     private final ExecutorService executor = threads(THREADS, "penstock-store-");
 
-    private int pending; // guarded by this
+    @GuardedBy("this")
+    private int pending;
 
     DiskTasks(DiskHealth health) {
         this.health = health;

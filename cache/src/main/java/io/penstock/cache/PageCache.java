@@ -3,6 +3,7 @@ package io.penstock.cache;
 import io.penstock.cache.ObjectPages.Shared;
 import io.penstock.core.ObjectVersion;
 import io.penstock.disk.DataFolder;
+import io.penstock.disk.DiskHealth;
 import io.penstock.disk.RecordLog;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -23,6 +24,10 @@ public final class PageCache implements AutoCloseable {
     public static final int PAGE_SIZE = 1 << 20;
 
     private static final Logger log = LoggerFactory.getLogger(PageCache.class);
+
+    /** Space is {@link DiskSpace}'s matter: a write that fails for want of it is one more failure. */
+    private static final DiskHealth.Disk CACHE_DISK =
+            new DiskHealth.Disk("The cache's disk", 3, "Going on without it", () -> false);
 
     private final CacheFolder folder;
     private final RecordLog<IndexRecord> index;
@@ -88,7 +93,7 @@ public final class PageCache implements AutoCloseable {
         Counters counters = new Counters();
         ObjectTable table = new ObjectTable();
         PageMemory memory = new PageMemory(config.memoryBytes(), environment.slabs());
-        DiskHealth health = new DiskHealth(environment.nanoTime(), counters);
+        DiskHealth health = new DiskHealth(CACHE_DISK, environment.nanoTime());
         DiskSpace space = new DiskSpace(config, files, index, table, counters);
         PageStore store =
                 new PageStore(files, index, space, health, table, memory, counters, environment.pagesPerExtent());
@@ -140,8 +145,8 @@ public final class PageCache implements AutoCloseable {
     }
 
     public CacheStatistics statistics() {
-        return shared.counters()
-                .snapshot(shared.memory().usedBytes(), shared.store().diskBytes());
+        PageStore store = shared.store();
+        return shared.counters().snapshot(store.diskErrors(), shared.memory().usedBytes(), store.diskBytes());
     }
 
     /**

@@ -6,6 +6,7 @@ import io.penstock.cache.IndexRecord.ObjectRemoved;
 import io.penstock.cache.IndexRecord.PagesDropped;
 import io.penstock.cache.IndexRecord.PagesStored;
 import io.penstock.disk.DataFile;
+import io.penstock.disk.DiskHealth;
 import io.penstock.disk.RecordLog;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -312,6 +313,10 @@ final class PageStore {
     /** Waits until all tasks that are there now, and those that they make, are done. */
     void awaitIdle() throws InterruptedException {
         tasks.awaitIdle();
+    }
+
+    long diskErrors() {
+        return health.errors();
     }
 
     long diskBytes() {

@@ -1,6 +1,7 @@
 package io.penstock.cache;
 
 import io.penstock.cache.IndexRecord.PagesStored;
+import io.penstock.disk.DiskHealth;
 import io.penstock.disk.RecordLog;
 import java.io.IOException;
 import java.nio.IntBuffer;

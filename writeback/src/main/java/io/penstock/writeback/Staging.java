@@ -1,6 +1,8 @@
 package io.penstock.writeback;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.disk.DataFolder;
+import io.penstock.disk.DiskHealth;
 import java.io.IOException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -10,24 +12,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The staging disk: what is on it, and whether it is worth asking.
- *
- * <pre>
- *          ┌──── space was freed, or a while ────┐
- *          ▼                                     │
- *   USABLE ──────────── no space ──────────▶ FULL
- *      │ ▲
- *      │ └── a while, then a write that succeeds ──┐
- *      └──────────── any other error ──────────▶ BROKEN
- * </pre>
- *
- * <p>While it is not usable nothing is staged: content stays in memory until it is committed.
+ * The staging disk: what is on it, and whether it is worth using. While it is not, nothing is staged: content stays in
+ * memory until it is committed.
  */
 final class Staging implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Staging.class);
-
-    private static final long FULL_NANOS = TimeUnit.SECONDS.toNanos(1);
-    private static final long BROKEN_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /** For so long after something was staged more is expected: blocks follow each other within milliseconds. */
     static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -42,11 +31,10 @@ final class Staging implements AutoCloseable {
     private final LongSupplier limitBytes;
     private final LongSupplier nanoTime;
 
-    // Guarded by this.
+    private final DiskHealth health;
+
+    @GuardedBy("this")
     private long usedBytes;
-    private boolean resting;
-    private long restsUntil;
-    private boolean broken;
 
     private volatile long stagedLast;
 
@@ -55,7 +43,13 @@ final class Staging implements AutoCloseable {
         this.namespace = namespace;
         this.limitBytes = limitBytes;
         this.nanoTime = nanoTime;
-        this.broken = files == null;
+        this.health = new DiskHealth(
+                new DiskHealth.Disk(
+                        "The staging disk",
+                        1,
+                        "Writing goes on in memory; fsync waits until files are visible",
+                        this::isFull),
+                nanoTime);
         this.stagedLast = nanoTime.getAsLong() - BUSY_NANOS;
     }
 
@@ -90,19 +84,13 @@ final class Staging implements AutoCloseable {
     }
 
     /** Whether to write to it now. */
-    synchronized boolean isUsable() {
-        if (files == null) {
-            return false;
-        }
-        if (resting && nanoTime.getAsLong() - restsUntil >= 0) {
-            resting = false; // try it
-        }
-        return !resting;
+    boolean isUsable() {
+        return files != null && health.allowsWrite();
     }
 
     /** Whether it has failed for another reason than that it is full. */
-    synchronized boolean isBroken() {
-        return broken;
+    boolean isBroken() {
+        return files == null || !health.isWell();
     }
 
     /** Takes space before it is written to. False if there is none. */
@@ -121,9 +109,7 @@ final class Staging implements AutoCloseable {
 
     synchronized void free(long bytes) {
         usedBytes -= bytes;
-        if (!broken) {
-            resting = false;
-        }
+        health.spaceFreed();
     }
 
     synchronized long usedBytes() {
@@ -136,31 +122,13 @@ final class Staging implements AutoCloseable {
     }
 
     /** A write has succeeded. */
-    synchronized void succeeded() {
+    void succeeded() {
         stagedLast = nanoTime.getAsLong();
-        if (broken) {
-            broken = false;
-            log.info("The staging disk works again and is used from now on.");
-        }
+        health.succeeded();
     }
 
     void failed(String what, IOException cause) {
-        boolean full = isFull();
-        synchronized (this) {
-            resting = true;
-            restsUntil = nanoTime.getAsLong() + (full ? FULL_NANOS : BROKEN_NANOS);
-            if (full) {
-                log.debug("The staging disk is full", cause);
-            } else if (!broken) {
-                broken = true;
-                log.warn(
-                        "The staging disk failed to {}: {}. Writing goes on in memory; fsync waits until files are"
-                                + " visible. It is tried again every {} s.",
-                        what,
-                        cause.toString(),
-                        TimeUnit.NANOSECONDS.toSeconds(BROKEN_NANOS));
-            }
-        }
+        health.failed(what, cause);
     }
 
     private boolean isFull() {
