@@ -3,6 +3,7 @@ package io.penstock.cache;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.cache.Slab.Piece;
+import io.penstock.core.NativeMemory.UsedUpException;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -60,7 +61,7 @@ final class PageMemory {
     private long handedOutBytes;
     private long keptBytes;
 
-    /** @param newSlabs throws {@link OutOfMemoryError} where there is no more memory */
+    /** @param newSlabs throws {@link UsedUpException} where there is no more memory */
     PageMemory(long bytes, Supplier<Slab> newSlabs) {
         this.newSlabs = newSlabs;
         this.maxSlabs = Math.toIntExact(bytes / PageCache.PAGE_SIZE);
@@ -279,8 +280,7 @@ final class PageMemory {
             Slab slab = newSlabs.get();
             slabs++;
             return slab;
-        } catch (OutOfMemoryError e) {
-            // Direct memory is bounded by itself, so the heap is not in danger: go on with what there is.
+        } catch (UsedUpException e) { // goes on with what there is
             if (slabs < 2) {
                 throw e;
             }

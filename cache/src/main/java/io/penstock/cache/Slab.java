@@ -1,5 +1,6 @@
 package io.penstock.cache;
 
+import io.penstock.core.NativeMemory;
 import io.penstock.disk.DirectIo;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -14,7 +15,7 @@ final class Slab {
     static final int LEAF_SIZE = PageCache.PAGE_SIZE / Long.SIZE;
 
     private final ByteBuffer memory =
-            ByteBuffer.allocateDirect(PageCache.PAGE_SIZE + DirectIo.ALIGNMENT).alignedSlice(DirectIo.ALIGNMENT);
+            NativeMemory.allocate(NativeMemory.Share.PAGES, PageCache.PAGE_SIZE, DirectIo.ALIGNMENT);
 
     private final long address = MemorySegment.ofBuffer(memory).address();
 

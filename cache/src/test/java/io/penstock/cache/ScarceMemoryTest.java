@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.cache.PageCache.Environment;
+import io.penstock.core.NativeMemory.Share;
+import io.penstock.core.NativeMemory.UsedUpException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -35,7 +37,7 @@ final class ScarceMemoryTest {
 
     private Slab slab() {
         if (granted.getAndDecrement() <= 0) {
-            throw new OutOfMemoryError("made up");
+            throw new UsedUpException(Share.PAGES, null);
         }
         return new Slab();
     }
@@ -44,11 +46,11 @@ final class ScarceMemoryTest {
     void claim_whereThereIsNone_failsAndLeavesThePageMissing() throws Exception {
         try (PageCache cache = open(0);
                 CachedObject object = OBJECT.open(cache)) {
-            assertThatThrownBy(() -> object.claim(0, 1, Urgency.DEMAND)).isInstanceOf(OutOfMemoryError.class);
+            assertThatThrownBy(() -> object.claim(0, 1, Urgency.DEMAND)).isInstanceOf(UsedUpException.class);
             assertThat(object.state(0)).isEqualTo(PageState.MISSING);
 
             granted.set(1);
-            assertThatThrownBy(() -> object.claim(0, 4, Urgency.DEMAND)).isInstanceOf(OutOfMemoryError.class);
+            assertThatThrownBy(() -> object.claim(0, 4, Urgency.DEMAND)).isInstanceOf(UsedUpException.class);
             assertThat(object.state(0)).isEqualTo(PageState.MISSING);
             assertThat(cache.busyBytes()).isZero();
         }

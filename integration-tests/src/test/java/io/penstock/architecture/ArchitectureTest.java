@@ -13,6 +13,8 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import io.penstock.core.NativeMemory;
+import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Comparator;
 import java.util.Deque;
@@ -91,6 +93,18 @@ class ArchitectureTest {
                         .collect(Collectors.toSet()))
                 .as("classes of the local disk that use native types")
                 .hasSizeLessThanOrEqualTo(1);
+    }
+
+    @Test
+    void directBuffers_areMadeInOnePlace() {
+        noClasses()
+                .that(not(resideInAnyPackage("io.penstock.benchmarks..")))
+                .and()
+                .areNotAssignableTo(NativeMemory.class)
+                .should()
+                .callMethod(ByteBuffer.class, "allocateDirect", int.class)
+                .because("the JVM has one budget of direct buffers")
+                .check(CLASSES);
     }
 
     @Test

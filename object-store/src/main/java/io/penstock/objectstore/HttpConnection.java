@@ -1,5 +1,6 @@
 package io.penstock.objectstore;
 
+import io.penstock.core.NativeMemory;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -38,7 +39,7 @@ final class HttpConnection implements AutoCloseable {
     private final Duration readTimeout;
 
     /** The received part of a response's head, and the bytes that came with it. */
-    private final ByteBuffer received = ByteBuffer.allocateDirect(LONGEST_HEAD).limit(0);
+    private final ByteBuffer received;
 
     /** Buffer for a body that is sent. It is outside the heap: the JDK would copy bytes on the heap once more. */
     private @Nullable ByteBuffer chunk;
@@ -61,6 +62,7 @@ final class HttpConnection implements AutoCloseable {
     HttpConnection(InetSocketAddress server, @Nullable Tls tls, Duration connectTimeout, Duration readTimeout)
             throws IOException {
         this.readTimeout = readTimeout;
+        this.received = memory(LONGEST_HEAD).limit(0);
         this.socket = SocketChannel.open();
         touch();
         try {
@@ -101,11 +103,19 @@ final class HttpConnection implements AutoCloseable {
         }
     }
 
-    private ByteBuffer chunk() {
+    private ByteBuffer chunk() throws IOException {
         if (chunk == null) {
-            chunk = ByteBuffer.allocateDirect(CHUNK);
+            chunk = memory(CHUNK);
         }
         return chunk;
+    }
+
+    private static ByteBuffer memory(int bytes) throws IOException {
+        try {
+            return NativeMemory.allocate(NativeMemory.Share.CONNECTIONS, bytes, 1);
+        } catch (NativeMemory.UsedUpException e) {
+            throw new IOException(e.getMessage(), e); // others may give some back: the request is tried again
+        }
     }
 
     /** @return the exception that broke the connection; null if all was sent */

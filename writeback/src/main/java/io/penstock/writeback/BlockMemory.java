@@ -1,5 +1,7 @@
 package io.penstock.writeback;
 
+import io.penstock.core.NativeMemory;
+import io.penstock.disk.DirectIo;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -22,9 +24,6 @@ import org.slf4j.LoggerFactory;
 final class BlockMemory {
     private static final Logger log = LoggerFactory.getLogger(BlockMemory.class);
 
-    /** What direct I/O asks of memory, offset and length on every disk and file system in use. */
-    static final int ALIGNMENT = 4096;
-
     private final LongSupplier limitBytes;
     private final Runnable onShortage;
     private final Supplier<ByteBuffer> system;
@@ -44,7 +43,7 @@ final class BlockMemory {
         this(limitBytes, onShortage, BlockMemory::allocate);
     }
 
-    /** @param system allocates a block's memory, or throws OutOfMemoryError */
+    /** @param system allocates a block's memory, or throws {@link NativeMemory.UsedUpException} */
     BlockMemory(LongSupplier limitBytes, Runnable onShortage, Supplier<ByteBuffer> system) {
         this.limitBytes = limitBytes;
         this.onShortage = onShortage;
@@ -52,9 +51,7 @@ final class BlockMemory {
     }
 
     private static ByteBuffer allocate() {
-        return ByteBuffer.allocateDirect(Writeback.BLOCK_SIZE + ALIGNMENT)
-                .alignedSlice(ALIGNMENT)
-                .slice(0, Writeback.BLOCK_SIZE);
+        return NativeMemory.allocate(NativeMemory.Share.BLOCKS, Writeback.BLOCK_SIZE, DirectIo.ALIGNMENT);
     }
 
     /** For whom memory is asked. */
@@ -225,7 +222,7 @@ final class BlockMemory {
         if (memory == null) {
             try {
                 memory = system.get();
-            } catch (OutOfMemoryError e) {
+            } catch (NativeMemory.UsedUpException e) {
                 sayShort(e);
                 return null;
             }
@@ -234,14 +231,13 @@ final class BlockMemory {
         return memory;
     }
 
-    private void sayShort(OutOfMemoryError cause) {
+    private void sayShort(NativeMemory.UsedUpException cause) {
         if (!saidShort) {
             saidShort = true;
             log.warn(
-                    "The JVM has no more direct memory ({}): writers share the {} blocks of 4 MiB that they have. Lower"
-                            + " write.memory or memory, or raise -XX:MaxDirectMemorySize.",
-                    cause.getMessage(),
-                    handedOut);
+                    "Writers share the {} blocks of 4 MiB that they have, or lower write.memory or memory: {}",
+                    handedOut,
+                    cause.getMessage());
         }
     }
 

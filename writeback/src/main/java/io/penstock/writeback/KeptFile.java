@@ -85,7 +85,7 @@ public final class KeptFile {
     }
 
     private void copy(FileChannel to) throws ObjectStoreException, IOException, InterruptedException {
-        ByteBuffer buffer = ByteBuffer.allocateDirect(CHUNK);
+        ByteBuffer buffer = ByteBuffer.allocate(CHUNK);
         for (long position = 0; position < size(); ) {
             int read = file.read(position, buffer.clear());
             buffer.flip();

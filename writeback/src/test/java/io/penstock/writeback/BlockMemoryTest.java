@@ -3,6 +3,9 @@ package io.penstock.writeback;
 import static io.penstock.writeback.Writeback.BLOCK_SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.core.NativeMemory.Share;
+import io.penstock.core.NativeMemory.UsedUpException;
+import io.penstock.disk.DirectIo;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,7 +65,7 @@ final class BlockMemoryTest {
     void acquire_ofAlignedMemory_upToTheLimit() throws Exception {
         ByteBuffer first = acquire();
         assertThat(first.capacity()).isEqualTo(BLOCK_SIZE);
-        assertThat(first.alignmentOffset(0, BlockMemory.ALIGNMENT)).isZero();
+        assertThat(first.alignmentOffset(0, DirectIo.ALIGNMENT)).isZero();
         acquire();
         assertThat(memory.usedBytes()).isEqualTo(2L * BLOCK_SIZE);
         assertThat(shortages).hasValue(0);
@@ -162,7 +165,7 @@ final class BlockMemoryTest {
         AtomicInteger failures = new AtomicInteger();
         BlockMemory scarce = new BlockMemory(limit::get, shortages::incrementAndGet, () -> {
             if (failures.getAndDecrement() > 0) {
-                throw new OutOfMemoryError("for a test");
+                throw new UsedUpException(Share.BLOCKS, null);
             }
             return ByteBuffer.allocateDirect(BLOCK_SIZE);
         });
@@ -189,7 +192,7 @@ final class BlockMemoryTest {
     @Test
     void acquire_theJvmHasNone_isRefusedWhenNothingComesBack() throws Exception {
         BlockMemory none = new BlockMemory(limit::get, shortages::incrementAndGet, () -> {
-            throw new OutOfMemoryError("for a test");
+            throw new UsedUpException(Share.BLOCKS, null);
         });
         waiter(none, "a", false);
         waiter(none, "b", false);

@@ -2,6 +2,7 @@ package io.penstock.fuse.kernel;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.core.NativeMemory.Share;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.UnsupportedKernelException;
 import io.penstock.fuse.kernel.Layouts.InitIn;
@@ -96,7 +97,7 @@ final class Handshake {
 
     /** Waits for INIT and replies to it. From then on every call on the mount is served. */
     NegotiatedInit agree() throws MountException {
-        Request request = new Request(Reply.aligned(FIRST_REQUEST));
+        Request request = new Request(Reply.aligned(Share.REQUESTS, FIRST_REQUEST));
         Reply reply = new Reply(InitOut.SIZE);
         while (true) {
             int received = device.read(request.address(), request.capacity());

@@ -1,6 +1,8 @@
 package io.penstock.fuse.kernel;
 
 import io.penstock.core.LentBytes;
+import io.penstock.core.NativeMemory;
+import io.penstock.core.NativeMemory.Share;
 import io.penstock.fuse.kernel.Layouts.Iovec;
 import io.penstock.fuse.kernel.Layouts.OutHeader;
 import java.lang.foreign.MemorySegment;
@@ -39,12 +41,13 @@ final class Reply {
     /** @param capacity bytes of the longest body */
     Reply(int capacity) {
         int pages = Math.ceilDiv(capacity, PAGE);
-        memory = aligned((pages + 1) * PAGE);
+        memory = aligned(Share.REPLIES, (pages + 1) * PAGE);
         window = memory.duplicate().order(ByteOrder.nativeOrder());
         address = MemorySegment.ofBuffer(memory).address() + HEADER;
         int mostLoans = capacity / LENT_PAGE + 2; // a body that starts and ends within pages touches one more
         loans = new LentBytes(mostLoans);
-        vector = ByteBuffer.allocateDirect((2 * mostLoans + 1) * Iovec.SIZE).order(ByteOrder.nativeOrder());
+        vector = NativeMemory.allocate(Share.REPLIES, (2 * mostLoans + 1) * Iovec.SIZE, 1)
+                .order(ByteOrder.nativeOrder());
         vectorAddress = MemorySegment.ofBuffer(vector).address();
     }
 
@@ -53,9 +56,8 @@ final class Reply {
      *
      * @param bytes whole pages
      */
-    static ByteBuffer aligned(int bytes) {
-        // alignedSlice drops a partial page at the end.
-        return ByteBuffer.allocateDirect(bytes + PAGE - 1).alignedSlice(PAGE).order(ByteOrder.nativeOrder());
+    static ByteBuffer aligned(Share share, int bytes) {
+        return NativeMemory.allocate(share, bytes, PAGE).order(ByteOrder.nativeOrder());
     }
 
     /** Maximum bytes of a body. */

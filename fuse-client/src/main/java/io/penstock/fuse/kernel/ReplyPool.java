@@ -1,5 +1,6 @@
 package io.penstock.fuse.kernel;
 
+import io.penstock.core.NativeMemory.UsedUpException;
 import java.util.Arrays;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -50,7 +51,7 @@ final class ReplyPool {
         try {
             Reply reply = shelf.made.poll();
             return reply != null ? reply : new Reply(shelf.capacity);
-        } catch (OutOfMemoryError e) {
+        } catch (UsedUpException e) {
             shelf.free.release();
             throw e;
         }

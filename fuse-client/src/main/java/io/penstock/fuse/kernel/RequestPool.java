@@ -1,5 +1,6 @@
 package io.penstock.fuse.kernel;
 
+import io.penstock.core.NativeMemory;
 import java.nio.ByteBuffer;
 import java.util.Queue;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -35,8 +36,8 @@ final class RequestPool {
         ByteBuffer memory = kept.poll();
         if (memory == null) {
             try {
-                memory = Reply.aligned(capacity);
-            } catch (OutOfMemoryError e) {
+                memory = Reply.aligned(NativeMemory.Share.REQUESTS, capacity);
+            } catch (NativeMemory.UsedUpException e) {
                 return null;
             }
         }

@@ -3,6 +3,7 @@ package io.penstock.fuse.kernel;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.core.NativeMemory.Share;
 import io.penstock.fuse.kernel.Layouts.InterruptIn;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
@@ -73,7 +74,7 @@ final class Session {
         Session session = new Session(device, operations, negotiated, readers, atEnd);
         int maxRequest = negotiated.maxRequest();
         for (int i = 0; i < readers; i++) {
-            Request request = new Request(Reply.aligned(Handshake.requestMemory(maxRequest)));
+            Request request = new Request(Reply.aligned(Share.REQUESTS, Handshake.requestMemory(maxRequest)));
             Reply reply = new Reply(maxRequest);
             // Platform threads: one that waits in read(2) would hold a virtual thread's carrier.
             Thread.ofPlatform().daemon().name("fuse reader ", i).start(() -> session.read(request, reply));

@@ -2,6 +2,7 @@ package io.penstock.fuse.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.core.NativeMemory.Share;
 import io.penstock.fuse.kernel.Layouts.InHeader;
 import io.penstock.fuse.kernel.Layouts.OutHeader;
 import java.lang.foreign.Arena;
@@ -17,8 +18,8 @@ final class FakeKernel implements AutoCloseable {
 
     private final Device device;
     private final Device socket;
-    private final ByteBuffer out = Reply.aligned(LONGEST);
-    private final ByteBuffer in = Reply.aligned(LONGEST);
+    private final ByteBuffer out = Reply.aligned(Share.REQUESTS, LONGEST);
+    private final ByteBuffer in = Reply.aligned(Share.REQUESTS, LONGEST);
 
     FakeKernel() {
         try (Arena arena = Arena.ofConfined()) {

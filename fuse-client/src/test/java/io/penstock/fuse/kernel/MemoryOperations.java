@@ -2,6 +2,7 @@ package io.penstock.fuse.kernel;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.core.NativeMemory.Share;
 import io.penstock.filesystem.Attributes;
 import io.penstock.filesystem.OpenFile;
 import io.penstock.filesystem.OpenFile.PageCachePolicy;
@@ -23,7 +24,7 @@ final class MemoryOperations implements Operations {
     private static final int PERIOD = 1 << 20;
 
     private final ReplyWriter answers = new ReplyWriter(Duration.ofSeconds(1), true);
-    private final ByteBuffer content = Reply.aligned(2 * PERIOD);
+    private final ByteBuffer content = Reply.aligned(Share.REQUESTS, 2 * PERIOD);
     private final long contentAddress = MemorySegment.ofBuffer(content).address();
     private final Attributes root = new Attributes(1, Attributes.S_IFDIR | 0755, 2, 0, 0, 4096, Instant.EPOCH, FOREVER);
     private final Attributes file;

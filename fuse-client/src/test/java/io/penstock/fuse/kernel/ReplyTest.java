@@ -2,6 +2,7 @@ package io.penstock.fuse.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.core.NativeMemory.Share;
 import io.penstock.fuse.kernel.FakeKernel.ReceivedReply;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -18,7 +19,7 @@ class ReplyTest {
 
     private final FakeKernel kernel = new FakeKernel();
     private final Reply reply = new Reply(CAPACITY);
-    private final ByteBuffer lent = Reply.aligned(64 << 10);
+    private final ByteBuffer lent = Reply.aligned(Share.REQUESTS, 64 << 10);
     private final AtomicInteger ended = new AtomicInteger();
 
     @AfterEach

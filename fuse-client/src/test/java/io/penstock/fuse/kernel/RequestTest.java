@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.core.NativeMemory.Share;
 import io.penstock.fuse.kernel.Layouts.GetxattrIn;
 import io.penstock.fuse.kernel.Layouts.InHeader;
 import io.penstock.fuse.kernel.Layouts.OpenIn;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.Test;
 class RequestTest {
     private static final int CAPACITY = 8192;
 
-    private final Request request = new Request(Reply.aligned(CAPACITY));
+    private final Request request = new Request(Reply.aligned(Share.REQUESTS, CAPACITY));
 
     // Recorded with strace from a libfuse 3 server on Linux 6.18.
 
@@ -203,7 +204,7 @@ class RequestTest {
 
     /** A large request whose reader has read the next since. */
     private Request detachLarge(RequestPool pool) throws ErrnoException {
-        Request reader = new Request(Reply.aligned(64 << 10));
+        Request reader = new Request(Reply.aligned(Share.REQUESTS, 64 << 10));
         ByteBuffer message = message(Opcode.WRITE, "x".repeat(40_000));
         reader.memory().put(0, message, 0, message.capacity());
         assertThat(reader.received(message.capacity())).isTrue();

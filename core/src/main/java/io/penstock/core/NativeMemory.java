@@ -1,0 +1,59 @@
+package io.penstock.core;
+
+import java.nio.ByteBuffer;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The memory of direct buffers, outside the heap. The JVM has as much of it as {@code -XX:MaxDirectMemorySize} says: that
+ * is the one budget, and an allocation that exceeds it fails here. {@code bin/penstock} sizes it for all shares together,
+ * so that none takes what another was promised.
+ *
+ * <p>Nothing is given back: each share keeps its buffers for the next use, and takes more only when it grows. The garbage
+ * collector frees a buffer that is dropped. Safe for use by any number of threads.
+ */
+public final class NativeMemory {
+    private NativeMemory() {}
+
+    /** What memory is for, and what bounds that. */
+    public enum Share {
+        /** Pages of the cache: the setting {@code memory}. */
+        PAGES,
+        /** Blocks of written files: the setting {@code write.memory}. */
+        BLOCKS,
+        /** The kernel's requests: one for each reader, and one for each large request that waits. */
+        REQUESTS,
+        /** What the kernel is sent: the budget of the replies. */
+        REPLIES,
+        /** Connections to the store: 144 KiB each. */
+        CONNECTIONS
+    }
+
+    /** The JVM has no more. Its memory comes back when a share drops some: what needed it may be tried again. */
+    public static final class UsedUpException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        public UsedUpException(Share share, @Nullable OutOfMemoryError cause) {
+            super(
+                    "the JVM has no more direct memory for " + share.name().toLowerCase(Locale.ROOT)
+                            + ": raise -XX:MaxDirectMemorySize",
+                    cause);
+        }
+    }
+
+    /**
+     * Memory whose first byte is aligned.
+     *
+     * @param bytes a multiple of the alignment
+     * @param alignment a power of two
+     * @throws UsedUpException if the JVM has no more
+     */
+    public static ByteBuffer allocate(Share share, int bytes, int alignment) {
+        try {
+            // alignedSlice leaves out what does not fill a unit at the end.
+            return ByteBuffer.allocateDirect(bytes + alignment - 1).alignedSlice(alignment);
+        } catch (OutOfMemoryError e) { // of this memory alone: the heap is not in danger
+            throw new UsedUpException(share, e);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package io.penstock.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.core.NativeMemory.Share;
+import io.penstock.core.NativeMemory.UsedUpException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What there is of memory outside the heap. */
+final class NativeMemoryTest {
+    @Test
+    void allocate_givesAlignedBytesOfThatLength() {
+        for (int bytes : List.of(4096, 8192, 1 << 20)) {
+            ByteBuffer memory = NativeMemory.allocate(Share.PAGES, bytes, 4096);
+            assertThat(memory.capacity()).isEqualTo(bytes);
+            assertThat(memory.alignmentOffset(0, 4096)).isZero();
+            assertThat(memory.isDirect()).isTrue();
+        }
+        assertThat(NativeMemory.allocate(Share.REPLIES, 112, 1).capacity()).isEqualTo(112);
+    }
+
+    @Test
+    void allocate_whereTheJvmHasNoMore_saysForWhomAndWhatToDo() {
+        List<ByteBuffer> all = new ArrayList<>();
+        assertThatThrownBy(() -> {
+                    while (true) {
+                        all.add(NativeMemory.allocate(Share.BLOCKS, 512 << 20, 4096));
+                    }
+                })
+                .isInstanceOf(UsedUpException.class)
+                .hasMessageContaining("for blocks")
+                .hasMessageContaining("MaxDirectMemorySize");
+        assertThat(all.size()).isLessThan(1000);
+    }
+}
