@@ -57,9 +57,7 @@ final class FileState {
          *
          * @param leaving the commit that made way, until it has ended
          */
-        record Yielding(
-                @Nullable Commit leaving,
-                @Nullable Pace next) implements Commits {}
+        record Yielding(@Nullable Commit leaving, @Nullable Pace next) implements Commits {}
     }
 
     private static final Name NAMED = new Name.Named();
@@ -242,8 +240,8 @@ final class FileState {
     Commit running() {
         return switch (commits) {
             case Commits.Idle _ -> null;
-            case Commits.Running(Commit commit, _) -> commit;
-            case Commits.Yielding(Commit leaving, _) -> leaving;
+            case Commits.Running(Commit commit, var _) -> commit;
+            case Commits.Yielding(Commit leaving, var _) -> leaving;
         };
     }
 
@@ -255,8 +253,8 @@ final class FileState {
     private @Nullable Pace next() {
         return switch (commits) {
             case Commits.Idle(Pace next) -> next;
-            case Commits.Running(_, Pace next) -> next;
-            case Commits.Yielding(_, Pace next) -> next;
+            case Commits.Running(var _, Pace next) -> next;
+            case Commits.Yielding(var _, Pace next) -> next;
         };
     }
 
@@ -277,7 +275,7 @@ final class FileState {
         commits = switch (commits) {
             case Commits.Idle _ -> new Commits.Idle(next);
             case Commits.Running(Commit commit, Pace before) -> new Commits.Running(commit, isHeld() ? next : before);
-            case Commits.Yielding(Commit leaving, _) -> new Commits.Yielding(leaving, next);
+            case Commits.Yielding(Commit leaving, var _) -> new Commits.Yielding(leaving, next);
         };
         return false;
     }

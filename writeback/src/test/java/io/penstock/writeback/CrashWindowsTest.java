@@ -338,7 +338,7 @@ final class CrashWindowsTest {
     void commit_ofAFileThatWasCutWhileABlockWasStaged_freesItsMemory() throws Exception {
         CountDownLatch held = new CountDownLatch(1);
         CountDownLatch gate = new CountDownLatch(1);
-        StagingFiles slow = new WatchedFiles(files, (operation, name) -> {
+        DataFolder slow = new WatchedFiles(files, (operation, name) -> {
             if (operation == Operation.WRITE && name.endsWith(StagedFile.DATA)) {
                 held.countDown();
                 gate.await();
