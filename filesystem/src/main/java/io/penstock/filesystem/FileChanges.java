@@ -74,7 +74,7 @@ final class FileChanges {
                 throw e;
             }
         }
-        names.vacate(directory, name);
+        names.awaitRemoval(directory, name);
         open.makeRoom(directory, name);
         boolean byStore = mustBeNew && exclusive == Exclusive.STORE;
         WrittenFile content = byStore

@@ -3,7 +3,6 @@ package io.penstock.filesystem;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
-import io.penstock.filesystem.Removals.Kept;
 import io.penstock.metadata.Absent;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
@@ -26,9 +25,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes directories, removes names and moves them. What is done has been done by the store when a call returns, but for
- * the deletion of a file that somebody has open. Each begins with the store and ends with what is known of it here, so
- * that a call that fails changes nothing here. Safe for use by any number of threads; calls that contradict each other
+ * Makes directories, removes names and moves them. What is done has been done by the store when a call returns. Each
+ * begins with the store and ends with what is known of it here, so that a call that fails changes nothing here. Safe for use by any number of threads; calls that contradict each other
  * end as the store orders them.
  */
 final class NameChanges {
@@ -50,12 +48,12 @@ final class NameChanges {
         this.inodes = inodes;
         this.places = places;
         this.files = files;
-        this.removals = new Removals(tree, store, files.behind());
+        this.removals = new Removals(tree);
     }
 
-    /** The name is to be taken by something new: what still has it in the store goes. */
-    void vacate(Directory directory, String name) throws ErrnoException {
-        removals.finish(directory, name);
+    /** Waits for the removal of a name that is to be taken by something new. */
+    void awaitRemoval(Directory directory, String name) throws ErrnoException {
+        removals.await(directory, name);
     }
 
     /** @return the new directory, not looked up */
@@ -65,7 +63,7 @@ final class NameChanges {
         if (places.find(directory, name) != null) {
             throw exists(directory, name);
         }
-        vacate(directory, name);
+        awaitRemoval(directory, name);
         Directory made = new Directory(directory.key(name) + "/");
         ObjectVersion _ = make(directory, name, made.prefix());
         tree.changed(directory, name, made);
@@ -112,11 +110,8 @@ final class NameChanges {
             throw new ErrnoException(Errno.ENOTDIR, "'" + directory.key(name) + "' is not a directory");
         }
         Errnos.run(() -> {
-            if (!tree.isEmpty(child, removals::isPending)) {
+            if (!tree.isEmpty(child)) {
                 throw notEmpty(child);
-            }
-            if (removals.finishBelow(child) && !tree.isEmpty(child, _ -> false)) {
-                throw notEmpty(child); // somebody else has made it anew, or it could not be removed
             }
             tree.keep(directory);
             tree.letGo(child);
@@ -151,6 +146,46 @@ final class NameChanges {
         }
     }
 
+    /**
+     * Deletes the object if it is this version still: somebody else may have made another of the name since, which stays.
+     */
+    private void delete(Directory parent, String name, ObjectVersion version) throws ErrnoException {
+        boolean deleted = false;
+        try {
+            deleted = Errnos.call(() -> deleteIfStill(version));
+        } finally {
+            if (deleted) {
+                tree.changed(parent, name, Absent.ABSENT);
+            } else {
+                tree.invalidate(parent, name);
+            }
+        }
+    }
+
+    /** Whether the name has no object now; false if another one is there. */
+    private boolean deleteIfStill(ObjectVersion version) throws ObjectStoreException, InterruptedException {
+        try {
+            store.delete(version);
+        } catch (ObjectStoreException.PreconditionFailed e) {
+            return false;
+        } catch (ObjectStoreException e) {
+            if (!isGone(version.key())) { // else nothing but the answer was lost
+                throw e;
+            }
+        }
+        return true;
+    }
+
+    /** Whether the store shows that there is no such object. */
+    private boolean isGone(String key) throws InterruptedException {
+        try {
+            store.head(key);
+            return false;
+        } catch (ObjectStoreException e) {
+            return e instanceof ObjectStoreException.NotFound;
+        }
+    }
+
     private static ErrnoException notEmpty(Directory directory) {
         return new ErrnoException(Errno.ENOTEMPTY, "'" + directory.prefix() + "' is not empty");
     }
@@ -169,28 +204,24 @@ final class NameChanges {
         });
     }
 
-    /** Removes what nobody can open any more. @return what whoever closes it last has to delete: null if nothing */
-    private @Nullable Kept unlink(Directory directory, String name, Node node) throws ErrnoException {
+    private void unlink(Directory directory, String name, Node node) throws ErrnoException {
         Inode inode = files.inode(directory, name, node);
         List<SharedFile> sharing = files(inode);
         // What is on its way to the store must not arrive after the deletion.
         withdraw(sharing);
-        ObjectVersion version = sharing.stream().anyMatch(SharedFile::isPerhapsVisible)
-                ? replacing(sharing, () -> there(directory.key(name)))
-                : stored(node);
-        Kept kept = version == null ? null : kept(version, sharing);
-        if (version != null && kept == null) {
-            replacing(sharing, () -> {
+        replacing(sharing, () -> {
+            ObjectVersion version =
+                    sharing.stream().anyMatch(SharedFile::isPerhapsVisible) ? there(directory.key(name)) : stored(node);
+            if (version != null) {
                 delete(directory, name, () -> deleteNow(version));
-                return version;
-            });
-        }
+            }
+            return true;
+        });
         sharing.forEach(SharedFile::remove);
         if (inode != null) {
             inodes.detach(inode);
             removeAll(inode);
         }
-        return kept;
     }
 
     /**
@@ -260,16 +291,6 @@ final class NameChanges {
         }
     }
 
-    /** The version, if somebody reads it now. */
-    private static @Nullable Kept kept(ObjectVersion version, List<SharedFile> sharing) {
-        for (SharedFile file : sharing) {
-            if (file.isOpen() && file.needs(version)) {
-                return new Kept(version, file::atEnd);
-            }
-        }
-        return null;
-    }
-
     private static @Nullable ObjectVersion stored(Node node) {
         return switch (node) {
             case Directory _ -> null;
@@ -313,7 +334,7 @@ final class NameChanges {
             boolean mustBeNew)
             throws ErrnoException {
         checkIsAt(from, name, source);
-        vacate(to, newName);
+        awaitRemoval(to, newName);
         Errnos.run(() -> hold(source));
         Moved moved;
         try {
@@ -322,7 +343,7 @@ final class NameChanges {
             letGo(source);
         }
         try {
-            removals.delete(from, name, moved.original);
+            delete(from, name, moved.original);
         } catch (ErrnoException e) {
             moveBack(moved, source, from, name);
             throw e;

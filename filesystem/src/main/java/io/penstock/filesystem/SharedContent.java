@@ -57,13 +57,6 @@ final class SharedContent {
         return content == null ? stored : content.version();
     }
 
-    /** The version that is read: null if there is none. */
-    @Nullable
-    ObjectVersion beneath() {
-        WrittenFile content = written;
-        return content == null ? stored : content.committed();
-    }
-
     long size() {
         WrittenFile content = written;
         if (content != null) {

@@ -61,9 +61,6 @@ final class SharedFile implements LiveFile {
     /** It has ended, and no table has it. */
     private boolean gone;
 
-    /** What is to be done when it has ended: null if nothing is. */
-    private @Nullable Runnable atEnd;
-
     /** What is there already. */
     SharedFile(SharedFiles files, Inode inode, ObjectVersion version, ObjectReader reader) {
         this.files = files;
@@ -143,18 +140,6 @@ final class SharedFile implements LiveFile {
         content.close();
     }
 
-    /** Has this done when it has ended. False if that is over. */
-    synchronized boolean atEnd(Runnable action) {
-        if (!ended) {
-            atEnd = action;
-        }
-        return !ended;
-    }
-
-    synchronized @Nullable Runnable atEnd() {
-        return atEnd;
-    }
-
     /** {@link KernelPages#open}, in one step with what the content is called at this moment. */
     synchronized @Nullable PageCachePolicy openPages(@Nullable BackingFile backing) {
         return files.kernelPages().open(inode.number(), tag, content.written() == null ? backing : null);
@@ -173,12 +158,6 @@ final class SharedFile implements LiveFile {
     synchronized boolean isOf(ObjectVersion version) {
         ObjectVersion mine = content.stored();
         return !ended && mine != null && mine.identity().equals(version.identity());
-    }
-
-    /** Whether it can only be read while the store has this version. */
-    boolean needs(ObjectVersion version) {
-        ObjectVersion below = content.beneath();
-        return below != null && below.identity().equals(version.identity());
     }
 
     // ---- handles

@@ -65,10 +65,6 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         return times;
     }
 
-    Behind behind() {
-        return behind;
-    }
-
     /** A name for content that no version has. */
     String newTag() {
         return "written " + lastTag.incrementAndGet();
@@ -204,10 +200,6 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
                     files.stream().filter(other -> other != file).toList();
             return left.isEmpty() ? null : left;
         });
-        Runnable last = file.atEnd();
-        if (last != null) {
-            behind.start(last);
-        }
         inodes.release(file.inode(), 1);
     }
 

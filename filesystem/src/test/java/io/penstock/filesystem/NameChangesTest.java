@@ -215,22 +215,6 @@ class NameChangesTest extends OverWritableMount {
     }
 
     @Test
-    void rmdir_notEmpty_leavesReadableWhatWasRemovedWhileOpen() throws Exception {
-        m.bucket.put("d/a", "1");
-        m.bucket.put("d/b", "2");
-        OpenFile file = m.open("d/a");
-        m.unlink("d/a");
-
-        assertErrno(Errno.ENOTEMPTY, () -> m.rmdir("d"));
-
-        assertThat(m.read(file)).isEqualTo("1");
-        m.unlink("d/b");
-        m.rmdir("d");
-        assertThat(m.stored("d/a")).isNull();
-        m.close(file);
-    }
-
-    @Test
     void unlink_directory_isEisdir() throws Exception {
         m.mkdir("d");
 
@@ -238,20 +222,51 @@ class NameChangesTest extends OverWritableMount {
     }
 
     @Test
-    void unlink_openToRead_staysReadableAndIsDeletedWithTheLastClose() throws Exception {
+    void unlink_openToRead_deletesTheObjectAtOnceAndWhatIsCachedIsRead() throws Exception {
         m.bucket.put("a", "1");
         OpenFile file = m.open("a");
+        assertThat(m.read(file)).isEqualTo("1");
         long inode = m.lookup("a").inode();
 
         m.unlink("a");
 
+        assertThat(m.stored("a")).isNull();
         assertErrno(Errno.ENOENT, () -> m.lookup("a"));
         assertThat(m.ls(FileSystem.ROOT, 10)).isEmpty();
         assertThat(m.read(file)).isEqualTo("1");
         assertThat(m.fs.getattr(inode).links()).isZero();
         assertThat(m.fs.getattr(inode).size()).isOne();
         m.close(file);
-        m.fs.close(); // waits for what is done behind
+    }
+
+    @Test
+    void unlink_openAndNotCached_isEstaleToItsReader() throws Exception {
+        m.bucket.put("a", "1");
+        OpenFile file = m.open("a");
+
+        m.unlink("a");
+
+        assertErrno(Errno.ESTALE, () -> m.read(file));
+        m.fs.release(file.handle());
+    }
+
+    /** As programs have it that delete their temporary files while they use them. */
+    @Test
+    void unlink_writtenHereAndCommitted_isReadAndWrittenOn() throws Exception {
+        OpenFile file = m.create("a", O_RDWR);
+        m.write(file, 0, "12");
+        m.fs.flush(file.handle(), 0);
+        assertThat(m.stored("a")).isEqualTo("12");
+
+        m.unlink("a");
+
+        assertThat(m.stored("a")).isNull();
+        assertThat(m.read(file)).isEqualTo("12");
+        m.write(file, 1, "x3");
+        m.fs.fsync(file.handle(), false);
+        assertThat(m.read(file)).isEqualTo("1x3");
+        m.close(file);
+        m.drain();
         assertThat(m.stored("a")).isNull();
     }
 
@@ -284,57 +299,37 @@ class NameChangesTest extends OverWritableMount {
     }
 
     @Test
-    void create_whereWhatWasRemovedWhileOpenCannotBeDeleted_failsAndTheNameStaysHidden() throws Exception {
-        m.bucket.put("a", "old");
-        OpenFile old = m.open("a");
-        m.unlink("a");
-        m.faults.next(Call.Delete.class::isInstance, Fault.fail(ObjectStoreException.Unavailable::new));
+    void unlink_openAndTheStoreDeniesIt_staysAsItWas() throws Exception {
+        m.bucket.put("a", "1");
+        OpenFile file = m.open("a");
+        long inode = m.lookup("a").inode();
         m.faults.next(Call.Delete.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
 
-        assertErrno(Errno.EIO, () -> m.create("a", O_WRONLY));
-        assertErrno(Errno.EACCES, () -> m.mkdir("a"));
+        assertErrno(Errno.EACCES, () -> m.unlink("a"));
 
-        assertErrno(Errno.ENOENT, () -> m.lookup("a"));
-        assertThat(m.ls(FileSystem.ROOT, 10)).isEmpty();
-        m.save("a", "new");
-        m.close(old);
-        m.drain();
-        assertThat(m.stored("a")).isEqualTo("new");
+        assertThat(m.lookup("a").inode()).isEqualTo(inode);
+        assertThat(m.fs.getattr(inode).links()).isOne();
+        assertThat(m.read(file)).isEqualTo("1");
+        m.close(file);
     }
 
     @Test
-    void release_afterWhatWasRemovedCouldNotBeDeleted_deletesIt() throws Exception {
-        m.bucket.put("d/a", "old");
-        OpenFile old = m.open("d/a");
-        m.unlink("d/a");
-        m.faults.next(Call.Delete.class::isInstance, Fault.fail(ObjectStoreException.Unavailable::new));
-        assertErrno(Errno.EIO, () -> m.rmdir("d"));
-
-        m.close(old);
-
-        m.drain();
-        assertThat(m.stored("d/a")).isNull();
-        assertErrno(Errno.ENOENT, () -> m.lookup("d/a"));
-    }
-
-    @Test
-    void create_interruptedWhileWhatWasRemovedIsDeleted_isEintrAndTheDeletionGoesOn() throws Exception {
+    void create_interruptedWhileTheNameIsRemoved_isEintrAndTheRemovalGoesOn() throws Exception {
         m.bucket.put("a", "old");
-        OpenFile old = m.open("a");
-        m.unlink("a");
+        FutureTask<Void> unlink = task(() -> m.unlink("a"));
         FutureTask<Void> create = task(() -> assertErrno(Errno.EINTR, () -> m.create("a", O_WRONLY)));
         try (Gate gate = m.delays.hold(Call.Delete.class::isInstance)) {
-            Thread thread = Thread.ofPlatform().start(create);
+            Thread.startVirtualThread(unlink);
             gate.awaitHeld(1);
+            Thread thread = Thread.ofPlatform().start(create);
             thread.interrupt();
             create.get();
             assertErrno(Errno.ENOENT, () -> m.lookup("a"));
         }
+        unlink.get();
 
-        m.drain();
         assertThat(m.stored("a")).isNull();
         assertErrno(Errno.ENOENT, () -> m.lookup("a"));
-        m.close(old);
     }
 
     @Test
@@ -373,10 +368,12 @@ class NameChangesTest extends OverWritableMount {
     void unlink_objectBeingChanged_staysAndLeavesNothing() throws Exception {
         m.bucket.put("a", "12345");
         OpenFile file = m.open("a", O_RDWR);
+        assertThat(m.read(file)).isEqualTo("12345");
         m.write(file, 0, "x");
 
         m.unlink("a");
 
+        assertThat(m.stored("a")).isNull();
         assertThat(m.read(file)).isEqualTo("x2345");
         m.close(file);
         m.fs.close();

@@ -20,9 +20,6 @@ final class ReferenceFiles {
     /** Files that are open, the oldest first. */
     private final List<File> files = new ArrayList<>();
 
-    /** Removed names whose objects are still needed by a file. */
-    private final Map<String, File> hidden = new HashMap<>();
-
     /** Some content, compared by value. */
     static final class Version {
         private final byte[] bytes;
@@ -66,9 +63,6 @@ final class ReferenceFiles {
         int handles;
         int writers;
         int unflushed;
-        /** To be deleted at the end. */
-        @Nullable
-        Version pending;
 
         File(String path, @Nullable Version base) {
             this.path = path;
@@ -79,10 +73,6 @@ final class ReferenceFiles {
 
         boolean isShown() {
             return path != null && written && (writers > 0 || dirty);
-        }
-
-        boolean needs(Version version) {
-            return !(written && fresh) && version.equals(base);
         }
     }
 
@@ -108,13 +98,14 @@ final class ReferenceFiles {
         if (shown != null) {
             return shown.content;
         }
-        Version version = hidden.containsKey(path) ? null : store.get(path);
+        Version version = store.get(path);
         return version == null ? null : version.bytes;
     }
 
-    /** Whether reading the handle's file may fail, because somebody else has changed its object. */
+    /** Whether reading the handle's file may fail, because its object was changed by somebody else, or deleted. */
     boolean mayBeStale(File file) {
-        return file.base != null && !file.base.equals(store.get(file.key));
+        boolean isWrittenHere = file.written && file.fresh;
+        return !isWrittenHere && file.base != null && !file.base.equals(store.get(file.key));
     }
 
     private @Nullable File shown(String path) {
@@ -131,7 +122,7 @@ final class ReferenceFiles {
     Handle open(String path, boolean write, boolean append, boolean truncate) {
         File file = shown(path);
         if (file == null) {
-            Version version = hidden.containsKey(path) ? null : store.get(path);
+            Version version = store.get(path);
             if (version == null) {
                 return null;
             }
@@ -165,7 +156,6 @@ final class ReferenceFiles {
     }
 
     Handle create(String path, boolean append) {
-        vacate(path);
         File file = new File(path, null);
         file.written = true;
         file.fresh = true;
@@ -290,16 +280,6 @@ final class ReferenceFiles {
         }
         if (file.handles == 0) {
             files.remove(file);
-            remove(file);
-        }
-    }
-
-    /** Does what was put off until nobody needs the object any more. */
-    private void remove(File file) {
-        if (file.pending != null) {
-            store.remove(file.key, file.pending);
-            hidden.remove(file.key, file);
-            file.pending = null;
         }
     }
 
@@ -341,29 +321,21 @@ final class ReferenceFiles {
     @Nullable
     Errno unlink(String path) {
         File shown = shown(path);
-        Version version = shown != null ? shown.base : hidden.containsKey(path) ? null : store.get(path);
+        Version version = shown != null ? shown.base : store.get(path);
         if (shown == null && version == null) {
             return Errno.ENOENT;
         }
-        List<File> gone = lose(path);
-        if (version == null) {
-            return null;
+        lose(path);
+        if (version != null) {
+            store.remove(path);
         }
-        for (File file : gone) {
-            if (file.needs(version)) {
-                file.pending = version;
-                hidden.put(path, file);
-                return null;
-            }
-        }
-        store.remove(path);
         return null;
     }
 
     @Nullable
     Errno rename(String from, String to, boolean mustBeNew) {
         File source = shown(from);
-        Version version = hidden.containsKey(from) ? null : store.get(from);
+        Version version = store.get(from);
         if (source == null && version == null) {
             return Errno.ENOENT;
         } else if (from.equals(to)) {
@@ -371,7 +343,6 @@ final class ReferenceFiles {
         } else if (mustBeNew && content(to) != null) {
             return Errno.EEXIST;
         }
-        vacate(to);
         if (source != null) {
             Errno errno = commit(source);
             if (errno != null) {
@@ -381,8 +352,6 @@ final class ReferenceFiles {
         }
         if (version == null || !version.equals(store.get(from))) {
             return Errno.ESTALE;
-        } else if (mustBeNew && content(to) != null) {
-            return Errno.EEXIST; // what somebody else had put there outlives the removal that had hidden it
         }
         lose(to);
         store.put(to, version);
@@ -396,21 +365,11 @@ final class ReferenceFiles {
         return null;
     }
 
-    /** The name is wanted for something else: what is put off is done now. */
-    private void vacate(String path) {
-        File file = hidden.get(path);
-        if (file != null) {
-            remove(file);
-        }
-    }
-
     /** The files of the name lose it. */
-    private List<File> lose(String path) {
-        List<File> gone = files.stream().filter(file -> path.equals(file.path)).toList();
-        for (File file : gone) {
+    private void lose(String path) {
+        files.stream().filter(file -> path.equals(file.path)).forEach(file -> {
             file.path = null;
             file.dirty = false;
-        }
-        return gone;
+        });
     }
 }

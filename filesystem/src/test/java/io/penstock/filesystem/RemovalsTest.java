@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
-import io.penstock.core.ObjectVersion;
-import io.penstock.filesystem.Removals.Kept;
 import io.penstock.metadata.Absent;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.MetadataConfig;
@@ -14,50 +12,57 @@ import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.ManualClock;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 class RemovalsTest {
     @Test
-    void remove_shownAgainMeanwhile_hidesUntilTheObjectIsDeleted() throws Exception {
-        ManualClock clock = new ManualClock();
-        InMemoryObjectStore bucket = new InMemoryObjectStore("bucket", clock, InMemoryObjectStore.Order.UTF8);
-        ObjectVersion version = bucket.put("a", "1");
-        MetadataConfig config = new MetadataConfig(Mounted.TTL, Mounted.NEGATIVE_TTL);
-        try (Tree tree = new Tree(bucket, "", config, clock::nanoTime);
-                Behind behind = new Behind()) {
-            Removals removals = new Removals(tree, bucket, behind);
-            Directory root = tree.root();
-            Node opened = (Node) tree.lookup(root, "a");
-            List<Runnable> last = new ArrayList<>();
-
-            removals.remove(root, "a", () -> {
-                assertThat(tree.lookupNow(root, "a")).isEqualTo(Absent.ABSENT);
-                tree.show(root, "a", opened); // as who opens it to be written
-                tree.unshow(root, "a", opened);
-                return new Kept(version, last::add);
-            });
-
-            assertThat(tree.lookup(root, "a")).isEqualTo(Absent.ABSENT);
-            last.getFirst().run();
-            assertThat(tree.shown(root)).isEmpty();
-            bucket.put("a", "2");
-            clock.advance(Mounted.NEGATIVE_TTL);
-            assertThat(tree.lookup(root, "a")).isInstanceOf(Node.class);
-        }
-    }
-
-    @Test
-    void finish_whileTheRemovalFails_isEstaleUponWhichTheKernelLooksItUpAgain() throws Exception {
+    void remove_openedToBeWrittenMeanwhile_leavesWhatIsShownThen() throws Exception {
         InMemoryObjectStore bucket =
                 new InMemoryObjectStore("bucket", new ManualClock(), InMemoryObjectStore.Order.UTF8);
         bucket.put("a", "1");
         MetadataConfig config = new MetadataConfig(Mounted.TTL, Mounted.NEGATIVE_TTL);
-        try (Tree tree = new Tree(bucket, "", config, System::nanoTime);
-                Behind behind = new Behind()) {
-            Removals removals = new Removals(tree, bucket, behind);
+        try (Tree tree = new Tree(bucket, "", config, System::nanoTime)) {
+            Removals removals = new Removals(tree);
+            Directory root = tree.root();
+            Node opened = (Node) tree.lookup(root, "a");
+
+            removals.remove(root, "a", () -> {
+                assertThat(tree.lookupNow(root, "a")).isEqualTo(Absent.ABSENT);
+                tree.show(root, "a", opened);
+            });
+
+            assertThat(tree.shown(root)).containsOnlyKeys("a");
+            tree.unshow(root, "a", opened);
+            assertThat(tree.shown(root)).isEmpty();
+        }
+    }
+
+    @Test
+    void remove_whatIsBeingRemoved_isEnoent() throws Exception {
+        MetadataConfig config = new MetadataConfig(Mounted.TTL, Mounted.NEGATIVE_TTL);
+        InMemoryObjectStore bucket =
+                new InMemoryObjectStore("bucket", new ManualClock(), InMemoryObjectStore.Order.UTF8);
+        try (Tree tree = new Tree(bucket, "", config, System::nanoTime)) {
+            Removals removals = new Removals(tree);
+
+            removals.remove(
+                    tree.root(),
+                    "a",
+                    () -> assertErrno(Errno.ENOENT, () -> removals.remove(tree.root(), "a", () -> {})));
+
+            assertThat(tree.shown(tree.root())).isEmpty();
+        }
+    }
+
+    @Test
+    void await_whileTheRemovalFails_isEstaleUponWhichTheKernelLooksItUpAgain() throws Exception {
+        InMemoryObjectStore bucket =
+                new InMemoryObjectStore("bucket", new ManualClock(), InMemoryObjectStore.Order.UTF8);
+        bucket.put("a", "1");
+        MetadataConfig config = new MetadataConfig(Mounted.TTL, Mounted.NEGATIVE_TTL);
+        try (Tree tree = new Tree(bucket, "", config, System::nanoTime)) {
+            Removals removals = new Removals(tree);
             Directory root = tree.root();
             CompletableFuture<Errno> wanted = new CompletableFuture<>();
 
@@ -66,7 +71,7 @@ class RemovalsTest {
                     () -> removals.remove(root, "a", () -> {
                         Thread waiting = Thread.startVirtualThread(() -> {
                             try {
-                                removals.finish(root, "a");
+                                removals.await(root, "a");
                                 wanted.completeExceptionally(new AssertionError("it was removed"));
                             } catch (ErrnoException e) {
                                 wanted.complete(e.errno());

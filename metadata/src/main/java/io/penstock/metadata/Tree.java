@@ -370,11 +370,8 @@ public final class Tree implements AutoCloseable {
     /**
      * Whether the directory is empty, in the store and in its overlay; its own marker object does not count. Asks the
      * store.
-     *
-     * @param isRemoved keys that do not count either
      */
-    public boolean isEmpty(Directory directory, Predicate<String> isRemoved)
-            throws ObjectStoreException, InterruptedException {
+    public boolean isEmpty(Directory directory) throws ObjectStoreException, InterruptedException {
         if (emptied.containsAny(directory)
                 || local.in(directory).values().stream().anyMatch(Node.class::isInstance)) {
             return false;
@@ -384,7 +381,7 @@ public final class Tree implements AutoCloseable {
             ListPage page = store.list(request);
             Optional<String> found = page.objects().stream()
                     .map(object -> object.version().key())
-                    .filter(key -> !key.equals(directory.prefix()) && !isRemoved.test(key))
+                    .filter(key -> !key.equals(directory.prefix()))
                     .findFirst();
             if (found.isPresent()) {
                 explain(directory, found.get());

@@ -177,8 +177,8 @@ class OwnChangesTest {
 
         assertThat(tree.lookup(root, "d")).isEqualTo(d);
         assertThat(tree.lookup(d, "e")).isEqualTo(e);
-        assertThat(tree.isEmpty(e, key -> false)).isTrue();
-        assertThat(tree.isEmpty(d, key -> false)).isFalse();
+        assertThat(tree.isEmpty(e)).isTrue();
+        assertThat(tree.isEmpty(d)).isFalse();
         tree.letGo(e);
         assertThat(tree.lookup(d, "e")).isEqualTo(Absent.ABSENT);
         assertThat(tree.lookup(root, "d")).isEqualTo(d);
@@ -258,7 +258,7 @@ class OwnChangesTest {
         bucket.put("d//x", "");
         long before = tree.hiddenKeys();
 
-        assertThat(tree.isEmpty(emptied, key -> false)).isFalse();
+        assertThat(tree.isEmpty(emptied)).isFalse();
 
         assertThat(tree.hiddenKeys()).isEqualTo(before + 1);
     }
@@ -269,13 +269,13 @@ class OwnChangesTest {
         bucket.put("full/", "");
         bucket.put("full/a", "");
 
-        assertThat(tree.isEmpty(new Directory("marked/"), key -> false)).isTrue();
-        assertThat(tree.isEmpty(new Directory("full/"), key -> false)).isFalse();
-        assertThat(tree.isEmpty(new Directory("none/"), key -> false)).isTrue();
+        assertThat(tree.isEmpty(new Directory("marked/"))).isTrue();
+        assertThat(tree.isEmpty(new Directory("full/"))).isFalse();
+        assertThat(tree.isEmpty(new Directory("none/"))).isTrue();
         tree.show(new Directory("none/"), "gone", Absent.ABSENT);
-        assertThat(tree.isEmpty(new Directory("none/"), key -> false)).isTrue();
+        assertThat(tree.isEmpty(new Directory("none/"))).isTrue();
         tree.show(new Directory("none/"), "new", new Live(0));
-        assertThat(tree.isEmpty(new Directory("none/"), key -> false)).isFalse();
+        assertThat(tree.isEmpty(new Directory("none/"))).isFalse();
     }
 
     private List<String> names() throws Exception {
