@@ -73,13 +73,20 @@ final class KernelNews {
         // What stands for its version alone is followed by another inode.
         boolean isOneVersion = !inode.isDirectory() && (kernelKeepsSizes || pages.isOpen(inode.number()));
         boolean dropName = !nameStands || isOneVersion;
-        Place place = inode.place();
-        Inode parent = place == null ? null : inodes.find(place.parent());
         for (KernelCache kernel : kernels) {
             kernel.dropInode(inode.number(), dropPages);
-            if (dropName && place != null && parent != null) {
-                kernel.dropName(parent.number(), place.name());
-            }
+        }
+        Place place = inode.place();
+        if (dropName && place != null) {
+            dropName(place);
+        }
+    }
+
+    /** The name stands for another inode, or for none. */
+    void dropName(Place place) {
+        Inode parent = inodes.find(place.parent());
+        if (parent != null) {
+            kernels.forEach(kernel -> kernel.dropName(parent.number(), place.name()));
         }
     }
 

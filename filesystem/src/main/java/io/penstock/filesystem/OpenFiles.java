@@ -266,7 +266,7 @@ final class OpenFiles {
 
     /** {@link InodeTable#acquire}, but another inode if the one there stands for another version. */
     Inode acquire(Directory parent, String name, Node node) {
-        Inode known = files.inode(parent, name, node);
+        Inode known = files.inode(new Place(parent, name), node);
         if (known != null && standsForAnother(known, node) && standsForAnother(known, now(parent, name, node))) {
             inodes.retire(known);
         }

@@ -1,5 +1,6 @@
 package io.penstock.filesystem;
 
+import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
@@ -140,13 +141,65 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         return file;
     }
 
-    /** The inode of what stands at the name: null if none is in use. */
+    /** The inode of what stands at the place: null if none is in use. */
     @Nullable
-    Inode inode(Directory parent, String name, @Nullable Node node) {
+    Inode inode(Place place, @Nullable Node node) {
         if (node instanceof SharedFile file) { // the name may have got another since this began to be written
             inodes.restore(file.inode());
         }
-        return inodes.find(parent, name);
+        return inodes.find(place.parent(), place.name());
+    }
+
+    /** The version that the store has of a node, as far as it is known here: null if it has none. */
+    static @Nullable ObjectVersion stored(Node node) {
+        return switch (node) {
+            case Directory _ -> null;
+            case FileEntry(StoredObject object) -> object.version();
+            case LiveFile live -> ((SharedFile) live).stored();
+        };
+    }
+
+    /**
+     * Makes a change at the store that takes the name from the files of an inode. What is on its way there ends first, so
+     * that it does not arrive later. If the change fails, or the thread is interrupted, the files go on as they were.
+     *
+     * @param inode null if none is in use
+     */
+    <T> T replacing(@Nullable Inode inode, Errnos.Waiting<T> change) throws ErrnoException {
+        List<SharedFile> losing = inode == null ? List.of() : of(inode.number());
+        T result;
+        try {
+            result = Errnos.call(() -> {
+                for (SharedFile file : losing) {
+                    file.withdraw();
+                }
+                return change.call();
+            });
+        } catch (ErrnoException | RuntimeException e) {
+            losing.forEach(SharedFile::reinstate);
+            throw e;
+        }
+        losing.forEach(SharedFile::remove);
+        return result;
+    }
+
+    /** Whether the store may have of the inode's files what nobody here has heard of. */
+    boolean isPerhapsVisible(@Nullable Inode inode) {
+        return inode != null && of(inode.number()).stream().anyMatch(SharedFile::isPerhapsVisible);
+    }
+
+    /** The inode has no name any more, nor has what was opened of it meanwhile. */
+    void detach(Inode inode) {
+        inodes.detach(inode);
+        for (SharedFile file : of(inode.number())) {
+            file.remove();
+            file.settle();
+        }
+    }
+
+    /** The kernel is to look the name up again. */
+    void dropName(Place place) {
+        news.dropName(place);
     }
 
     /** What an earlier run left: it is committed behind. */

@@ -719,7 +719,7 @@ class NameChangesTest extends OverWritableMount {
     }
 
     @Test
-    void rename_ofAWrittenFileWhoseOldNameCannotBeRemoved_leavesItThere() throws Exception {
+    void rename_oldNameOfAWrittenFileCannotBeRemoved_leavesBothAndTheHandleHasTheNewOne() throws Exception {
         OpenFile writer = m.create("a", O_WRONLY);
         m.write(writer, 0, "1");
         m.faults.next(Call.Delete.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
@@ -728,13 +728,15 @@ class NameChangesTest extends OverWritableMount {
 
         m.write(writer, 1, "2");
         m.close(writer);
-        assertThat(m.stored("a")).isEqualTo("12");
-        assertThat(m.cat("a")).isEqualTo("12");
-        assertThat(m.cat("b")).isEqualTo("1");
+        assertThat(m.cat("a")).isEqualTo("1");
+        assertThat(m.cat("b")).isEqualTo("12");
+        assertThat(m.stored("b")).isEqualTo("12");
     }
 
     @Test
-    void rename_oldNameCannotBeRemoved_leavesTheInodeThere() throws Exception {
+    void rename_oldNameCannotBeRemoved_hasTheKernelLookItUpAgain() throws Exception {
+        ToldKernel kernel = new ToldKernel();
+        m.fs.tell(kernel);
         m.bucket.put("a", "1");
         long inode = m.lookup("a").inode();
         OpenFile reader = m.open("a");
@@ -742,13 +744,47 @@ class NameChangesTest extends OverWritableMount {
 
         assertErrno(Errno.EACCES, () -> m.rename("a", "b", 0));
 
-        OpenFile writer = m.fs.open(inode, O_WRONLY);
+        assertThat(kernel.drain()).contains("name 1/a");
+        assertThat(m.lookup("b").inode()).isEqualTo(inode);
+        assertThat(m.lookup("a").inode()).isNotEqualTo(inode);
+        OpenFile writer = m.open("a", O_WRONLY);
         m.write(writer, 1, "2");
         m.close(writer);
         assertThat(m.stored("a")).isEqualTo("12");
-        assertThat(m.stored("b")).isEqualTo("1");
-        assertThat(m.read(reader)).isEqualTo("12");
+        assertThat(m.read(reader)).isEqualTo("1");
         m.fs.release(reader.handle());
+    }
+
+    @Test
+    void rename_againAfterTheOldNameCouldNotBeRemoved_removesItAndLeavesTheNewOne() throws Exception {
+        OpenFile writer = m.create("a", O_WRONLY);
+        m.write(writer, 0, "1");
+        m.faults.next(Call.Delete.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
+        assertErrno(Errno.EACCES, () -> m.rename("a", "b", 0));
+        m.write(writer, 1, "2");
+        OpenFile reader = m.open("a");
+        assertThat(m.read(reader)).isEqualTo("1");
+
+        m.rename("a", "b", 0);
+
+        m.close(writer);
+        assertThat(m.stored("b")).isEqualTo("12");
+        assertThat(m.stored("a")).isNull();
+        assertThat(m.read(reader)).isEqualTo("1");
+        m.close(reader);
+    }
+
+    @Test
+    void rename_againAfterTheOldNameWasWrittenAnew_movesThat() throws Exception {
+        m.bucket.put("a", "1");
+        m.faults.next(Call.Delete.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
+        assertErrno(Errno.EACCES, () -> m.rename("a", "b", 0));
+        m.save("a", "new");
+
+        m.rename("a", "b", 0);
+
+        assertThat(m.stored("b")).isEqualTo("new");
+        assertThat(m.stored("a")).isNull();
     }
 
     @Test
@@ -766,7 +802,7 @@ class NameChangesTest extends OverWritableMount {
     }
 
     @Test
-    void rename_closedMeanwhileAndTheOldNameCannotBeRemoved_leavesTheInodeThere() throws Exception {
+    void rename_closedMeanwhileAndTheOldNameCannotBeRemoved_leavesBoth() throws Exception {
         OpenFile writer = m.create("a", O_WRONLY);
         m.write(writer, 0, "1");
         m.fs.flush(writer.handle(), 0);
@@ -779,15 +815,15 @@ class NameChangesTest extends OverWritableMount {
             thread.interrupt();
             rename.get();
         }
-        assertIsStillAt(inode);
+        assertBothStand(inode);
     }
 
     @Test
-    void rename_closedDuringTheCopyAndTheOldNameCannotBeRemoved_leavesTheInodeThere() throws Exception {
-        leavesTheInodeOfWhatIsClosed(m.delays.holdAnswer(Call.Copy.class::isInstance));
+    void rename_closedDuringTheCopyAndTheOldNameCannotBeRemoved_leavesBoth() throws Exception {
+        leavesBothOfWhatIsClosed(m.delays.holdAnswer(Call.Copy.class::isInstance));
     }
 
-    private void leavesTheInodeOfWhatIsClosed(Gate meanwhile) throws Exception {
+    private void leavesBothOfWhatIsClosed(Gate meanwhile) throws Exception {
         OpenFile writer = m.create("a", O_WRONLY);
         m.write(writer, 0, "1");
         m.fs.flush(writer.handle(), 0);
@@ -800,17 +836,18 @@ class NameChangesTest extends OverWritableMount {
             m.fs.release(writer.handle());
         }
         rename.get();
-        assertIsStillAt(inode);
+        assertBothStand(inode);
     }
 
-    private void assertIsStillAt(long inode) throws Exception {
-        assertThat(m.lookup("a").inode()).isEqualTo(inode);
-        assertThat(m.lookup("b").inode()).isNotEqualTo(inode);
+    private void assertBothStand(long inode) throws Exception {
+        assertThat(m.lookup("a").inode()).isNotEqualTo(inode);
+        assertThat(m.lookup("b").inode()).isEqualTo(inode);
         assertThat(m.cat("a")).isEqualTo("1");
+        assertThat(m.cat("b")).isEqualTo("1");
     }
 
     @Test
-    void rename_interruptedWhileTheOldNameIsRemoved_leavesTheOpenFileThere() throws Exception {
+    void rename_interruptedWhileTheOldNameIsRemoved_endsWhenItIsMadeAgain() throws Exception {
         OpenFile writer = m.create("a", O_WRONLY);
         m.write(writer, 0, "1");
         FutureTask<Boolean> rename = new FutureTask<>(() -> {

@@ -1,0 +1,102 @@
+package io.penstock.filesystem;
+
+import io.penstock.core.ErrnoException;
+import io.penstock.core.ObjectVersion;
+import io.penstock.metadata.Absent;
+import io.penstock.metadata.Directory;
+import io.penstock.metadata.Tree;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Deletes objects, and corrects what is known of their names. Each request says which version it is meant for: one that is
+ * repeated, or arrives late, does nothing to another. Safe for use by any number of threads.
+ */
+final class Deletions {
+    private final Tree tree;
+    private final ObjectStore store;
+
+    Deletions(Tree tree, ObjectStore store) {
+        this.tree = tree;
+        this.store = store;
+    }
+
+    /**
+     * Deletes what the store has by now, as rm(1) does.
+     *
+     * @param known what it had when it was last asked
+     */
+    void deleteCurrent(Directory parent, String name, ObjectVersion known) throws ErrnoException {
+        delete(parent, name, () -> {
+            ObjectVersion current = known;
+            while (current != null && !isDeleted(current)) {
+                current = find(current.key()); // somebody else has written it meanwhile
+            }
+            return true;
+        });
+    }
+
+    private boolean isDeleted(ObjectVersion version) throws ObjectStoreException, InterruptedException {
+        try {
+            store.delete(version);
+            return true;
+        } catch (ObjectStoreException.PreconditionFailed _) {
+            return false;
+        }
+    }
+
+    /** Deletes the object unless somebody else has made another version of it. */
+    void deleteIfStill(Directory parent, String name, ObjectVersion version) throws ErrnoException {
+        delete(parent, name, () -> {
+            try {
+                return isDeleted(version);
+            } catch (ObjectStoreException e) {
+                if (isGone(version.key())) { // nothing but the answer was lost
+                    return true;
+                }
+                throw e;
+            }
+        });
+    }
+
+    private boolean isGone(String key) throws InterruptedException {
+        try {
+            return find(key) == null;
+        } catch (ObjectStoreException _) {
+            return false;
+        }
+    }
+
+    /** Deletes the object that marks a directory, whatever it holds. */
+    void deleteMarker(Directory parent, String name, Directory marked) throws ErrnoException {
+        delete(parent, name, () -> {
+            store.delete(marked.prefix());
+            return true;
+        });
+    }
+
+    /** If it is not known whether the name has no object now, nothing is known of the name. */
+    private void delete(Directory parent, String name, Errnos.Waiting<Boolean> deletion) throws ErrnoException {
+        boolean deleted = false;
+        try {
+            deleted = Errnos.call(deletion);
+        } finally {
+            if (deleted) {
+                tree.changed(parent, name, Absent.ABSENT);
+            } else {
+                tree.invalidate(parent, name);
+            }
+        }
+    }
+
+    /** The version that the store has: null if it has none. */
+    @Nullable
+    ObjectVersion find(String key) throws ObjectStoreException, InterruptedException {
+        try {
+            return store.head(key).version();
+        } catch (ObjectStoreException.NotFound _) {
+            return null;
+        }
+    }
+}

@@ -1,0 +1,201 @@
+package io.penstock.filesystem;
+
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+import io.penstock.core.ObjectVersion;
+import io.penstock.metadata.Directory;
+import io.penstock.metadata.FileEntry;
+import io.penstock.metadata.Inode;
+import io.penstock.metadata.Inode.Place;
+import io.penstock.metadata.InodeTable;
+import io.penstock.metadata.LiveFile;
+import io.penstock.metadata.Node;
+import io.penstock.metadata.Tree;
+import io.penstock.objectstore.Deadline;
+import io.penstock.objectstore.ObjectProperties;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
+import io.penstock.objectstore.WriteCondition;
+import io.penstock.writeback.Writeback;
+import io.penstock.writeback.WrittenFile;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Renames files, in four steps: commit and hold what is written, copy the object, open the file under its new name, delete
+ * the old object. If the last step fails, both names stand, as after a crash, and open handles are of the new one. The same
+ * rename again does the last step alone. Safe for use by any number of threads.
+ */
+final class Renames {
+    private final Tree tree;
+    private final ObjectStore store;
+    private final Writeback writeback;
+    private final InodeTable inodes;
+    private final SharedFiles files;
+    private final Deletions deletions;
+
+    /** By the old names that could not be deleted. */
+    private final ConcurrentMap<Place, Copied> undeleted = new ConcurrentHashMap<>();
+
+    Renames(Writing writing, InodeTable inodes, SharedFiles files, Deletions deletions) {
+        this.tree = files.tree();
+        this.store = writing.store();
+        this.writeback = writing.writeback();
+        this.inodes = inodes;
+        this.files = files;
+        this.deletions = deletions;
+    }
+
+    /**
+     * One rename.
+     *
+     * @param source the file that has the old name
+     * @param target the file that has the new name; null if there is none
+     * @param mustBeNew whether nothing may be replaced
+     */
+    record Rename(
+            Place from, Place to, Node source, @Nullable Node target, boolean mustBeNew) {}
+
+    /** An object and the inode of its copy. */
+    private record Copied(ObjectVersion original, Inode inode) {
+        /** Whether the rename has nothing left to do but to delete the original, which is as it was. */
+        boolean isFor(Rename rename) {
+            return rename.to.equals(inode.place())
+                    && rename.source instanceof FileEntry(StoredObject object)
+                    && object.version().identity().equals(original.identity());
+        }
+    }
+
+    void rename(Rename rename) throws ErrnoException {
+        Copied before = undeleted.remove(rename.from);
+        if (before != null && before.isFor(rename)) {
+            delete(rename, before.original, before.inode);
+            Inode old = files.inode(rename.from, rename.source);
+            if (old != null) {
+                files.detach(old);
+            }
+            return;
+        }
+        Errnos.run(() -> hold(rename.source));
+        ObjectVersion original;
+        Inode moved;
+        try {
+            original = version(rename.source);
+            StoredObject copy = copy(rename, original);
+            moved = open(rename, original, copy);
+        } finally { // before the old name goes: a crash finds the file under its new one only from then on
+            resume(rename.source);
+        }
+        delete(rename, original, moved);
+    }
+
+    /** @param moved null if no inode was in use */
+    private void delete(Rename rename, ObjectVersion original, @Nullable Inode moved) throws ErrnoException {
+        Place from = rename.from;
+        try {
+            deletions.deleteIfStill(from.parent(), from.name(), original);
+        } catch (ErrnoException e) {
+            if (moved != null) {
+                undeleted.put(from, new Copied(original, moved));
+            }
+            files.dropName(from); // the kernel has the inode there, which is at the new name
+            throw e;
+        }
+    }
+
+    /** Has the store have all that is written of a file by now, and no more until {@link #resume}. */
+    private static void hold(Node node) throws ObjectStoreException, IOException, InterruptedException {
+        WrittenFile content = written(node);
+        if (content != null) {
+            content.commitAndHold();
+            Deadline deadline = Deadline.current();
+            if (deadline != null) {
+                deadline.restart();
+            }
+        }
+    }
+
+    private static void resume(Node node) {
+        WrittenFile content = written(node);
+        if (content != null) {
+            content.resumeCommits();
+        }
+    }
+
+    private static @Nullable WrittenFile written(Node node) {
+        return node instanceof SharedFile file ? file.written() : null;
+    }
+
+    /** The version that the store has of a file. */
+    private static ObjectVersion version(Node node) {
+        ObjectVersion version = SharedFiles.stored(node);
+        if (version == null) {
+            throw new IllegalStateException(node + " is not in the store");
+        }
+        return version;
+    }
+
+    /** The object's copy under the new name, in place of what had it. */
+    private StoredObject copy(Rename rename, ObjectVersion original) throws ErrnoException {
+        Instant modified = rename.source instanceof LiveFile live
+                ? live.modified()
+                : files.times().of(original);
+        StoredObject copy = files.replacing(files.inode(rename.to, rename.target), () -> {
+            try {
+                return copyObject(rename, original);
+            } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
+                tree.invalidate(rename.from.parent(), rename.from.name());
+                throw e;
+            }
+        });
+        files.stored(rename.to, copy, modified);
+        return copy;
+    }
+
+    private StoredObject copyObject(Rename rename, ObjectVersion original)
+            throws ErrnoException, ObjectStoreException, InterruptedException {
+        Directory to = rename.to.parent();
+        String name = rename.to.name();
+        ObjectProperties properties = store.properties(original.key()).renamed(to.key(name));
+        WriteCondition condition = rename.mustBeNew ? WriteCondition.ABSENT : WriteCondition.ALWAYS;
+        try {
+            ObjectVersion copy = writeback.copy(original, to.key(name), properties, condition);
+            return new StoredObject(copy, properties.storageClass());
+        } catch (ObjectStoreException | InterruptedException e) { // it may be there for all that
+            tree.invalidate(to, name);
+            if (e instanceof ObjectStoreException.PreconditionFailed
+                    && rename.mustBeNew
+                    && tree.lookup(to, name) instanceof Node) {
+                throw new ErrnoException(Errno.EEXIST, "there is a '" + to.key(name) + "' already");
+            }
+            throw e;
+        }
+    }
+
+    /** Gives the inode and its open files the new name, before the old one goes: they read the copy from now on. */
+    private @Nullable Inode open(Rename rename, ObjectVersion original, StoredObject copy) {
+        Place to = rename.to;
+        Inode replaced = files.inode(to, rename.target);
+        Inode inode = files.inode(rename.from, rename.source);
+        tree.keep(rename.from.parent());
+        if (inode != null) {
+            ObjectVersion after = copy.version();
+            inodes.move(inode, to.parent(), to.name());
+            files.kernelPages().becomes(inode.number(), original.identity(), after.identity());
+            if (tree.lookupNow(to.parent(), to.name()) instanceof Node now) {
+                inodes.showIf(inode, shown -> KernelNews.isVersion(shown, original), now);
+            }
+            for (SharedFile file : files.of(inode.number())) {
+                file.moved(original, after);
+            }
+        }
+        if (replaced != null) {
+            files.detach(replaced);
+        }
+        return inode;
+    }
+}
