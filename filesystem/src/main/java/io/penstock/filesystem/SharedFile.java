@@ -16,74 +16,79 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the handles of one file share that were opened on one version, or on what became of it by writing here: they all
- * see the same content. One that nobody writes is read through the cache; from the first open for writing on, all go
- * through the {@link WrittenFile}, until the last is closed.
+ * What the handles share that were opened on one version of a file, or on what became of it by writing here: all see the
+ * same content. It is read through the cache until it is first opened for writing, and through the {@link WrittenFile} from
+ * then on, until the last handle is closed.
  *
  * <pre>
- *   OPEN ──last handle closed, nothing to commit──▶ ENDED
- *    │ ▲                                              ▲
- *    │ └────────opened again───────┐                  │
- *    └──last handle closed──▶ BEHIND ──committed, or given up
+ *               opened for writing            all committed, no writer left
+ *     READING ─────────────────────▶ WRITTEN ◀─────────────────────────────▶ COMMITTED
+ *        │                              │           opened for writing           │
+ *        └────────────▶ REMOVED ◀───────┴────────────────────────────────────────┘
+ *             its name is removed, or taken by another file; or what is written is given up
+ *
+ *     each  ──no handle left, and nothing to commit──▶ ENDED
+ *     WRITTEN ──a handle comes too late: the content is being closed──▶ ENDING ──it is known what was committed──▶ ENDED
  * </pre>
  *
- * <p>While somebody has it open for writing, or something of it is not committed, its name stands for it in the tree.
+ * <p>Its name stands for it in the tree while it is WRITTEN, whatever the store has.
  *
  * <p>Safe for use by any number of threads. The monitor is never held while waiting for the store.
  */
 final class SharedFile implements LiveFile {
+    private enum State {
+        READING,
+        WRITTEN,
+        COMMITTED,
+        REMOVED,
+        ENDING,
+        ENDED
+    }
+
     private final SharedFiles files;
     private final Inode inode;
-
     private final SharedContent content;
+
+    /** What {@link KernelPages} calls content that no version has. */
+    private final String ownTag;
 
     // Guarded by the monitor, as all that follows; volatile what is read without it.
 
     private final Openers openers = new Openers();
     private final ShownName name;
-
+    private volatile State state;
     private volatile Instant modified;
 
-    /** Its name is gone. */
-    private volatile boolean removed;
-
-    /** Whether the handles are counted as one by what is written. */
-    private boolean retained;
-
-    /** What {@link KernelPages} calls the content. */
-    private String tag;
-
-    private boolean ended;
-
-    /** Somebody could not join it: it ends as soon as it is known what has become of what was written. */
-    private boolean refused;
-
-    /** It has ended, and no table has it. */
-    private boolean gone;
-
-    /** What is there already. */
+    /** A version that the store has. */
     SharedFile(SharedFiles files, Inode inode, ObjectVersion version, ObjectReader reader) {
-        this.files = files;
-        this.inode = inode;
-        this.content = new SharedContent(version, reader);
-        this.name = new ShownName(files.tree(), this);
-        this.tag = version.identity();
-        this.modified = files.times().of(version);
+        this(
+                files,
+                inode,
+                new SharedContent(version, reader),
+                State.READING,
+                files.times().of(version));
     }
 
     /**
-     * What is new, or was left by an earlier run.
+     * A new file, or one that was left by an earlier run.
      *
-     * @param isOpen whether the file counts a handle already
+     * @param isOpen whether it is open for writing, which the content counts already
      */
     SharedFile(SharedFiles files, Inode inode, WrittenFile written, boolean isOpen) {
+        this(files, inode, new SharedContent(written), State.WRITTEN, written.modified());
+        if (isOpen) {
+            openers.join(true);
+        }
+    }
+
+    private SharedFile(SharedFiles files, Inode inode, SharedContent content, State state, Instant modified) {
         this.files = files;
         this.inode = inode;
-        this.content = new SharedContent(written);
+        this.content = content;
         this.name = new ShownName(files.tree(), this);
-        this.retained = isOpen;
-        this.tag = files.newTag();
-        this.modified = written.modified();
+        this.ownTag = files.newTag();
+        this.state = state;
+        this.modified = modified;
     }
 
     Inode inode() {
@@ -106,7 +111,7 @@ final class SharedFile implements LiveFile {
 
     @Override
     public int links() {
-        return removed ? 0 : 1;
+        return state == State.REMOVED ? 0 : 1;
     }
 
     void touch(Instant time) {
@@ -142,47 +147,52 @@ final class SharedFile implements LiveFile {
 
     /** {@link KernelPages#open}, in one step with what the content is called at this moment. */
     synchronized @Nullable PageCachePolicy openPages(@Nullable BackingFile backing) {
-        return files.kernelPages().open(inode.number(), tag, content.written() == null ? backing : null);
+        return files.kernelPages().open(inode.number(), tag(), content.written() == null ? backing : null);
     }
 
-    /** There is a handle for who has joined. */
-    synchronized void opened(OpenObject handle) {
-        openers.add(handle);
-    }
-
+    /** What {@link KernelPages} calls the content. */
     synchronized String tag() {
-        return tag;
+        ObjectVersion version = content.stored();
+        boolean isStored = content.written() == null || state == State.COMMITTED;
+        return isStored && version != null ? version.identity() : ownTag;
     }
 
-    /** Whether who opens this version now is to share it. */
+    /** Whether handles that are opened on this version share it. */
     synchronized boolean isOf(ObjectVersion version) {
         ObjectVersion mine = content.stored();
-        return !ended && mine != null && mine.identity().equals(version.identity());
+        return state != State.ENDED && mine != null && mine.identity().equals(version.identity());
     }
 
     // ---- handles
 
     /** One more handle. False if the last was closed for good: look again what there is. */
     synchronized boolean join(boolean write) {
-        WrittenFile written = content.written();
-        if (ended || (written != null && !retained && !written.retain())) {
-            refused = true;
+        if (state == State.ENDING || state == State.ENDED) {
             return false;
         }
-        retained = written != null;
+        WrittenFile written = content.written();
+        if (written != null && !openers.isAny() && !written.retain()) {
+            state = state == State.REMOVED ? State.REMOVED : State.ENDING;
+            return false;
+        }
         openers.join(write);
         return true;
     }
 
-    /** Waits until it is gone, if it could not be {@linkplain #join joined}. */
+    /** Waits until it has ended, if it could not be {@linkplain #join joined}. */
     synchronized void awaitEnd() throws InterruptedException {
-        while (refused && !gone) {
+        while (state == State.ENDING) {
             wait();
         }
     }
 
+    /** The handle of a call that has joined. */
+    synchronized void opened(OpenObject handle) {
+        openers.add(handle);
+    }
+
     /**
-     * Whoever has joined to write begins.
+     * A handle that has joined to write begins.
      *
      * @param truncate whether the content is not needed
      * @return false if the kernel reads it by itself under this inode, so that it cannot be written under it
@@ -190,29 +200,22 @@ final class SharedFile implements LiveFile {
     boolean beginWriting(Writeback writeback, boolean truncate, Instant now)
             throws ObjectStoreException, IOException, InterruptedException {
         WrittenFile written;
-        boolean isNew;
+        boolean isNewOfRemoved;
         synchronized (this) {
-            ObjectVersion base = content.stored();
-            written = content.written();
-            isNew = written == null && base != null;
-            if (isNew && files.kernelPages().backingFile(inode.number()) != null) {
+            WrittenFile known = content.written();
+            if (known == null && files.kernelPages().backingFile(inode.number()) != null) {
                 return false;
             }
-            if (written == null && base != null) {
-                written = truncate ? writeback.create(base.key(), base) : writeback.open(base);
-                retained = true;
-                content.becomeWritten(written);
-                files.add(written, this);
-            }
-            if (!removed) {
-                name.show(); // first: what stands at the name must not look older than the pages
-                repage(files.newTag());
-            }
+            written = known == null ? open(writeback, truncate) : known;
+            isNewOfRemoved = known == null && state == State.REMOVED;
+            become(state == State.REMOVED ? State.REMOVED : State.WRITTEN, () -> {
+                if (known == null) {
+                    content.becomeWritten(written);
+                    files.add(written, this);
+                }
+            });
         }
-        if (written == null) {
-            throw new IllegalStateException(inode + " has neither an object nor content");
-        }
-        if (isNew && removed) {
+        if (isNewOfRemoved) {
             written.unlink();
         }
         if (truncate) {
@@ -222,12 +225,20 @@ final class SharedFile implements LiveFile {
         return true;
     }
 
+    private WrittenFile open(Writeback writeback, boolean truncate) throws ObjectStoreException {
+        ObjectVersion base = content.stored();
+        if (base == null) {
+            throw new IllegalStateException(inode + " has neither an object nor content");
+        }
+        return truncate ? writeback.create(base.key(), base) : writeback.open(base);
+    }
+
     /** A handle is closed. */
     void leave(OpenObject handle) {
         leave(handle.isWriter(), handle.flushed);
     }
 
-    /** Whoever has joined does not open it after all. */
+    /** A call that has joined does not open it after all. */
     void leave(boolean wrote) {
         leave(wrote, false);
     }
@@ -238,9 +249,8 @@ final class SharedFile implements LiveFile {
         synchronized (this) {
             openers.leave(wrote, flushed);
             WrittenFile written = content.written();
-            if (!openers.isAny() && retained) {
+            if (!openers.isAny()) {
                 done = written;
-                retained = false;
             } else if (wrote && !openers.isAnyToWrite() && written != null && written.isDirty()) {
                 toCommit = written;
             }
@@ -254,12 +264,11 @@ final class SharedFile implements LiveFile {
         settle();
     }
 
-    /** Whether somebody has it open for writing. close(2) ends that: the kernel releases the handle some time later. */
+    /** Whether it is open for writing. close(2) ends that: the kernel releases the handle some time later. */
     synchronized boolean isOpenToWrite() {
         return openers.isAnyUnflushed();
     }
 
-    /** Whether somebody has it open. */
     synchronized boolean isOpen() {
         return openers.isAny();
     }
@@ -267,19 +276,20 @@ final class SharedFile implements LiveFile {
     /**
      * A descriptor of the handle is closed. It may not be the only one: the handle may be written to again.
      *
-     * @return what is to be committed, because nobody else is left who will do it; null if nothing is
+     * @return what is to be committed, because no other handle is left that will do it; null if nothing is
      */
     synchronized @Nullable WrittenFile flush(OpenObject handle) {
         if (!handle.isWriter()) {
             return null;
         }
         openers.flush(handle);
-        return openers.isAnyUnflushed() || removed ? null : content.written();
+        return openers.isAnyUnflushed() || state == State.REMOVED ? null : content.written();
     }
 
     /** What a handle that is open for writing writes to; it is not flushed any more. */
     WrittenFile written(OpenObject handle) {
-        if (handle.flushed) { // racy on purpose: who writes while another thread closes may be committed without it
+        if (handle.flushed) { // racy on purpose: what is written while another thread closes may be committed without
+                              // it
             synchronized (this) {
                 openers.write(handle);
             }
@@ -298,28 +308,52 @@ final class SharedFile implements LiveFile {
 
     // ---- its name, and what becomes of it
 
+    /** Enters a state: the name and the kernel's pages stand for what it is then. With the monitor held. */
+    private void become(State next, Runnable change) {
+        String before = tag();
+        change.run();
+        state = next;
+        if (next == State.WRITTEN) {
+            name.show(); // first: what stands at the name must not look older than the pages
+        }
+        files.kernelPages().becomes(inode.number(), before, tag());
+        if (next != State.WRITTEN) {
+            name.hide();
+        }
+    }
+
+    private void become(State next) {
+        become(next, () -> {});
+    }
+
     /** The store has this of it now. */
     void committed(StoredObject object) {
         ObjectVersion version = object.version();
         synchronized (this) {
             content.committed(version);
             Place place = inode.place();
-            if (!removed && place != null && place.key().equals(version.key())) {
+            if (state != State.REMOVED && place != null && place.key().equals(version.key())) {
                 files.stored(place, object, modified);
             }
         }
         settle();
     }
 
-    /** It cannot be committed, and nobody has it open: the name stands for what the store has. */
+    /** It cannot be committed, and no handle is open: the name stands for what the store has. */
     void givenUp() {
         synchronized (this) {
             if (openers.isAny()) {
                 return;
             }
-            removed = true;
+            lose();
         }
         settle();
+    }
+
+    private void lose() {
+        if (state != State.ENDED) {
+            become(State.REMOVED);
+        }
     }
 
     /** Its name is about to be removed: what is being committed ends first. If this is interrupted, it is to be reinstated. */
@@ -338,11 +372,7 @@ final class SharedFile implements LiveFile {
 
     /** Its name was not removed after all, and stands for it again if it did. */
     void reinstate() {
-        synchronized (this) {
-            if (name.isShown() && !removed) {
-                name.show();
-            }
-        }
+        show();
         WrittenFile written = content.written();
         if (written != null) {
             written.reinstate();
@@ -352,8 +382,7 @@ final class SharedFile implements LiveFile {
     /** Its name is gone. What is being committed ends first. */
     void remove() {
         synchronized (this) {
-            removed = true;
-            name.hide();
+            lose();
         }
         WrittenFile written = content.written();
         if (written != null) {
@@ -363,58 +392,34 @@ final class SharedFile implements LiveFile {
 
     /** Its inode has another name, under which the store has what this version was: nothing if it is of another. */
     synchronized void moved(ObjectVersion before, ObjectVersion after) {
-        if (!isOf(before)) {
-            return;
-        }
-        boolean shown = name.isShown();
-        name.hide();
-        content.moved(after, files);
-        if (tag.equals(before.identity())) {
-            repage(after.identity());
-        }
-        if (shown && !removed) {
-            name.show();
+        if (isOf(before)) {
+            become(state, () -> content.moved(after, files));
         }
     }
 
-    /** Its name stands for it, whatever the store has. */
+    /** Has its name stand for it, whatever the store has, while it is written. */
     synchronized void show() {
-        if (!removed) {
+        if (state == State.WRITTEN) {
             name.show();
         }
-    }
-
-    private void repage(String next) {
-        files.kernelPages().becomes(inode.number(), tag, next);
-        tag = next;
     }
 
     /** Ends what is over: the name's standing for it with the last writer, all of it with the last handle. */
     void settle() {
         synchronized (this) {
-            if (!removed && !content.isCommitted()) {
+            if (state == State.ENDED || (state != State.REMOVED && !content.isCommitted())) {
                 return;
             }
-            if (!openers.isAnyToWrite()) {
-                ObjectVersion version = content.stored();
-                if (content.written() != null && version != null && !removed) {
-                    repage(version.identity());
-                }
-                name.hide();
+            if (state == State.ENDING || (state == State.WRITTEN && !openers.isAnyToWrite())) {
+                become(State.COMMITTED);
             }
-            if (openers.isAny() || ended) {
+            if (openers.isAny()) {
                 return;
             }
-            ended = true;
+            state = State.ENDED;
+            notifyAll();
         }
-        try {
-            content.close();
-            files.ended(this);
-        } finally {
-            synchronized (this) {
-                gone = true;
-                notifyAll();
-            }
-        }
+        content.close();
+        files.ended(this);
     }
 }

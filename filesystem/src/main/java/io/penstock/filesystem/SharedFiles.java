@@ -136,7 +136,6 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         Inode inode = inodes.acquireFile(parent, name);
         inodes.acquire(inode);
         SharedFile file = new SharedFile(this, inode, content, true);
-        file.join(true);
         add(file, content);
         return file;
     }
