@@ -1,14 +1,14 @@
 package io.penstock.filesystem;
 
 import io.penstock.cache.WholeFile;
-import io.penstock.objectstore.StoredObject;
+import io.penstock.core.ObjectVersion;
 import java.io.IOException;
 
 /** A file of the cache that the kernel reads by itself, for all who have one version of an object open. */
 final class BackingFile implements AutoCloseable {
     private final BackingFiles kernel;
     private final WholeFile file;
-    private final StoredObject object;
+    private final ObjectVersion version;
     private final int id;
 
     /**
@@ -16,10 +16,10 @@ final class BackingFile implements AutoCloseable {
      *
      * @param file all of the object; closed with this, or if this fails
      */
-    BackingFile(BackingFiles kernel, WholeFile file, StoredObject object) throws IOException {
+    BackingFile(BackingFiles kernel, WholeFile file, ObjectVersion version) throws IOException {
         this.kernel = kernel;
         this.file = file;
-        this.object = object;
+        this.version = version;
         try {
             this.id = kernel.open(file.path());
         } catch (IOException | RuntimeException e) {
@@ -28,8 +28,8 @@ final class BackingFile implements AutoCloseable {
         }
     }
 
-    StoredObject object() {
-        return object;
+    ObjectVersion version() {
+        return version;
     }
 
     int id() {

@@ -29,10 +29,11 @@ final class Changes {
             Places places,
             InodeTable inodes,
             SharedFiles shared,
+            Kernels kernels,
             OpenFiles files,
             Lookups lookups,
             AttributeView view) {
-        this.names = new NameChanges(writing, inodes, places, shared);
+        this.names = new NameChanges(writing, inodes, places, shared, kernels);
         this.contents = new FileChanges(writing, inodes, places, shared, files, names);
         this.places = places;
         this.inodes = inodes;

@@ -24,14 +24,14 @@ final class ColdNames {
 
     private final InodeTable inodes;
     private final SharedFiles files;
-    private final KernelNews news;
+    private final Kernels kernels;
     private final long most;
 
     /** @param most inodes that are to be in use at most, but for {@link #STEP}s that the kernel has not forgotten yet */
-    ColdNames(InodeTable inodes, SharedFiles files, KernelNews news, long most) {
+    ColdNames(InodeTable inodes, SharedFiles files, Kernels kernels, long most) {
         this.inodes = inodes;
         this.files = files;
-        this.news = news;
+        this.kernels = kernels;
         this.most = most;
     }
 
@@ -39,13 +39,13 @@ final class ColdNames {
     void acquired(Inode inode) {
         if (inode.number() % STEP == 0 && inodes.size() > most) {
             List<Inode> unused = inodes.coldest(2 * STEP, this::isUnused); // faster than they come
-            news.forget(news.kernelsForgetDirectories() ? withDirectories(unused) : unused);
+            kernels.forget(kernels.forgetDirectories() ? withDirectories(unused) : unused);
         }
     }
 
     private boolean isUnused(Inode inode) {
         return inode.isDirectory()
-                ? news.kernelsForgetDirectories()
+                ? kernels.forgetDirectories()
                 : files.of(inode.number()).isEmpty();
     }
 

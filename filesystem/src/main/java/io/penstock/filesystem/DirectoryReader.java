@@ -27,14 +27,14 @@ final class DirectoryReader {
     private final InodeTable inodes;
     private final OpenFiles files;
     private final AttributeView view;
-    private final KernelPages kernelListings;
+    private final KernelView kernel;
 
-    DirectoryReader(Tree tree, InodeTable inodes, OpenFiles files, AttributeView view, KernelPages kernelListings) {
+    DirectoryReader(Tree tree, InodeTable inodes, OpenFiles files, AttributeView view, KernelView kernel) {
         this.tree = tree;
         this.inodes = inodes;
         this.files = files;
         this.view = view;
-        this.kernelListings = kernelListings;
+        this.kernel = kernel;
     }
 
     /**
@@ -114,7 +114,7 @@ final class DirectoryReader {
         View fresh = view.over(tree.list(open.directory()));
         open.rewind(fresh);
         if (open.isCached()) {
-            kernelListings.distrust(open.inode().number()); // its copy is of two listings
+            kernel.mixed(open.inode()); // its copy is of two listings
         }
         return fresh;
     }
@@ -123,13 +123,13 @@ final class DirectoryReader {
     private void start(OpenDirectory open) {
         if (open.firstRead()) {
             if (open.isCached()) {
-                kernelListings.confirm(open.inode().number());
+                kernel.read(open.inode());
             }
         } else {
             open.rewind(view(open.directory()));
         }
         if (open.isCached() && !open.isAsOpened()) {
-            kernelListings.distrust(open.inode().number());
+            kernel.mixed(open.inode());
         }
     }
 

@@ -42,7 +42,7 @@ public final class FileSystem implements AutoCloseable {
     private final Lookups lookups;
     private final OpenDirectories directories;
     private final OpenFiles files;
-    private final KernelNews news;
+    private final Kernels kernels;
 
     /** Null if the mount is read-only. */
     private final @Nullable Changes changes;
@@ -57,18 +57,18 @@ public final class FileSystem implements AutoCloseable {
             Tree tree, PageFetcher fetcher, FileSystemConfig config, Instant mountTime, @Nullable Writing writing) {
         this.tree = tree;
         this.inodes = new InodeTable(tree.root());
-        KernelPages kernelPages = new KernelPages();
-        this.news = new KernelNews(inodes, kernelPages, config.kernelKeepsSizes());
-        this.shared = new SharedFiles(tree, inodes, fetcher, kernelPages, news);
+        this.kernels = new Kernels(inodes);
+        KernelView kernel = new KernelView(inodes, kernels, config.kernelKeepsSizes());
+        this.shared = new SharedFiles(tree, inodes, fetcher, kernel);
         AttributeView view = new AttributeView(config, mountTime, shared.times(), writing == null);
         Places places = new Places(tree, inodes, shared, writing != null && writing.goesOnAlone());
-        this.files = new OpenFiles(places, shared, inodes, handles, news, config);
-        this.lookups = new Lookups(places, inodes, files, view);
-        KernelPages kernelListings = new KernelPages();
-        DirectoryReader reader = new DirectoryReader(tree, inodes, files, view, kernelListings);
-        this.directories = new OpenDirectories(places, inodes, handles, reader, kernelListings);
-        tree.tell(news::heard);
-        this.changes = writing == null ? null : new Changes(writing, places, inodes, shared, files, lookups, view);
+        this.files = new OpenFiles(places, shared, inodes, handles, kernels, config);
+        this.lookups = new Lookups(places, inodes, files, kernel, view);
+        DirectoryReader reader = new DirectoryReader(tree, inodes, files, view, kernel);
+        this.directories = new OpenDirectories(places, inodes, handles, reader, kernel);
+        tree.tell(kernel::heard);
+        this.changes =
+                writing == null ? null : new Changes(writing, places, inodes, shared, kernels, files, lookups, view);
     }
 
     /** What each call that changes something goes through first. */
@@ -86,7 +86,7 @@ public final class FileSystem implements AutoCloseable {
      * @return what ends it
      */
     public Runnable tell(KernelCache kernel) {
-        return news.tell(kernel);
+        return kernels.add(kernel);
     }
 
     /** @throws ErrnoException ENOENT as {@link AbsentException}, ENOTDIR, ENAMETOOLONG */

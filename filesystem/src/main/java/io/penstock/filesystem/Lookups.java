@@ -19,12 +19,14 @@ final class Lookups {
     private final Places places;
     private final InodeTable inodes;
     private final OpenFiles files;
+    private final KernelView kernel;
     private final AttributeView view;
 
-    Lookups(Places places, InodeTable inodes, OpenFiles files, AttributeView view) {
+    Lookups(Places places, InodeTable inodes, OpenFiles files, KernelView kernel, AttributeView view) {
         this.places = places;
         this.inodes = inodes;
         this.files = files;
+        this.kernel = kernel;
         this.view = view;
     }
 
@@ -66,9 +68,12 @@ final class Lookups {
         return standing == null ? null : show(inode, standing);
     }
 
-    private Attributes show(long inode, Standing standing) {
-        files.show(inode, standing.node());
-        return view.of(inode, standing.node(), standing.validNanos());
+    private Attributes show(long number, Standing standing) {
+        Inode inode = inodes.get(number);
+        if (inode != null) {
+            kernel.asked(inode, standing.node());
+        }
+        return view.of(number, standing.node(), standing.validNanos());
     }
 
     void checkAccess(long inode, int mask, int uid, int gid) throws ErrnoException {
@@ -106,13 +111,11 @@ final class Lookups {
 
     /** What the inode shows: what the kernel has open of it, else what its place stands for now. */
     private @Nullable Standing standing(long inode, Asking place) throws ErrnoException {
-        Standing passedThrough = files.passedThrough(inode);
-        if (passedThrough != null) {
-            return passedThrough;
-        }
         SharedFile open = files.opened(inode);
         if (open == null) {
             return place.of(inode);
+        } else if (kernel.isPassedThrough(open.inode())) { // it needs nobody to be read on
+            return new Standing(open, 0);
         }
         try {
             Standing standing = place.of(inode);

@@ -38,7 +38,7 @@ final class NameChanges {
     private final Deletions deletions;
     private final Renames renames;
 
-    NameChanges(Writing writing, InodeTable inodes, Places places, SharedFiles files) {
+    NameChanges(Writing writing, InodeTable inodes, Places places, SharedFiles files, Kernels kernels) {
         this.tree = files.tree();
         this.store = writing.store();
         this.inodes = inodes;
@@ -46,7 +46,7 @@ final class NameChanges {
         this.files = files;
         this.removals = new Removals(tree);
         this.deletions = new Deletions(tree, store);
-        this.renames = new Renames(writing, inodes, files, deletions);
+        this.renames = new Renames(writing, inodes, files, kernels, deletions);
     }
 
     /** Waits for the removal of a name that is to be taken by something new. */

@@ -1,6 +1,9 @@
 package io.penstock.filesystem;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.KernelContent.Listing;
 import io.penstock.filesystem.OpenFile.PageCachePolicy;
 import io.penstock.filesystem.OpenHandle.OpenDirectory;
 import io.penstock.metadata.Directory;
@@ -14,16 +17,14 @@ final class OpenDirectories {
     private final HandleTable handles;
     private final DirectoryReader reader;
 
-    /** Which listings the kernel keeps. */
-    private final KernelPages kernelListings;
+    private final KernelView kernel;
 
-    OpenDirectories(
-            Places places, InodeTable inodes, HandleTable handles, DirectoryReader reader, KernelPages kernelListings) {
+    OpenDirectories(Places places, InodeTable inodes, HandleTable handles, DirectoryReader reader, KernelView kernel) {
         this.places = places;
         this.inodes = inodes;
         this.handles = handles;
         this.reader = reader;
-        this.kernelListings = kernelListings;
+        this.kernel = kernel;
     }
 
     OpenFile open(long number) throws ErrnoException {
@@ -32,7 +33,8 @@ final class OpenDirectories {
         places.node(number);
         OpenDirectory.View shown = reader.view(directory);
         inodes.acquire(inode);
-        PageCachePolicy policy = kernelListings.openListing(number, shown.edition());
+        PageCachePolicy policy = requireNonNull(kernel.open(inode, new Listing(shown.edition()), null))
+                .policy();
         boolean cached = policy != PageCachePolicy.BYPASS;
         return new OpenFile(handles.add(new OpenDirectory(inode, directory, shown, cached)), policy);
     }
@@ -44,7 +46,7 @@ final class OpenDirectories {
 
     void close(OpenDirectory directory) {
         if (directory.isCached()) {
-            kernelListings.close(directory.inode().number());
+            BackingFile _ = kernel.close(directory.inode()); // a directory has none
         }
         inodes.release(directory.inode(), 1);
     }

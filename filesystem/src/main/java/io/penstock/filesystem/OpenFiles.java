@@ -5,6 +5,8 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.LentBytes;
 import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.KernelView.Fit;
+import io.penstock.filesystem.KernelView.Opened;
 import io.penstock.filesystem.OpenFile.PageCachePolicy;
 import io.penstock.filesystem.OpenHandle.OpenObject;
 import io.penstock.filesystem.Places.Standing;
@@ -40,28 +42,26 @@ final class OpenFiles {
     private final SharedFiles files;
     private final InodeTable inodes;
     private final HandleTable handles;
-    private final KernelNews news;
+    private final KernelView kernel;
     private final ColdNames coldNames;
     private final Passthrough passthrough;
     private final long passthroughFrom;
-    private final boolean kernelKeepsSizes;
 
     OpenFiles(
             Places places,
             SharedFiles files,
             InodeTable inodes,
             HandleTable handles,
-            KernelNews news,
+            Kernels kernels,
             FileSystemConfig config) {
         this.places = places;
         this.files = files;
         this.inodes = inodes;
         this.handles = handles;
-        this.news = news;
-        this.coldNames = new ColdNames(inodes, files, news, config.mostNames());
+        this.kernel = files.kernel();
+        this.coldNames = new ColdNames(inodes, files, kernels, config.mostNames());
         this.passthrough = config.passthrough();
         this.passthroughFrom = config.passthroughFrom();
-        this.kernelKeepsSizes = config.kernelKeepsSizes();
     }
 
     /**
@@ -86,15 +86,18 @@ final class OpenFiles {
     private @Nullable SharedFile join(Inode inode, Node node, boolean write) throws ErrnoException {
         if (hasAnother(node, inode)) {
             throw stale(inode);
-        } else if (standsForAnother(inode, node)) {
-            Standing now = places.standingNow(inode.number());
-            if (now == null || standsForAnother(inode, now.node())) { // what is written is always known
-                throw stale(inode);
-            }
-            return null; // somebody has begun to write it since
         }
-        if (isNews(inode, node)) {
-            throw new ErrnoException(Errno.ESTALE, inode + " is of another version than the kernel was shown");
+        switch (kernel.fit(inode, node)) {
+            case SAME -> {}
+            case OUTDATED ->
+                throw new ErrnoException(Errno.ESTALE, inode + " is of another version than the kernel was shown");
+            case ANOTHER -> {
+                Standing now = places.standingNow(inode.number());
+                if (now == null || kernel.fit(inode, now.node()) == Fit.ANOTHER) { // what is written is always known
+                    throw stale(inode);
+                }
+                return null; // somebody has begun to write it since
+            }
         }
         SharedFile file = switch (node) {
             case Directory _ -> throw new ErrnoException(Errno.EISDIR, inode + " is a directory");
@@ -127,14 +130,14 @@ final class OpenFiles {
     /**
      * Opens a file to be read.
      *
-     * @param kernel null if it reads nothing by itself
+     * @param reader null if the kernel reads nothing by itself
      * @throws ErrnoException ESTALE if the name is to be looked up again, which gives it another inode
      */
-    OpenFile open(long number, int flags, @Nullable BackingFiles kernel) throws ErrnoException {
+    OpenFile open(long number, int flags, @Nullable BackingFiles reader) throws ErrnoException {
         SharedFile file = join(number, false);
         BackingFile backing;
         try {
-            backing = mayPassThrough(file, kernel) ? handOver(file, kernel) : null;
+            backing = mayPassThrough(file, reader) ? handOver(file, reader) : null;
         } catch (ErrnoException | RuntimeException e) {
             file.leave(false);
             throw e;
@@ -144,10 +147,10 @@ final class OpenFiles {
 
     /** The same if nothing has to be waited for, not for the disk either: null if it has. */
     @Nullable
-    OpenFile openNow(long number, int flags, @Nullable BackingFiles kernel) throws ErrnoException {
+    OpenFile openNow(long number, int flags, @Nullable BackingFiles reader) throws ErrnoException {
         Standing known = places.standingNow(number);
         SharedFile file = known == null ? null : join(places.inode(number), known.node(), false);
-        if (file != null && mayPassThrough(file, kernel)) {
+        if (file != null && mayPassThrough(file, reader)) {
             file.leave(false);
             return null;
         }
@@ -162,32 +165,31 @@ final class OpenFiles {
     /** @param backing closed if it is not used */
     private OpenFile add(SharedFile file, int flags, @Nullable BackingFile backing) throws ErrnoException {
         Inode inode = file.inode();
-        PageCachePolicy policy = file.openPages(backing);
-        BackingFile used =
-                policy == PageCachePolicy.PASS_THROUGH ? files.kernelPages().backingFile(inode.number()) : null;
+        Opened opened = file.openPages(backing);
+        BackingFile used = opened == null ? null : opened.file();
         if (backing != null && backing != used) {
             backing.close();
         }
-        if (policy == null) {
+        if (opened == null) {
             file.leave(OpenFlags.isChange(flags));
             throw stale(inode);
         }
-        OpenObject opened = new OpenObject(file, flags, policy != PageCachePolicy.BYPASS);
-        file.opened(opened);
-        return new OpenFile(handles.add(opened), policy, used == null ? 0 : used.id());
+        OpenObject handle = new OpenObject(file, flags, opened.policy() != PageCachePolicy.BYPASS);
+        file.opened(handle);
+        return new OpenFile(handles.add(handle), opened.policy(), used == null ? 0 : used.id());
     }
 
-    private boolean mayPassThrough(SharedFile file, @Nullable BackingFiles kernel) {
-        return kernel != null
+    private boolean mayPassThrough(SharedFile file, @Nullable BackingFiles reader) {
+        return reader != null
                 && passthrough != Passthrough.OFF
                 && file.size() >= passthroughFrom
-                && files.kernelPages().mayPassThrough(file.inode().number())
+                && kernel.mayPassThrough(file.inode())
                 && file.content().isWhole();
     }
 
-    private @Nullable BackingFile handOver(SharedFile file, @Nullable BackingFiles kernel) throws ErrnoException {
+    private @Nullable BackingFile handOver(SharedFile file, @Nullable BackingFiles reader) throws ErrnoException {
         Standing standing = places.standingNow(file.inode().number());
-        if (kernel == null
+        if (reader == null
                 || standing == null
                 || !(standing.node() instanceof FileEntry(StoredObject object))
                 || !file.isOf(object.version())) {
@@ -198,7 +200,7 @@ final class OpenFiles {
             return null;
         }
         try {
-            return new BackingFile(kernel, whole, object);
+            return new BackingFile(reader, whole, object.version());
         } catch (IOException e) {
             log.warn(
                     "The kernel does not read {} by itself: {}",
@@ -209,33 +211,16 @@ final class OpenFiles {
     }
 
     /**
-     * The version that the kernel reads by itself under this inode, whatever its place stands for now: null if it does
-     * not. Not to be believed for long, as it ends with the last close.
+     * What the kernel has open under this inode, and reads by itself or has pages of: the inode shows that, whatever its
+     * place stands for now, or another size would cut the readers off. Null if there is no such file.
      */
     @Nullable
-    Standing passedThrough(long inode) {
-        BackingFile backing = files.kernelPages().backingFile(inode);
-        if (backing == null) {
-            return null;
-        }
-        for (SharedFile file : files.of(inode)) {
-            if (file.links() == 0 && file.isOf(backing.object().version())) {
-                return new Standing(file, 0);
-            }
-        }
-        return new Standing(new FileEntry(backing.object()), 0);
-    }
-
-    /**
-     * What the kernel has open under this inode, and has pages of, if its place stands for something else by now: its
-     * size would cut off those who read. Null if there is no such thing.
-     */
-    @Nullable
-    SharedFile opened(long inode) {
-        String version = news.isHeardByInode() ? files.kernelPages().openVersion(inode) : null;
-        if (version != null) {
-            for (SharedFile file : files.of(inode)) {
-                if (file.tag().equals(version)) {
+    SharedFile opened(long number) {
+        Inode inode = inodes.get(number);
+        KernelContent content = inode == null ? null : kernel.openContent(inode);
+        if (content != null) {
+            for (SharedFile file : files.of(number)) {
+                if (file.kernelContent().equals(content)) {
                     return file;
                 }
             }
@@ -249,8 +234,9 @@ final class OpenFiles {
      * @throws ErrnoException ESTALE if this is none: the kernel looks the name up again, which gives it another
      */
     void checkChangeable(long number) throws ErrnoException {
-        if (files.kernelPages().backingFile(number) != null) {
-            throw stale(places.inode(number));
+        Inode inode = places.inode(number);
+        if (kernel.isPassedThrough(inode)) {
+            throw stale(inode);
         }
     }
 
@@ -261,20 +247,20 @@ final class OpenFiles {
     }
 
     int backingFiles() {
-        return files.kernelPages().backingFiles();
+        return kernel.backingFiles();
     }
 
     /** {@link InodeTable#acquire}, but another inode if the one there stands for another version. */
     Inode acquire(Directory parent, String name, Node node) {
         Inode known = files.inode(new Place(parent, name), node);
-        if (known != null && standsForAnother(known, node) && standsForAnother(known, now(parent, name, node))) {
+        if (known != null
+                && kernel.fit(known, node) == Fit.ANOTHER
+                && kernel.fit(known, now(parent, name, node)) == Fit.ANOTHER) {
             inodes.retire(known);
         }
         Inode acquired = inodes.acquire(parent, name, node);
         coldNames.acquired(acquired);
-        if (kernelKeepsSizes && known == null) { // the kernel had forgotten it, and has no pages of it
-            files.kernelPages().forget(acquired.number());
-        }
+        kernel.lookedUp(acquired, node);
         return acquired;
     }
 
@@ -283,67 +269,20 @@ final class OpenFiles {
         return files.tree().lookupNow(parent, name) instanceof Node now ? now : before;
     }
 
-    /** {@link InodeTable#show}, but of a version where the kernel goes by what its lookup showed. */
-    void show(long inode, Node node) {
-        if (!kernelKeepsSizes || node instanceof LiveFile) {
-            inodes.show(inode, node);
-        }
-    }
-
     /**
      * Something new is about to have this name: an inode that the kernel has open of it would lose what is read, and one
      * whose size it keeps would keep that.
      */
     void makeRoom(Directory parent, String name) {
         Inode known = inodes.find(parent, name);
-        if (known != null && (kernelKeepsSizes || isRead(known))) {
+        if (known != null && kernel.isTaken(known)) {
             inodes.retire(known);
         }
-    }
-
-    /** Whether the kernel has the inode open, by its number, with bytes that it reads by itself or keeps. */
-    private boolean isRead(Inode inode) {
-        return files.kernelPages().backingFile(inode.number()) != null
-                || (news.isHeardByInode() && files.kernelPages().openVersion(inode.number()) != null);
     }
 
     /** What is written has an inode already: this one came about while that began. */
     private static boolean hasAnother(Node node, Inode inode) {
         return node instanceof SharedFile file && file.inode().number() != inode.number();
-    }
-
-    /** Whether the inode stands for a version to the kernel, and the node is another or none. */
-    private boolean standsForAnother(Inode known, Node node) {
-        BackingFile file = files.kernelPages().backingFile(known.number());
-        if (file != null) {
-            return !isOf(node, file.object());
-        }
-        if (known.isDirectory() || !(node instanceof FileEntry(StoredObject object))) {
-            return false;
-        } else if (!kernelKeepsSizes) {
-            String open = news.isHeardByInode() ? files.kernelPages().openVersion(known.number()) : null;
-            return open != null && !open.equals(object.version().identity());
-        }
-        String pages = files.kernelPages().version(known.number());
-        return pages == null
-                ? !inodes.isShown(known, shown -> KernelNews.isVersion(shown, object.version()))
-                : !pages.equals(object.version().identity());
-    }
-
-    /**
-     * Whether the kernel may have another version's size: it is told, but may hear of it late. Answered with ESTALE, it
-     * looks the name up again, once and by itself, and has the new size when it opens the inode again.
-     */
-    private boolean isNews(Inode known, Node node) {
-        return news.isHeardByInode()
-                && node instanceof FileEntry(StoredObject object)
-                && !inodes.isShown(known, shown -> KernelNews.isVersion(shown, object.version()))
-                && !object.version().identity().equals(files.kernelPages().version(known.number()));
-    }
-
-    private static boolean isOf(Node node, StoredObject passed) {
-        return node instanceof FileEntry(StoredObject current)
-                && current.version().identity().equals(passed.version().identity());
     }
 
     int read(long handle, long position, ByteBuffer to, @Nullable LentBytes loans) throws ErrnoException {
@@ -365,7 +304,7 @@ final class OpenFiles {
         ObjectVersion version = file.stored();
         if (place != null && version != null) {
             files.tree().invalidate(place.parent(), place.name(), version);
-            news.isStale(file.inode(), version, gone);
+            kernel.isStale(file.inode(), version, gone);
         }
     }
 
@@ -377,7 +316,7 @@ final class OpenFiles {
 
     private void confirm(OpenObject open) {
         if (open.isCached() && open.firstRead()) {
-            files.kernelPages().confirm(open.inode().number());
+            kernel.read(open.inode());
         }
     }
 
@@ -394,8 +333,7 @@ final class OpenFiles {
     }
 
     void close(OpenObject open) {
-        BackingFile unused =
-                open.isCached() ? files.kernelPages().close(open.inode().number()) : null;
+        BackingFile unused = open.isCached() ? kernel.close(open.inode()) : null;
         if (unused != null) {
             unused.close();
         }

@@ -17,7 +17,7 @@ sealed interface OpenHandle {
         private final int flags;
         private final boolean cached;
 
-        /** Whether {@link KernelPages} was told of a read. Racy on purpose: at worst it is told twice. */
+        /** Whether {@link KernelView} was told of a read. Racy on purpose: at worst it is told twice. */
         private boolean confirmed;
 
         /** Whether it was closed, by a flush, since it last wrote. Guarded by {@link #file}. */
@@ -52,7 +52,7 @@ sealed interface OpenHandle {
             return (flags & flag) == flag;
         }
 
-        /** Whether {@link KernelPages} counts it: the kernel has bytes of this inode from elsewhere too. */
+        /** Whether {@link KernelView} counts it: the kernel has bytes of this inode from elsewhere too. */
         boolean isCached() {
             return cached;
         }

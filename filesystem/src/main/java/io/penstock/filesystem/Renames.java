@@ -36,17 +36,19 @@ final class Renames {
     private final Writeback writeback;
     private final InodeTable inodes;
     private final SharedFiles files;
+    private final Kernels kernels;
     private final Deletions deletions;
 
     /** By the old names that could not be deleted. */
     private final ConcurrentMap<Place, Copied> undeleted = new ConcurrentHashMap<>();
 
-    Renames(Writing writing, InodeTable inodes, SharedFiles files, Deletions deletions) {
+    Renames(Writing writing, InodeTable inodes, SharedFiles files, Kernels kernels, Deletions deletions) {
         this.tree = files.tree();
         this.store = writing.store();
         this.writeback = writing.writeback();
         this.inodes = inodes;
         this.files = files;
+        this.kernels = kernels;
         this.deletions = deletions;
     }
 
@@ -102,7 +104,7 @@ final class Renames {
             if (moved != null) {
                 undeleted.put(from, new Copied(original, moved));
             }
-            files.dropName(from); // the kernel has the inode there, which is at the new name
+            kernels.dropName(from); // the kernel has the inode there, which is at the new name
             throw e;
         }
     }
@@ -185,10 +187,7 @@ final class Renames {
         if (inode != null) {
             ObjectVersion after = copy.version();
             inodes.move(inode, to.parent(), to.name());
-            files.kernelPages().becomes(inode.number(), original.identity(), after.identity());
-            if (tree.lookupNow(to.parent(), to.name()) instanceof Node now) {
-                inodes.showIf(inode, shown -> KernelNews.isVersion(shown, original), now);
-            }
+            files.kernel().becomes(inode, KernelContent.of(original), KernelContent.of(after));
             for (SharedFile file : files.of(inode.number())) {
                 file.moved(original, after);
             }

@@ -1,11 +1,9 @@
 package io.penstock.filesystem;
 
 import io.penstock.core.ObjectVersion;
-import io.penstock.filesystem.OpenFile.PageCachePolicy;
 import io.penstock.filesystem.OpenHandle.OpenObject;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Inode.Place;
-import io.penstock.metadata.LiveFile;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.prefetch.ObjectReader;
@@ -35,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Safe for use by any number of threads. The monitor is never held while waiting for the store.
  */
-final class SharedFile implements LiveFile {
+final class SharedFile implements KernelContent.Holder {
     private enum State {
         READING,
         WRITTEN,
@@ -49,8 +47,8 @@ final class SharedFile implements LiveFile {
     private final Inode inode;
     private final SharedContent content;
 
-    /** What {@link KernelPages} calls content that no version has. */
-    private final String ownTag;
+    /** What the kernel has of it while no version has its content. */
+    private final KernelContent.Written ownContent;
 
     // Guarded by the monitor, as all that follows; volatile what is read without it.
 
@@ -86,7 +84,7 @@ final class SharedFile implements LiveFile {
         this.inode = inode;
         this.content = content;
         this.name = new ShownName(files.tree(), this);
-        this.ownTag = files.newTag();
+        this.ownContent = new KernelContent.Written(files.newNumber());
         this.state = state;
         this.modified = modified;
     }
@@ -145,16 +143,16 @@ final class SharedFile implements LiveFile {
         content.close();
     }
 
-    /** {@link KernelPages#open}, in one step with what the content is called at this moment. */
-    synchronized @Nullable PageCachePolicy openPages(@Nullable BackingFile backing) {
-        return files.kernelPages().open(inode.number(), tag(), content.written() == null ? backing : null);
+    /** {@link KernelView#open}, in one step with what the content is called at this moment. */
+    synchronized KernelView.@Nullable Opened openPages(@Nullable BackingFile backing) {
+        return files.kernel().open(inode, kernelContent(), content.written() == null ? backing : null);
     }
 
-    /** What {@link KernelPages} calls the content. */
-    synchronized String tag() {
+    @Override
+    public synchronized KernelContent kernelContent() {
         ObjectVersion version = content.stored();
         boolean isStored = content.written() == null || state == State.COMMITTED;
-        return isStored && version != null ? version.identity() : ownTag;
+        return isStored && version != null ? KernelContent.of(version) : ownContent;
     }
 
     /** Whether handles that are opened on this version share it. */
@@ -203,7 +201,7 @@ final class SharedFile implements LiveFile {
         boolean isNewOfRemoved;
         synchronized (this) {
             WrittenFile known = content.written();
-            if (known == null && files.kernelPages().backingFile(inode.number()) != null) {
+            if (known == null && files.kernel().isPassedThrough(inode)) {
                 return false;
             }
             written = known == null ? open(writeback, truncate) : known;
@@ -289,7 +287,7 @@ final class SharedFile implements LiveFile {
     /** What a handle that is open for writing writes to; it is not flushed any more. */
     WrittenFile written(OpenObject handle) {
         if (handle.flushed) { // racy on purpose: what is written while another thread closes may be committed without
-                              // it
+            // it
             synchronized (this) {
                 openers.write(handle);
             }
@@ -310,13 +308,13 @@ final class SharedFile implements LiveFile {
 
     /** Enters a state: the name and the kernel's pages stand for what it is then. With the monitor held. */
     private void become(State next, Runnable change) {
-        String before = tag();
+        KernelContent before = kernelContent();
         change.run();
         state = next;
         if (next == State.WRITTEN) {
             name.show(); // first: what stands at the name must not look older than the pages
         }
-        files.kernelPages().becomes(inode.number(), before, tag());
+        files.kernel().becomes(inode, before, kernelContent());
         if (next != State.WRITTEN) {
             name.hide();
         }

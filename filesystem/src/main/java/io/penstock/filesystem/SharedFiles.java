@@ -34,41 +34,39 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
     private final Tree tree;
     private final InodeTable inodes;
     private final PageFetcher fetcher;
-    private final KernelPages kernelPages;
-    private final KernelNews news;
+    private final KernelView kernel;
     private final ModifiedTimes times = new ModifiedTimes();
 
     /** By inode's number; mostly one each. Lists are immutable, and only changed within compute. */
     private final ConcurrentMap<Long, List<SharedFile>> byInode = new ConcurrentHashMap<>();
 
     private final ConcurrentMap<WrittenFile, SharedFile> byContent = new ConcurrentHashMap<>();
-    private final AtomicLong lastTag = new AtomicLong();
+    private final AtomicLong lastNumber = new AtomicLong();
 
     private final Behind behind = new Behind();
 
-    SharedFiles(Tree tree, InodeTable inodes, PageFetcher fetcher, KernelPages kernelPages, KernelNews news) {
+    SharedFiles(Tree tree, InodeTable inodes, PageFetcher fetcher, KernelView kernel) {
         this.tree = tree;
         this.inodes = inodes;
         this.fetcher = fetcher;
-        this.kernelPages = kernelPages;
-        this.news = news;
+        this.kernel = kernel;
     }
 
     Tree tree() {
         return tree;
     }
 
-    KernelPages kernelPages() {
-        return kernelPages;
+    KernelView kernel() {
+        return kernel;
     }
 
     ModifiedTimes times() {
         return times;
     }
 
-    /** A name for content that no version has. */
-    String newTag() {
-        return "written " + lastTag.incrementAndGet();
+    /** Never used twice. */
+    long newNumber() {
+        return lastNumber.incrementAndGet();
     }
 
     ObjectReader open(ObjectVersion version) {
@@ -137,6 +135,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         inodes.acquire(inode);
         SharedFile file = new SharedFile(this, inode, content, true);
         add(file, content);
+        kernel.lookedUp(inode, file);
         return file;
     }
 
@@ -194,11 +193,6 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
             file.remove();
             file.settle();
         }
-    }
-
-    /** The kernel is to look the name up again. */
-    void dropName(Place place) {
-        news.dropName(place);
     }
 
     /** What an earlier run left: it is committed behind. */
@@ -291,7 +285,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
             }
             file.givenUp();
             if (place != null) {
-                news.isLost(file.inode());
+                kernel.isLost(file.inode());
             }
         }
     }

@@ -70,6 +70,18 @@ class PassthroughTest extends OverOneCache {
     }
 
     @Test
+    void open_againAfterTheLastRelease_needsNoLookup() throws Exception {
+        m.fs.tell(new ToldKernel());
+        long inode = stored("a", "hello");
+        m.fs.release(m.fs.open(inode, 0, kernel).handle());
+
+        OpenFile file = m.fs.open(inode, 0, kernel);
+
+        assertThat(file.pageCache()).isEqualTo(PageCachePolicy.PASS_THROUGH);
+        m.fs.release(file.handle());
+    }
+
+    @Test
     void openNow_fileToBeHandedOver_leavesItToOpen() throws Exception {
         long inode = stored("a", "hello");
 

@@ -25,9 +25,8 @@ class ShownNameTest extends OverOneCache {
         try (PageFetcher fetcher = new PageFetcher(bucket, cache, "shown", ReadaheadConfig.DEFAULT);
                 Tree tree = new Tree(bucket, "", config, clock::nanoTime)) {
             InodeTable inodes = new InodeTable(tree.root());
-            KernelPages pages = new KernelPages();
-            KernelNews news = new KernelNews(inodes, pages, false);
-            try (SharedFiles files = new SharedFiles(tree, inodes, fetcher, pages, news)) {
+            KernelView kernel = new KernelView(inodes, new Kernels(inodes), false);
+            try (SharedFiles files = new SharedFiles(tree, inodes, fetcher, kernel)) {
                 Inode inode = inodes.acquireFile(tree.root(), "a");
                 SharedFile file = new SharedFile(files, inode, version, files.open(version));
                 ShownName name = new ShownName(tree, file);

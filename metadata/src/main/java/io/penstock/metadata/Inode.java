@@ -1,6 +1,7 @@
 package io.penstock.metadata;
 
 import io.penstock.core.Printable;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,11 +18,8 @@ public final class Inode {
     /** Lookups and opens; 0 while it is out of use. {@link InodeTable}'s, under the lock of the place. */
     long references;
 
-    /**
-     * What was last shown of it, which may be believed elsewhere; null if nothing is. Racy on purpose: between an
-     * answer and its note here a {@link InodeTable#retract} may be missed, and then the answer is believed for its time.
-     */
-    volatile @Nullable Shown shown;
+    /** Null if nothing is known. Written with the monitor held. */
+    private volatile @Nullable KernelState kernelState;
 
     /** Where an inode is: the directory, and the name there. */
     public record Place(Directory parent, String name) {
@@ -52,6 +50,16 @@ public final class Inode {
 
     void move(@Nullable Place to) {
         place = to;
+    }
+
+    /** What the kernel has of it: null if nothing is known. */
+    public @Nullable KernelState kernelState() {
+        return kernelState;
+    }
+
+    /** Changes what the kernel has of it, in one step. */
+    public synchronized void kernelState(UnaryOperator<@Nullable KernelState> change) {
+        kernelState = change.apply(kernelState);
     }
 
     /** What it stands for if it is a directory; null if it is a file. */

@@ -73,17 +73,17 @@ public final class InodeTable {
         return inode == null || !inode.isDirectory() ? null : inode;
     }
 
-    /** The inode of this place, with one more reference; {@code node} is shown of it. */
+    /** The inode of this place, with one more reference. */
     public Inode acquire(Directory parent, String name, Node node) {
-        return acquireAt(parent, name, node instanceof Directory itself ? itself : null, node);
+        return acquireAt(parent, name, node instanceof Directory itself ? itself : null);
     }
 
     /** The same of a file. */
     public Inode acquireFile(Directory parent, String name) {
-        return acquireAt(parent, name, null, null);
+        return acquireAt(parent, name, null);
     }
 
-    private Inode acquireAt(Directory parent, String name, @Nullable Directory directory, @Nullable Node shown) {
+    private Inode acquireAt(Directory parent, String name, @Nullable Directory directory) {
         return byPlace.compute(new Place(parent, name), (place, known) -> {
             Inode current = known;
             if (current == null || current.isDirectory() != (directory != null)) {
@@ -91,7 +91,6 @@ public final class InodeTable {
                 byNumber.put(current.number(), current);
             }
             current.references++;
-            current.shown = shown == null ? null : Shown.of(shown);
             return current;
         });
     }
@@ -118,40 +117,6 @@ public final class InodeTable {
         update(inode, (_, current) -> inode.place() != null && isInUse(inode) ? inode : current);
     }
 
-    /** Takes note of what is shown of an inode that is in use. */
-    public void show(long number, Node node) {
-        Inode inode = byNumber.get(number);
-        if (inode != null) {
-            inode.shown = Shown.of(node);
-        }
-    }
-
-    /** What was shown of an inode, if it is like that, is something else now that it stands for. */
-    public void showIf(Inode inode, Predicate<Shown> like, Node node) {
-        if (isShown(inode, like)) {
-            show(inode.number(), node);
-        }
-    }
-
-    /** Whether what was last shown of an inode, and not taken back, is like that. */
-    public boolean isShown(Inode inode, Predicate<Shown> like) {
-        Shown shown = inode.shown;
-        return shown != null && like.test(shown);
-    }
-
-    /**
-     * Takes back what was shown of an inode if it is wrong.
-     *
-     * @return whether it was: who believes it is to be told
-     */
-    public boolean retract(Inode inode, Predicate<Shown> isWrong) {
-        boolean wrong = isShown(inode, isWrong);
-        if (wrong) {
-            inode.shown = null;
-        }
-        return wrong;
-    }
-
     /** Takes references off; without any, the inode goes out of use. The root stays. */
     public void release(Inode inode, long references) {
         update(inode, (place, current) -> {
@@ -163,7 +128,7 @@ public final class InodeTable {
                 return current;
             }
             inode.references = 0;
-            inode.shown = null;
+            inode.kernelState(state -> state == null ? null : state.forgotten());
             byNumber.remove(inode.number());
             if (current != inode) {
                 return current; // it has no name, or something of the other kind has taken the place meanwhile

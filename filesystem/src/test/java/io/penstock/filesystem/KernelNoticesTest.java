@@ -8,7 +8,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-class KernelNewsTest extends OverOneCache {
+class KernelNoticesTest extends OverOneCache {
     private final ToldKernel kernel = new ToldKernel();
     private Mounted m;
 

@@ -1,0 +1,49 @@
+package io.penstock.filesystem;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.metadata.LiveFile;
+
+/** What an inode's attributes, pages or listing in the kernel are of. Numbers and names: a later process can read them. */
+sealed interface KernelContent {
+    /** A version of an object. */
+    record Version(String identity, long size) implements KernelContent {
+        // FNV-1a, 64 bits: draft-eastlake-fnv, section 5.
+        private static final long OFFSET_BASIS = 0xcbf29ce484222325L;
+        private static final long PRIME = 0x100000001b3L;
+
+        /** Two versions of one object have the same with a chance of 2^-64. */
+        long fingerprint() {
+            long hash = OFFSET_BASIS;
+            for (int i = 0; i < identity.length(); i++) {
+                hash = (hash ^ identity.charAt(i)) * PRIME;
+            }
+            for (int shift = 0; shift < Long.SIZE; shift += Byte.SIZE) {
+                hash = (hash ^ (size >>> shift & 0xff)) * PRIME;
+            }
+            return hash;
+        }
+    }
+
+    /**
+     * What is written here, and is no version.
+     *
+     * @param file the number of a {@link SharedFile}
+     */
+    record Written(long file) implements KernelContent {}
+
+    /** A listing of a directory. */
+    record Listing(String edition) implements KernelContent {}
+
+    /** Of a listing whose parts are of several editions. */
+    Listing MIXED = new Listing("");
+
+    /** A file that says what the kernel has of it. */
+    interface Holder extends LiveFile {
+        /** What the kernel has of it, if it has this content. */
+        KernelContent kernelContent();
+    }
+
+    static Version of(ObjectVersion version) {
+        return new Version(version.identity(), version.size());
+    }
+}

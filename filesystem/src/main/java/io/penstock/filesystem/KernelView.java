@@ -1,0 +1,302 @@
+package io.penstock.filesystem;
+
+import static io.penstock.filesystem.Known.isOpen;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.KernelContent.Version;
+import io.penstock.filesystem.KernelContent.Written;
+import io.penstock.filesystem.Known.Cached;
+import io.penstock.filesystem.Known.PassedThrough;
+import io.penstock.filesystem.Known.Shown;
+import io.penstock.filesystem.OpenFile.PageCachePolicy;
+import io.penstock.metadata.Absent;
+import io.penstock.metadata.Answer;
+import io.penstock.metadata.Directory;
+import io.penstock.metadata.FileEntry;
+import io.penstock.metadata.Inode;
+import io.penstock.metadata.Inode.Place;
+import io.penstock.metadata.InodeTable;
+import io.penstock.metadata.LiveFile;
+import io.penstock.metadata.Node;
+import io.penstock.objectstore.StoredObject;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the kernel has of each inode: attributes, pages, or a file of the cache that it reads by itself. Each inode carries
+ * its state, so that {@link InodeTable} is the one table of what the kernel holds of us.
+ *
+ * <pre>
+ *     nothing ──lookup, getattr──▶ Shown ──open──▶ Cached: content, opens ──another is looked up, once closed──▶ Shown
+ *                                    │                ▲ written to, committed or renamed: of that from then on
+ *                                    └──open of a whole file──▶ PassedThrough: file, opens ──last close──▶ Shown
+ *
+ *     each, once closed ──notice that it is wrong──▶ nothing
+ * </pre>
+ *
+ * <p>The kernel has one set of pages for an inode, and one size. So an inode stands for one content while it is open, and,
+ * where the kernel keeps sizes by itself, as long as it is known; another version gets another inode. A kernel that goes by
+ * paths cannot be told so: it reads another version past its pages.
+ *
+ * <ul>
+ *   <li>A content is opened: pages of another are dropped. It is opened again: its pages are kept once it is settled that
+ *       the drop has happened. The kernel reads or releases by a handle only after it has seen the reply to the open.
+ *   <li>The content is changed through the kernel, which keeps its pages right: they are of what is {@link Written}, and of
+ *       the version that it is committed as after that.
+ *   <li>A version is opened whose file is whole, and the inode is not open: it is passed through, and so is every further
+ *       open, of the same file.
+ * </ul>
+ *
+ * <p>An inode is either cached or passed through while it is open, and the latter from one file only: the kernel answers
+ * EIO to an open that breaks this (fs/fuse/iomode.c). So a file that becomes whole while it is open is passed through after
+ * its last close, and one that is passed through cannot be written under its inode.
+ *
+ * <p>Safe for use by any number of threads.
+ */
+final class KernelView {
+    private final InodeTable inodes;
+    private final Kernels kernels;
+    private final boolean keepsSizes;
+
+    /** Inodes that are passed through. */
+    private final AtomicInteger backingFiles = new AtomicInteger();
+
+    /** @param keepsSizes {@link FileSystemConfig#kernelKeepsSizes} */
+    KernelView(InodeTable inodes, Kernels kernels, boolean keepsSizes) {
+        this.inodes = inodes;
+        this.kernels = kernels;
+        this.keepsSizes = keepsSizes;
+    }
+
+    /** What an open is answered with. */
+    record Opened(PageCachePolicy policy, @Nullable BackingFile file) {}
+
+    private static @Nullable Known known(Inode inode) {
+        return (Known) inode.kernelState(); // there are no others
+    }
+
+    /** What follows a state. */
+    @FunctionalInterface
+    private interface Transition {
+        @Nullable
+        Known from(@Nullable Known state);
+    }
+
+    private static void change(Inode inode, Transition transition) {
+        inode.kernelState(state -> transition.from((Known) state));
+    }
+
+    // ---- what an inode can stand for
+
+    /** Whether an inode can stand for what its name stands for now. */
+    enum Fit {
+        SAME,
+        /** It can, but the kernel may have the size of another version: it is to look the name up again. */
+        OUTDATED,
+        /** It stands for another version: the name is to get another inode. */
+        ANOTHER
+    }
+
+    Fit fit(Inode inode, Node node) {
+        Known state = known(inode);
+        Version version = node instanceof FileEntry(StoredObject object) ? KernelContent.of(object.version()) : null;
+        if (state instanceof PassedThrough passed) {
+            return version != null && passed.isOf(version) ? Fit.SAME : Fit.ANOTHER;
+        } else if (version == null || inode.isDirectory() || (state != null && state.isOf(version))) {
+            return Fit.SAME;
+        } else if (keepsSizes || (isOpen(state) && kernels.goByInode())) {
+            return Fit.ANOTHER;
+        }
+        return kernels.goByInode() ? Fit.OUTDATED : Fit.SAME;
+    }
+
+    /** Whether something new of its name needs another inode, as this one is read, or the kernel keeps its size. */
+    boolean isTaken(Inode inode) {
+        return keepsSizes || openContent(inode) != null;
+    }
+
+    /** What the kernel has open, and reads by itself or keeps pages of, by the inode's number: null if there is none. */
+    @Nullable
+    KernelContent openContent(Inode inode) {
+        return switch (known(inode)) {
+            case Cached(KernelContent content, int opens, boolean _) when opens > 0 && kernels.goByInode() -> content;
+            case PassedThrough(BackingFile file, int _) -> KernelContent.of(file.version());
+            case null, default -> null;
+        };
+    }
+
+    boolean isPassedThrough(Inode inode) {
+        return backingFiles.get() > 0 && known(inode) instanceof PassedThrough;
+    }
+
+    // ---- lookups
+
+    /** The node was looked up. */
+    void lookedUp(Inode inode, Node node) {
+        switch (node) {
+            case Directory _ -> change(inode, state -> state == null ? Shown.DIRECTORY : state);
+            case FileEntry(StoredObject object) -> lookedUp(inode, KernelContent.of(object.version()));
+            case LiveFile live -> lookedUp(inode, ((KernelContent.Holder) live).kernelContent()); // all are
+        }
+    }
+
+    private static void lookedUp(Inode inode, KernelContent content) {
+        change(inode, state -> isOpen(state) || (state != null && state.isOf(content)) ? state : Known.shown(content));
+    }
+
+    /** Attributes of the node were asked for by the inode. A kernel that keeps sizes does not take these of a version. */
+    void asked(Inode inode, Node node) {
+        if (!keepsSizes || node instanceof LiveFile) {
+            lookedUp(inode, node);
+        }
+    }
+
+    // ---- opens
+
+    /** Whether the next open can be the first that is passed through. */
+    boolean mayPassThrough(Inode inode) {
+        return !isOpen(known(inode));
+    }
+
+    /**
+     * A file or a directory is opened. Unless the policy is BYPASS, {@link #close} must follow.
+     *
+     * @param file to be used if this is the first open that is passed through; null if there is none
+     * @return null if another content is passed through under this inode: this one needs another
+     */
+    @Nullable
+    Opened open(Inode inode, KernelContent content, @Nullable BackingFile file) {
+        @Nullable Opened[] opened = new @Nullable Opened[1];
+        change(inode, state -> {
+            boolean isSame = state != null && state.isOf(content);
+            if (state instanceof PassedThrough(BackingFile current, int opens)) {
+                opened[0] = isSame ? new Opened(PageCachePolicy.PASS_THROUGH, current) : null;
+                return isSame ? new PassedThrough(current, opens + 1) : state;
+            } else if (file != null && !isOpen(state)) {
+                opened[0] = new Opened(PageCachePolicy.PASS_THROUGH, file);
+                backingFiles.incrementAndGet();
+                return new PassedThrough(file, 1);
+            } else if (isOpen(state) && !isSame) {
+                opened[0] = new Opened(PageCachePolicy.BYPASS, null);
+                return state;
+            }
+            boolean isKept = isSame && state instanceof Cached cached && cached.settled();
+            opened[0] = new Opened(isKept ? PageCachePolicy.KEEP : PageCachePolicy.INVALIDATE, null);
+            return Known.cached(state, content);
+        });
+        return opened[0];
+    }
+
+    /** A handle that was opened for caching is read through for the first time. */
+    void read(Inode inode) {
+        change(
+                inode,
+                state -> state instanceof Cached(KernelContent content, int opens, boolean _)
+                        ? new Cached(content, opens, true)
+                        : state);
+    }
+
+    /**
+     * A handle that was opened for caching or passed through is closed.
+     *
+     * @return the file that nothing is passed through to any more: the caller's to close
+     */
+    @Nullable
+    BackingFile close(Inode inode) {
+        @Nullable BackingFile[] unused = new @Nullable BackingFile[1];
+        change(inode, state -> switch (state) {
+            case Cached(KernelContent content, int opens, boolean _) -> new Cached(content, opens - 1, true);
+            case PassedThrough(BackingFile file, int opens) when opens > 1 -> new PassedThrough(file, opens - 1);
+            case PassedThrough(BackingFile file, int _) -> {
+                unused[0] = file;
+                backingFiles.decrementAndGet();
+                yield Known.shown(KernelContent.of(file.version()));
+            }
+            case null, default -> state;
+        });
+        return unused[0];
+    }
+
+    /** How many inodes are passed through. */
+    int backingFiles() {
+        return backingFiles.get();
+    }
+
+    // ---- commits, renames, listings
+
+    /** What was one content is another now, with the attributes and pages that the kernel has of it. */
+    void becomes(Inode inode, KernelContent before, KernelContent after) {
+        change(inode, state -> switch (state) {
+            case Cached(KernelContent content, int opens, boolean settled)
+            when content.equals(before) -> new Cached(after, opens, settled);
+            case Shown shown when shown.isOf(before) -> Known.shown(after);
+            case null, default -> state;
+        });
+    }
+
+    /** The kernel's copy of a listing may be of several. */
+    void mixed(Inode directory) {
+        change(
+                directory,
+                state -> state instanceof Cached(KernelContent _, int opens, boolean _)
+                        ? new Cached(KernelContent.MIXED, opens, true)
+                        : state);
+    }
+
+    // ---- notices
+
+    /** The store has said what a name stands for. */
+    void heard(Directory parent, String name, Answer answer) {
+        Inode inode = inodes.find(parent, name);
+        if (inode != null && isWrong(inode, answer)) {
+            drop(inode, answer instanceof Node node && inode.isDirectory() == node instanceof Directory);
+        }
+    }
+
+    /** What is written here is right, whatever the store says. */
+    private static boolean isWrong(Inode inode, Answer answer) {
+        Known state = known(inode);
+        if (state == null || (state instanceof Cached cached && cached.content() instanceof Written)) {
+            return false;
+        }
+        return switch (answer) {
+            case Absent _ -> true;
+            case Directory _ -> !inode.isDirectory();
+            case FileEntry(StoredObject object) -> !state.isOf(KernelContent.of(object.version()));
+            case LiveFile _ -> false; // the store knows of none
+        };
+    }
+
+    /**
+     * The store has no longer this version.
+     *
+     * @param isGone whether it has no other
+     */
+    void isStale(Inode inode, ObjectVersion version, boolean isGone) {
+        Known state = known(inode);
+        if (state != null && state.isOf(KernelContent.of(version))) {
+            drop(inode, !isGone);
+        }
+    }
+
+    /** What was written is lost: the kernel's size and pages are of that. */
+    void isLost(Inode inode) {
+        drop(inode, true);
+    }
+
+    /** What is open is read from its version's pages for as long as they are there. */
+    private void drop(Inode inode, boolean nameStands) {
+        boolean[] wasOpen = new boolean[1];
+        change(inode, state -> {
+            wasOpen[0] = isOpen(state);
+            return wasOpen[0] ? state : null;
+        });
+        boolean isFile = !inode.isDirectory();
+        kernels.dropInode(inode, !(isFile && wasOpen[0]));
+        Place place = inode.place();
+        // What stands for its version alone is followed by another inode.
+        if (place != null && (!nameStands || (isFile && (keepsSizes || wasOpen[0])))) {
+            kernels.dropName(place);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+package io.penstock.filesystem;
+
+import io.penstock.metadata.Inode;
+import io.penstock.metadata.Inode.Place;
+import io.penstock.metadata.InodeTable;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** The kernels that can be told something: one for each mount that knows files by inode. Safe for use by any number of threads. */
+final class Kernels {
+    private final InodeTable inodes;
+    private final List<KernelCache> told = new CopyOnWriteArrayList<>();
+
+    Kernels(InodeTable inodes) {
+        this.inodes = inodes;
+    }
+
+    /** @return what ends it */
+    Runnable add(KernelCache kernel) {
+        told.add(kernel);
+        return () -> told.remove(kernel);
+    }
+
+    /** Whether the kernel that is served goes by inodes, and looks a name up again when told that one is stale. */
+    boolean goByInode() {
+        return !told.isEmpty();
+    }
+
+    void dropInode(Inode inode, boolean pages) {
+        told.forEach(kernel -> kernel.dropInode(inode.number(), pages));
+    }
+
+    /** The name stands for another inode, or for none. */
+    void dropName(Place place) {
+        Inode parent = inodes.find(place.parent());
+        if (parent != null) {
+            told.forEach(kernel -> kernel.dropName(parent.number(), place.name()));
+        }
+    }
+
+    boolean forgetDirectories() {
+        return told.stream().allMatch(KernelCache::forgetsDirectories);
+    }
+
+    /** Has kernels forget names that nobody uses: they look them up again when somebody does. */
+    void forget(List<Inode> unused) {
+        for (Inode inode : unused) {
+            Place place = inode.place();
+            Inode parent = place == null ? null : inodes.find(place.parent());
+            if (place != null && parent != null) {
+                told.forEach(kernel -> kernel.forget(inode.number(), parent.number(), place.name()));
+            }
+        }
+    }
+}

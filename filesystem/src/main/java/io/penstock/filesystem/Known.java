@@ -1,0 +1,80 @@
+package io.penstock.filesystem;
+
+import io.penstock.filesystem.KernelContent.Version;
+import io.penstock.metadata.KernelState;
+import org.jspecify.annotations.Nullable;
+
+/** What the kernel has of one inode; null stands for nothing. {@link KernelView} draws the transitions. */
+sealed interface Known extends KernelState {
+    /** Handles that have bytes of the inode from its pages, or from a file of the cache. */
+    int opens();
+
+    boolean isOf(KernelContent other);
+
+    static boolean isOpen(@Nullable Known state) {
+        return state != null && state.opens() > 0;
+    }
+
+    /** Attributes of a version, in few bytes: there is one for each name that the kernel knows. */
+    record Shown(long fingerprint) implements Known {
+        static final Shown DIRECTORY = new Shown(0);
+
+        @Override
+        public int opens() {
+            return 0;
+        }
+
+        @Override
+        public boolean isOf(KernelContent other) {
+            return other instanceof Version version && fingerprint == version.fingerprint();
+        }
+
+        @Override
+        public @Nullable KernelState forgotten() {
+            return null;
+        }
+    }
+
+    /**
+     * Attributes and pages, or a listing.
+     *
+     * @param settled whether those of other contents are gone for sure
+     */
+    record Cached(KernelContent content, int opens, boolean settled) implements Known {
+        @Override
+        public boolean isOf(KernelContent other) {
+            return content.equals(other);
+        }
+
+        /** A binding by paths forgets inodes early, whose pages the kernel has for longer. */
+        @Override
+        public KernelState forgotten() {
+            return this;
+        }
+    }
+
+    /** @param opens above 0 */
+    record PassedThrough(BackingFile file, int opens) implements Known {
+        @Override
+        public boolean isOf(KernelContent other) {
+            return KernelContent.of(file.version()).equals(other);
+        }
+
+        @Override
+        public KernelState forgotten() {
+            return this; // what is open is not forgotten
+        }
+    }
+
+    /** Of attributes that were shown, without pages. */
+    static Known shown(KernelContent content) {
+        return content instanceof Version version ? new Shown(version.fingerprint()) : new Cached(content, 0, false);
+    }
+
+    /** With one more handle that caches this content. */
+    static Cached cached(@Nullable Known before, KernelContent content) {
+        return before instanceof Cached(KernelContent known, int opens, boolean settled) && known.equals(content)
+                ? new Cached(content, opens + 1, settled)
+                : new Cached(content, 1, false);
+    }
+}
