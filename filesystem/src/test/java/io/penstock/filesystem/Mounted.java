@@ -22,6 +22,7 @@ import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.ManualClock;
 import io.penstock.testing.RecordingObjectStore;
+import io.penstock.writeback.PartSizes;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackConfig;
 import io.penstock.writeback.WritebackConfig.Close;
@@ -173,7 +174,7 @@ final class Mounted implements AutoCloseable {
                 staging,
                 close,
                 WritebackConfig.Fsync.STAGED,
-                WritebackConfig.PartSizes.GROWING,
+                PartSizes.GROWING,
                 LARGEST_OBJECT,
                 new WritebackLimits.Values(4, 4, 4, 16L << 20, 1L << 30, 8 << 20));
     }

@@ -22,6 +22,7 @@ import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.ReadaheadConfig;
 import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.writeback.PartSizes;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackConfig;
 import io.penstock.writeback.WritebackLimits;
@@ -69,7 +70,7 @@ final class WritableBucket implements AutoCloseable {
                 folder.resolve("staging"),
                 WritebackConfig.Close.VISIBLE,
                 WritebackConfig.Fsync.STAGED,
-                WritebackConfig.PartSizes.GROWING,
+                PartSizes.GROWING,
                 1L << 40,
                 new WritebackLimits.Values(4, 4, 4, 64 * MIB, 1L << 30, 8 * MIB));
         writeback = Writeback.open(bucket, cache, "test", new FetchedContent(fetcher), config);

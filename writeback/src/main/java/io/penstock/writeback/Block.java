@@ -1,7 +1,5 @@
 package io.penstock.writeback;
 
-import static io.penstock.writeback.Writeback.BLOCK_SIZE;
-
 import io.penstock.cache.PageCache;
 import io.penstock.core.ByteRange;
 import java.nio.ByteBuffer;
@@ -21,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  * which takes its place in the file, and is not staged, in the same place on disk, before the holders are done.
  */
 final class Block {
+    /** Bytes of a logical block, the unit that is staged and of which parts are made. */
+    static final int BLOCK_SIZE = 4 << 20;
+
     private final long index;
 
     /** What differs from the version below. */
@@ -38,7 +39,7 @@ final class Block {
     /** What the staging file has some version of. */
     private final Ranges stored;
 
-    private @Nullable Piece piece;
+    private @Nullable BlockBuffer buffer;
 
     /** CRC32C of the pages whose bit is set in {@link #sealed}. */
     private final int[] checksums = new int[BLOCK_SIZE / PageCache.PAGE_SIZE];
@@ -107,21 +108,21 @@ final class Block {
 
     /** Whether {@link #write} needs memory first. */
     boolean needsMemory() {
-        return piece == null || piece.isShared();
+        return buffer == null || buffer.isShared();
     }
 
     /** Takes the memory to write to. */
-    void give(Piece fresh) {
-        Piece shared = piece;
+    void give(BlockBuffer fresh) {
+        BlockBuffer shared = buffer;
         if (shared != null) {
             fresh.bytes().put(0, shared.bytes(), 0, BLOCK_SIZE);
             shared.unshare();
         }
-        piece = fresh;
+        buffer = fresh;
     }
 
     void write(long position, ByteBuffer from) {
-        Piece target = piece;
+        BlockBuffer target = buffer;
         if (target == null || target.isShared() || holders > 0) {
             throw new IllegalStateException("block " + index + " has no memory of its own");
         }
@@ -157,10 +158,10 @@ final class Block {
 
     /** Copies bytes that are in memory. */
     void read(long position, ByteBuffer to, int length) {
-        if (piece == null || !inMemory.covers(position, position + length)) {
+        if (buffer == null || !inMemory.covers(position, position + length)) {
             throw new IllegalStateException("block " + index + " does not have these bytes in memory");
         }
-        to.put(to.position(), piece.bytes(), offset(position), length);
+        to.put(to.position(), buffer.bytes(), offset(position), length);
         to.position(to.position() + length);
     }
 
@@ -201,9 +202,9 @@ final class Block {
     }
 
     private void freeIfUnused() {
-        if (dropped && holders == 0 && piece != null) {
-            piece.unshare();
-            piece = null;
+        if (dropped && holders == 0 && buffer != null) {
+            buffer.unshare();
+            buffer = null;
             inMemory = new Ranges();
         }
     }
@@ -214,7 +215,7 @@ final class Block {
         if (staging != null) {
             copy.unstaged.addAll(staging.and(inMemory));
         }
-        copy.piece = piece == null ? null : piece.share();
+        copy.buffer = buffer == null ? null : buffer.share();
         System.arraycopy(checksums, 0, copy.checksums, 0, checksums.length);
         copy.sealed = sealed;
         copy.journalled = journalled;
@@ -282,8 +283,8 @@ final class Block {
     }
 
     /** What is to be staged, in memory that stays until {@link #endStaging}. */
-    Piece beginStaging() {
-        Piece source = piece;
+    BlockBuffer beginStaging() {
+        BlockBuffer source = buffer;
         if (source == null || staging != null) {
             throw new IllegalStateException("nothing of block " + index + " is to be staged");
         }
@@ -297,7 +298,7 @@ final class Block {
         return staging == null ? new Ranges() : staging;
     }
 
-    void endStaging(Piece source, boolean succeeded) {
+    void endStaging(BlockBuffer source, boolean succeeded) {
         if (!succeeded) {
             unstaged.addAll(staging().and(inMemory));
         } else {
@@ -337,17 +338,17 @@ final class Block {
     }
 
     @Nullable
-    Piece piece() {
-        return piece;
+    BlockBuffer buffer() {
+        return buffer;
     }
 
     /** Gives the memory up, if all of it is staged and nobody uses it. */
     boolean evict() {
-        if (piece == null || isUnstaged() || displaced || piece.isPinned()) {
+        if (buffer == null || isUnstaged() || displaced || buffer.isPinned()) {
             return false;
         }
-        piece.unshare();
-        piece = null;
+        buffer.unshare();
+        buffer = null;
         inMemory = new Ranges();
         return true;
     }

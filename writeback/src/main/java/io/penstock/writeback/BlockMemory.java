@@ -51,7 +51,7 @@ final class BlockMemory {
     }
 
     private static ByteBuffer allocate() {
-        return NativeMemory.allocate(NativeMemory.Share.BLOCKS, Writeback.BLOCK_SIZE, DirectIo.ALIGNMENT);
+        return NativeMemory.allocate(NativeMemory.Share.BLOCKS, Block.BLOCK_SIZE, DirectIo.ALIGNMENT);
     }
 
     /** For whom memory is asked. */
@@ -188,7 +188,7 @@ final class BlockMemory {
     long usedBytes() {
         lock.lock();
         try {
-            return (long) handedOut * Writeback.BLOCK_SIZE;
+            return (long) handedOut * Block.BLOCK_SIZE;
         } finally {
             lock.unlock();
         }
@@ -242,6 +242,6 @@ final class BlockMemory {
     }
 
     private boolean fits(int blocks) {
-        return (long) blocks * Writeback.BLOCK_SIZE <= limitBytes.getAsLong();
+        return (long) blocks * Block.BLOCK_SIZE <= limitBytes.getAsLong();
     }
 }

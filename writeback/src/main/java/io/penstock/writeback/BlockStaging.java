@@ -1,7 +1,7 @@
 package io.penstock.writeback;
 
 import static io.penstock.cache.PageCache.PAGE_SIZE;
-import static io.penstock.writeback.Writeback.BLOCK_SIZE;
+import static io.penstock.writeback.Block.BLOCK_SIZE;
 
 import io.penstock.core.ByteRange;
 import java.io.IOException;
@@ -14,29 +14,29 @@ import org.jspecify.annotations.Nullable;
 
 /** Brings blocks of one file from memory to its staging file. Safe for use by any number of threads. */
 final class BlockStaging {
-    private final LiveContent live;
-    private final MountContext context;
+    private final FileBytes live;
+    private final FileResources resources;
     private final ReentrantLock lock;
 
-    BlockStaging(LiveContent live, MountContext context) {
+    BlockStaging(FileBytes live, FileResources resources) {
         this.live = live;
-        this.context = context;
+        this.resources = resources;
         this.lock = live.lock();
     }
 
     /** While a commit runs, only what it has may be staged: the data file is that version's. With the lock held. */
     private boolean mayBeStaged(Block block) {
-        Content committing = live.frozen();
+        BlockMap committing = live.frozen();
         return committing == null ? block.takesPlace() : has(committing, block) && block.mayBeStaged();
     }
 
     /** Nobody needs it on disk if it is not: its place there is its successor's. With the lock held. */
     private boolean isPartOfTheFile(Block block) {
-        Content committing = live.frozen();
+        BlockMap committing = live.frozen();
         return has(live.content(), block) || (committing != null && has(committing, block));
     }
 
-    private static boolean has(Content content, Block block) {
+    private static boolean has(BlockMap content, Block block) {
         return block.equals(content.block(block.index()));
     }
 
@@ -46,8 +46,8 @@ final class BlockStaging {
      * @return false if that cannot be now
      */
     boolean stage(Block block) throws IOException {
-        Ground to;
-        Piece source;
+        BaseLayer to;
+        BlockBuffer source;
         long bytes;
         List<ByteRange> runs;
         lock.lock();
@@ -58,11 +58,11 @@ final class BlockStaging {
             if (!block.isUnstaged() || !isPartOfTheFile(block)) {
                 return true;
             }
-            if (!mayBeStaged(block) || !context.staging().isUsable()) {
+            if (!mayBeStaged(block) || !resources.staging().isUsable()) {
                 return false;
             }
             live.startOver();
-            to = live.ground().use();
+            to = live.layer().use();
             source = block.beginStaging();
             bytes = block.data().length();
             runs = block.staging().toList();
@@ -85,7 +85,7 @@ final class BlockStaging {
         }
     }
 
-    private boolean write(Block block, Piece source, List<ByteRange> runs, StagedData to) throws IOException {
+    private boolean write(Block block, BlockBuffer source, List<ByteRange> runs, StagedData to) throws IOException {
         for (int page = 0; page < BLOCK_SIZE / PAGE_SIZE; page++) {
             live.sums().seal(block, page);
         }
@@ -104,11 +104,11 @@ final class BlockStaging {
      * @param still what to stage; null for the file as it is
      * @return false if not all of it could be
      */
-    boolean stageAll(@Nullable StillContent still) throws IOException, InterruptedException {
+    boolean stageAll(@Nullable Snapshot still) throws IOException, InterruptedException {
         List<Block> blocks;
         lock.lock();
         try {
-            Content of = still == null ? live.content() : still.content();
+            BlockMap of = still == null ? live.content() : still.content();
             blocks = of.blocks().stream().filter(Block::isUnstaged).toList();
         } finally {
             lock.unlock();
@@ -122,7 +122,7 @@ final class BlockStaging {
         }
         List<Future<Boolean>> staged = new ArrayList<>();
         for (Block block : blocks) {
-            staged.add(context.reclaim().staged(() -> stage(block, still)));
+            staged.add(resources.reclaim().staged(() -> stage(block, still)));
         }
         for (Future<Boolean> one : staged) {
             try {
@@ -135,7 +135,7 @@ final class BlockStaging {
     }
 
     /** Stages the block, and, of the file as it is, what has taken its place before that was done: it has these bytes now. */
-    private boolean stage(Block block, @Nullable StillContent still) throws IOException {
+    private boolean stage(Block block, @Nullable Snapshot still) throws IOException {
         Block next = block;
         while (next != null) {
             if (!stage(next)) {
@@ -178,10 +178,10 @@ final class BlockStaging {
     }
 
     /** Whether the memory is of no block of the file any more: it is free once a body has been read, by itself. */
-    boolean isLeaving(long index, Piece piece) {
+    boolean isLeaving(long index, BlockBuffer buffer) {
         lock.lock();
         try {
-            return blocksAt(index).stream().noneMatch(block -> piece.equals(block.piece()));
+            return blocksAt(index).stream().noneMatch(block -> buffer.equals(block.buffer()));
         } finally {
             lock.unlock();
         }
@@ -195,7 +195,7 @@ final class BlockStaging {
             if (current != null) {
                 blocks.add(current);
             }
-            Content frozen = live.frozen();
+            BlockMap frozen = live.frozen();
             Block held = frozen == null ? null : frozen.block(index);
             if (held != null && held != current) {
                 blocks.add(held);

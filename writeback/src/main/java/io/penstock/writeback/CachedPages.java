@@ -20,13 +20,13 @@ record CachedPages(PageCache cache, String namespace) implements CommittedPages 
     private static final Logger log = LoggerFactory.getLogger(CachedPages.class);
 
     @Override
-    public void keep(ObjectVersion version, StillContent content) {
+    public void keep(ObjectVersion version, Snapshot content) {
         try {
             BitSet whole = content.wholePages();
             if (whole.isEmpty()) {
                 return;
             }
-            Ground under = content.ground();
+            BaseLayer under = content.layer();
             boolean staged = under.data().isThere() && !under.staged().isSuspect() && content.stageAll();
             if (!staged || !adopt(version, content, whole)) {
                 fill(version, content, whole);
@@ -41,20 +41,20 @@ record CachedPages(PageCache cache, String namespace) implements CommittedPages 
     }
 
     /** False if the cache does not take the file, because it is on another disk, or has pages of it. */
-    private boolean adopt(ObjectVersion version, StillContent content, BitSet whole)
+    private boolean adopt(ObjectVersion version, Snapshot content, BitSet whole)
             throws ObjectStoreException, IOException, InterruptedException {
         int[] checksums = new int[whole.length()];
         for (int page = whole.nextSetBit(0); page >= 0; page = whole.nextSetBit(page + 1)) {
             checksums[page] = content.checksum(page);
         }
         content.retire();
-        content.ground().staged().forgetJournal(); // first: it speaks of what is about to be freed or to go
-        StagedData data = content.ground().data();
+        content.layer().staged().forgetJournal(); // first: it speaks of what is about to be freed or to go
+        StagedData data = content.layer().data();
         data.freeAllBut(whole);
         return data.giveTo(cache, version, whole, checksums);
     }
 
-    private void fill(ObjectVersion version, StillContent content, BitSet whole)
+    private void fill(ObjectVersion version, Snapshot content, BitSet whole)
             throws ObjectStoreException, IOException, InterruptedException {
         try (CachedObject object = cache.open(namespace, version)) {
             for (int page = whole.nextSetBit(0); page >= 0; page = whole.nextSetBit(page + 1)) {
@@ -66,7 +66,7 @@ record CachedPages(PageCache cache, String namespace) implements CommittedPages 
         }
     }
 
-    private static void fill(Fill fill, StillContent content)
+    private static void fill(Fill fill, Snapshot content)
             throws ObjectStoreException, IOException, InterruptedException {
         long at = fill.range().offset();
         Exception cause = new IllegalStateException("what was written could not be read back");

@@ -30,7 +30,7 @@ final class Commit implements Background.Task {
     private final InDoubt inDoubt;
     private final Upload upload;
     private final long uploadedBefore;
-    private final StillContent content;
+    private final Snapshot content;
     private final long changes;
     private final WriteCondition condition;
 
@@ -90,7 +90,7 @@ final class Commit implements Background.Task {
             MountContext context,
             InDoubt inDoubt,
             Upload upload,
-            StillContent content,
+            Snapshot content,
             long changes,
             WriteCondition condition,
             Mode mode,

@@ -9,5 +9,5 @@ interface CommittedPages {
      *
      * @param content all of the version, held still
      */
-    void keep(ObjectVersion version, StillContent content);
+    void keep(ObjectVersion version, Snapshot content);
 }

@@ -19,11 +19,11 @@ import org.jspecify.annotations.Nullable;
 final class ContentReads {
     private static final byte[] ZEROS = new byte[64 << 10];
 
-    private final LiveContent live;
+    private final FileBytes live;
     private final ReentrantLock lock;
     private final Condition progress;
 
-    ContentReads(LiveContent live) {
+    ContentReads(FileBytes live) {
         this.live = live;
         this.lock = live.lock();
         this.progress = live.progress();
@@ -56,7 +56,7 @@ final class ContentReads {
      *
      * @param still what to read; null for the file as it is
      */
-    void read(@Nullable StillContent still, long position, ByteBuffer to)
+    void read(@Nullable Snapshot still, long position, ByteBuffer to)
             throws ObjectStoreException, IOException, InterruptedException {
         long at = position;
         while (to.hasRemaining()) {
@@ -65,18 +65,18 @@ final class ContentReads {
     }
 
     /** Reads a run of bytes that are in one place. 0 if that was replaced meanwhile: to be tried again. */
-    private int readRun(@Nullable StillContent still, long position, ByteBuffer to)
+    private int readRun(@Nullable Snapshot still, long position, ByteBuffer to)
             throws ObjectStoreException, IOException, InterruptedException {
         Segment segment;
         int length;
-        Ground under;
+        BaseLayer under;
         ObjectVersion below;
         lock.lock();
         try {
-            while (still == null && live.ground().isRetired()) {
+            while (still == null && live.layer().isRetired()) {
                 progress.await(); // for the version that the data file is given to
             }
-            Content view = still == null ? live.content() : still.content();
+            BlockMap view = still == null ? live.content() : still.content();
             segment = view.at(position, position + to.remaining());
             length = Math.toIntExact(segment.end() - position);
             Block block = segment.block();
@@ -84,7 +84,7 @@ final class ContentReads {
                 block.read(position, to, length);
                 return length;
             }
-            under = (still == null ? live.ground() : still.ground()).use();
+            under = (still == null ? live.layer() : still.layer()).use();
             below = under.version();
         } finally {
             lock.unlock();
@@ -103,7 +103,7 @@ final class ContentReads {
             try {
                 Block block = segment.block();
                 valid = still == null
-                        ? under == live.ground() && !under.isRetired()
+                        ? under == live.layer() && !under.isRetired()
                         : block == null || !block.isDisplaced(); // else it is in memory now, and its place another's
             } finally {
                 lock.unlock();
@@ -118,7 +118,7 @@ final class ContentReads {
     }
 
     /** Whether the version below is no longer the object because a commit of this file has replaced it. */
-    private boolean isReplacedHere(Ground under, @Nullable ObjectVersion below) throws InterruptedException {
+    private boolean isReplacedHere(BaseLayer under, @Nullable ObjectVersion below) throws InterruptedException {
         lock.lock();
         try {
             while (live.isBeingReplaced() && isAsItWas(under, below)) {
@@ -130,11 +130,11 @@ final class ContentReads {
         }
     }
 
-    private boolean isAsItWas(Ground under, @Nullable ObjectVersion below) {
-        return under == live.ground() && Objects.equals(below, under.version());
+    private boolean isAsItWas(BaseLayer under, @Nullable ObjectVersion below) {
+        return under == live.layer() && Objects.equals(below, under.version());
     }
 
-    private static void fetch(Segment segment, Ground under, long position, ByteBuffer to)
+    private static void fetch(Segment segment, BaseLayer under, long position, ByteBuffer to)
             throws ObjectStoreException, IOException, InterruptedException {
         int wanted = to.remaining();
         int read = switch (segment.source()) {

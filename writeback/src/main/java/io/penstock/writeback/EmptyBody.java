@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.OptionalInt;
 
 /** The body of an empty object. */
-final class EmptyBody implements FileContent.StillBody {
+final class EmptyBody implements FileContent.SnapshotBody {
     @Override
     public long length() {
         return 0;

@@ -21,10 +21,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A failure sticks until one of the file's callers has been told.
  */
-final class FileCommits implements LiveContent.Owner {
+final class FileCommits implements FileBytes.Owner {
     private final MountContext context;
     private final Listener listener;
-    private final LiveContent bytes;
+    private final FileBytes bytes;
 
     /** The content's, which guards all that follows too. */
     private final ReentrantLock lock;
@@ -56,11 +56,11 @@ final class FileCommits implements LiveContent.Owner {
         boolean isBehind();
     }
 
-    FileCommits(MountContext context, Listener listener, FileState state, Content content, Ground ground) {
+    FileCommits(MountContext context, Listener listener, FileState state, BlockMap content, BaseLayer layer) {
         this.context = context;
         this.listener = listener;
         this.state = state;
-        this.bytes = new LiveContent(context, this, content, ground);
+        this.bytes = new FileBytes(context.resources(), this, content, layer);
         this.lock = bytes.lock();
         this.progress = bytes.progress();
         this.object = new FileObject(context, state, bytes);
@@ -71,7 +71,7 @@ final class FileCommits implements LiveContent.Owner {
         return context;
     }
 
-    LiveContent bytes() {
+    FileBytes bytes() {
         return bytes;
     }
 
@@ -131,7 +131,7 @@ final class FileCommits implements LiveContent.Owner {
         if (bytes.frozen() == null) {
             context.reclaim().stage(bytes, block);
             if (state.running() == null && state.hasName()) {
-                object.upload().ready(new ByteRange(block.start(), Writeback.BLOCK_SIZE));
+                object.upload().ready(new ByteRange(block.start(), Block.BLOCK_SIZE));
             }
         }
     }
@@ -258,7 +258,7 @@ final class FileCommits implements LiveContent.Owner {
      *     earlier run has sent more, and the file was changed since
      */
     void succeeded(Commit commit, ObjectVersion version) throws ObjectStoreException.PreconditionFailed {
-        Ground old;
+        BaseLayer old;
         lock.lock();
         try {
             boolean changed = state.changes() != commit.changes();
@@ -299,7 +299,7 @@ final class FileCommits implements LiveContent.Owner {
     void landed(ObjectVersion version) {
         lock.lock();
         try {
-            bytes.ground().moved(version);
+            bytes.layer().moved(version);
             goesOn();
         } finally {
             lock.unlock();

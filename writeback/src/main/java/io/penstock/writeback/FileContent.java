@@ -19,10 +19,10 @@ interface FileContent {
      *
      * @throws IOException also if that cannot be read: caused by what the store says of it
      */
-    StillBody body(ByteRange range) throws IOException, InterruptedException;
+    SnapshotBody body(ByteRange range) throws IOException, InterruptedException;
 
     /** A body whose bytes do not change. */
-    interface StillBody extends UploadBody, AutoCloseable {
+    interface SnapshotBody extends UploadBody, AutoCloseable {
         @Override
         void close();
     }

@@ -152,12 +152,12 @@ final class FileHandles {
 
     private void free(boolean keep) {
         Upload left;
-        Ground base;
+        BaseLayer base;
         lock.lock();
         try {
             left = commits.object().takeUpload();
             commits.bytes().content().drop();
-            base = commits.bytes().ground();
+            base = commits.bytes().layer();
         } finally {
             lock.unlock();
         }

@@ -19,13 +19,13 @@ final class FileObject {
 
     private final MountContext context;
     private final FileState state;
-    private final LiveContent bytes;
+    private final FileBytes bytes;
     private @Nullable Upload upload;
 
     /** What the object has beside its bytes, once that has been asked. */
     private final AtomicReference<@Nullable ObjectProperties> properties = new AtomicReference<>();
 
-    FileObject(MountContext context, FileState state, LiveContent bytes) {
+    FileObject(MountContext context, FileState state, FileBytes bytes) {
         this.context = context;
         this.state = state;
         this.bytes = bytes;
@@ -34,11 +34,11 @@ final class FileObject {
     /** The version of this object that the content is written over; null if there is none. */
     @Nullable
     ObjectVersion committed() {
-        return isOfAnother() ? null : bytes.ground().version();
+        return isOfAnother() ? null : bytes.layer().version();
     }
 
     private boolean isOfAnother() {
-        ObjectVersion base = bytes.ground().version();
+        ObjectVersion base = bytes.layer().version();
         return base != null && !base.key().equals(state.key());
     }
 
@@ -88,7 +88,7 @@ final class FileObject {
 
     /** The journal of what goes on between two commits. */
     private FileJournal journal() {
-        return new FileJournal(bytes.ground().staged(), this::lockedIdentity);
+        return new FileJournal(bytes.layer().staged(), this::lockedIdentity);
     }
 
     // ---- its upload
@@ -103,7 +103,7 @@ final class FileObject {
         Upload current = upload;
         if (current == null) {
             current = context.uploads()
-                    .begin(bytes.ground().version(), new UploadedContent(bytes), targetProperties(), journal());
+                    .begin(bytes.layer().version(), new UploadedContent(bytes), targetProperties(), journal());
             upload = current;
         }
         return current;
@@ -143,7 +143,7 @@ final class FileObject {
     @Nullable
     Upload moved(ObjectVersion to) {
         state.rename(to.key());
-        bytes.ground().moved(to);
+        bytes.layer().moved(to);
         return takeUpload();
     }
 
@@ -160,7 +160,7 @@ final class FileObject {
     @Nullable
     Upload takeOver(ObjectVersion source, long end) {
         state.setReplaced(expected());
-        bytes.ground().moved(source);
+        bytes.layer().moved(source);
         bytes.content().extendBase(end);
         return takeUpload();
     }
@@ -169,7 +169,7 @@ final class FileObject {
     void materialised() {
         if (isCopied()) {
             bytes.content().forgetBase();
-            bytes.ground().moved(null);
+            bytes.layer().moved(null);
         }
     }
 }

@@ -15,7 +15,7 @@ final class FileSync {
     private static final Logger log = LoggerFactory.getLogger(FileSync.class);
 
     private final FileCommits file;
-    private final LiveContent bytes;
+    private final FileBytes bytes;
     private final StagingTurn turn;
 
     /** One at a time, in the order of their records. Held across I/O and while waiting; taken before the file's. */
@@ -91,7 +91,7 @@ final class FileSync {
         syncs.lockInterruptibly();
         try {
             while (true) {
-                Ground ground;
+                BaseLayer layer;
                 long wanted;
                 bytes.lock().lock();
                 try {
@@ -110,15 +110,15 @@ final class FileSync {
                         turn.await();
                         continue;
                     }
-                    ground = bytes.ground().use(); // so that nothing is closed while it is written
+                    layer = bytes.layer().use(); // so that nothing is closed while it is written
                 } finally {
                     bytes.lock().unlock();
                 }
                 Boolean done;
                 try {
-                    done = attempt(ground, wanted);
+                    done = attempt(layer, wanted);
                 } finally {
-                    ground.release();
+                    layer.release();
                 }
                 if (done != null) {
                     return done;
@@ -131,13 +131,13 @@ final class FileSync {
     }
 
     /** Null if it has to be tried again; false if it cannot be made durable here. */
-    private @Nullable Boolean attempt(Ground ground, long wanted) throws InterruptedException {
-        if (!file.context().staging().isUsable() || ground.staged().isSuspect()) {
+    private @Nullable Boolean attempt(BaseLayer layer, long wanted) throws InterruptedException {
+        if (!file.context().staging().isUsable() || layer.staged().isSuspect()) {
             return false;
         }
         try {
             if (bytes.staging().stageAll(null)) {
-                return write(ground, wanted) ? Boolean.TRUE : null;
+                return write(layer, wanted) ? Boolean.TRUE : null;
             }
             if (awaitHeld()) {
                 return null;
@@ -146,14 +146,14 @@ final class FileSync {
             log.debug(
                     "'{}' cannot be staged now", file.object().lockedIdentity().key(), e);
         }
-        return isCurrent(ground) ? Boolean.FALSE : null;
+        return isCurrent(layer) ? Boolean.FALSE : null;
     }
 
     /** Whether the file has been neither committed nor removed meanwhile: else what has failed says nothing of the disk. */
-    private boolean isCurrent(Ground ground) {
+    private boolean isCurrent(BaseLayer layer) {
         bytes.lock().lock();
         try {
-            return bytes.ground() == ground && file.state().hasName();
+            return bytes.layer() == layer && file.state().hasName();
         } finally {
             bytes.lock().unlock();
         }
@@ -175,17 +175,17 @@ final class FileSync {
     }
 
     /** False if a commit or another name came in between. */
-    private boolean write(Ground ground, long wanted) throws IOException {
-        FileJournal journal = new FileJournal(ground.staged(), file.object()::lockedIdentity);
+    private boolean write(BaseLayer layer, long wanted) throws IOException {
+        FileJournal journal = new FileJournal(layer.staged(), file.object()::lockedIdentity);
         List<JournalRecord> records = new ArrayList<>();
         List<JournalRecord.Sent> sent;
-        Content content;
-        Content.Removals removed;
+        BlockMap content;
+        BlockMap.Removals removed;
         JournalRecord.Opened identity;
         bytes.lock().lock();
         try {
             content = bytes.content();
-            if (bytes.ground() != ground
+            if (bytes.layer() != layer
                     || bytes.frozen() != null
                     || !file.state().hasName()
                     || file.object().isCopied()) {
@@ -196,7 +196,7 @@ final class FileSync {
                 records.add(identity);
             }
             removed = content.takeSinceJournal();
-            records.addAll(ground.staged().speakOf(ground.data()));
+            records.addAll(layer.staged().speakOf(layer.data()));
             sent = file.inDoubt().sent();
             records.addAll(sent);
             records.add(written(removed));
@@ -209,22 +209,22 @@ final class FileSync {
             durable = true;
         } finally {
             if (!durable) {
-                putBack(ground, removed);
+                putBack(layer, removed);
             }
         }
-        if (!madeDurable(ground, wanted, identity, sent)) {
+        if (!madeDurable(layer, wanted, identity, sent)) {
             return false;
         }
-        ground.staged().spoken(ground.data());
+        layer.staged().spoken(layer.data());
         journal.shorten();
         return true;
     }
 
     /** What could not be journalled is to be the next time, unless the file is committed by now: it would hide that. */
-    private void putBack(Ground ground, Content.Removals removed) {
+    private void putBack(BaseLayer layer, BlockMap.Removals removed) {
         bytes.lock().lock();
         try {
-            if (bytes.ground().staged() == ground.staged()) {
+            if (bytes.layer().staged() == layer.staged()) {
                 bytes.content().putBack(removed);
                 bytes.content().blocks().forEach(block -> block.setJournalled(false)); // forks of those it was of, too
             }
@@ -234,13 +234,13 @@ final class FileSync {
     }
 
     private boolean madeDurable(
-            Ground ground, long wanted, JournalRecord.Opened identity, List<JournalRecord.Sent> sent) {
+            BaseLayer layer, long wanted, JournalRecord.Opened identity, List<JournalRecord.Sent> sent) {
         bytes.lock().lock();
         try {
-            if (bytes.ground().staged() == ground.staged()) {
+            if (bytes.layer().staged() == layer.staged()) {
                 said = identity;
             }
-            if (bytes.ground() != ground
+            if (bytes.layer() != layer
                     || !file.object().identity().equals(identity)
                     || !sent.containsAll(file.inDoubt().sent())) {
                 return false;
@@ -253,8 +253,8 @@ final class FileSync {
     }
 
     /** What has changed since the last of these; not what was appended since this sync began. With the file's lock held. */
-    private JournalRecord.Written written(Content.Removals removed) {
-        Content content = bytes.content();
+    private JournalRecord.Written written(BlockMap.Removals removed) {
+        BlockMap content = bytes.content();
         long size = content.leastSize();
         List<ByteRange> data = new ArrayList<>();
         for (Block block : content.blocks()) {
@@ -310,7 +310,7 @@ final class FileSync {
                         "'{}' could not be committed: {}. What was written is kept in {}: see 'penstock recover'.",
                         file.object().lockedIdentity().key(),
                         reason,
-                        bytes.ground().staged().where());
+                        bytes.layer().staged().where());
                 return;
             }
         } catch (ObjectStoreException | IOException e) {

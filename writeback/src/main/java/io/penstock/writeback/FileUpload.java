@@ -99,7 +99,7 @@ final class FileUpload implements Upload {
     private ObjectVersion putWhole(long size, WriteCondition condition, Decision decision)
             throws ObjectStoreException, IOException, InterruptedException {
         standInLine();
-        try (FileContent.StillBody body = size == 0 ? new EmptyBody() : content.body(new ByteRange(0, size))) {
+        try (FileContent.SnapshotBody body = size == 0 ? new EmptyBody() : content.body(new ByteRange(0, size))) {
             ObjectProperties kept = properties.get(uploads.store());
             decision.begin(body.crc32c());
             ObjectVersion version = uploads.store().put(key, body, kept, condition);
@@ -120,7 +120,7 @@ final class FileUpload implements Upload {
 
     /** The version of another object that has just this content: null if there is none. */
     private @Nullable ObjectVersion original(long size) {
-        if (size == 0 || sourceOf(Math.min(size, Writeback.BLOCK_SIZE), size) == null) {
+        if (size == 0 || sourceOf(Math.min(size, Block.BLOCK_SIZE), size) == null) {
             return null; // mostly, and found without a look at all of it
         }
         return sourceOf(size, size);

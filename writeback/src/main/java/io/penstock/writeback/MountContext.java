@@ -1,25 +1,22 @@
 package io.penstock.writeback;
 
-import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.RetryPolicy;
 import java.time.Instant;
 import java.time.InstantSource;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What the written files of one mount use. It knows no file.
  *
+ * @param resources of the files' bytes
  * @param lookup settles commits in doubt
  * @param background runs commits
  */
 record MountContext(
         WritebackConfig config,
         ObjectStore store,
-        BaseContent base,
-        Reclaim reclaim,
-        Staging staging,
+        FileResources resources,
         Upload.Factory uploads,
         CommittedPages pages,
         StoreLookup lookup,
@@ -31,13 +28,12 @@ record MountContext(
         return store.retries();
     }
 
-    BlockMemory memory() {
-        return reclaim.memory();
+    Reclaim reclaim() {
+        return resources.reclaim();
     }
 
-    /** The layer below a file that has nothing staged. */
-    Ground ground(@Nullable ObjectVersion version) {
-        return new Ground(version, base, staging.newFile());
+    Staging staging() {
+        return resources.staging();
     }
 
     /** The deadline of a caller that begins to wait now: that of the call which this is a part of, if there is one. */

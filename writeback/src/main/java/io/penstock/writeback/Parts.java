@@ -1,7 +1,7 @@
 package io.penstock.writeback;
 
 import static io.penstock.objectstore.UploadedPart.MAX_NUMBER;
-import static io.penstock.writeback.Writeback.BLOCK_SIZE;
+import static io.penstock.writeback.Block.BLOCK_SIZE;
 
 import io.penstock.core.ByteRange;
 import io.penstock.objectstore.UploadedPart;

@@ -53,7 +53,7 @@ final class Reclaim implements AutoCloseable {
             Thread.ofPlatform().daemon().name("penstock-reclaim").unstarted(this::run);
 
     /** All memory that is handed out, oldest first. Guarded by this, as what follows. A leaf. */
-    private final Map<Piece, Use> uses = new LinkedHashMap<>();
+    private final Map<BlockBuffer, Use> uses = new LinkedHashMap<>();
 
     private boolean wanted;
     private boolean closed;
@@ -72,7 +72,7 @@ final class Reclaim implements AutoCloseable {
         boolean evict(long block, boolean afterStaging);
 
         /** Whether the memory, taken for this block, is of no block any more: it is free by itself soon. */
-        boolean isLeaving(long block, Piece memory);
+        boolean isLeaving(long block, BlockBuffer memory);
 
         /** Commits the file to free its memory. False if no commit runs or is to begin. */
         boolean relieve();
@@ -82,7 +82,7 @@ final class Reclaim implements AutoCloseable {
     }
 
     /** @param block index of the block that the memory was taken for */
-    private record Use(Piece piece, Source file, long block) {}
+    private record Use(BlockBuffer buffer, Source file, long block) {}
 
     Reclaim(WritebackLimits limits, Supplier<? extends Stream<? extends Source>> files) {
         this.memory = new BlockMemory(() -> limits.get().dirtyBytes(), this::wake);
@@ -99,20 +99,20 @@ final class Reclaim implements AutoCloseable {
     }
 
     /** The memory, as {@link BlockMemory#acquire} gave it, is a block's from now on. */
-    Piece add(Source file, long block, ByteBuffer bytes) {
-        Piece piece = new Piece(bytes, this::freed);
+    BlockBuffer add(Source file, long block, ByteBuffer bytes) {
+        BlockBuffer buffer = new BlockBuffer(bytes, this::freed);
         synchronized (this) {
-            uses.put(piece, new Use(piece, file, block));
+            uses.put(buffer, new Use(buffer, file, block));
         }
-        return piece;
+        return buffer;
     }
 
-    private void freed(Piece piece) {
+    private void freed(BlockBuffer buffer) {
         synchronized (this) {
-            uses.remove(piece);
+            uses.remove(buffer);
             fruitless = false;
         }
-        memory.release(piece.bytes());
+        memory.release(buffer.bytes());
     }
 
     /** Has it done by a thread that stages. */
@@ -232,7 +232,7 @@ final class Reclaim implements AutoCloseable {
         List<Map.Entry<Source, Integer>> most = new ArrayList<>(counts.entrySet());
         most.sort(Map.Entry.comparingByValue(Comparator.reverseOrder()));
         return most.stream().anyMatch(entry -> entry.getKey().relieve())
-                || all.stream().anyMatch(use -> use.file.isLeaving(use.block, use.piece))
+                || all.stream().anyMatch(use -> use.file.isLeaving(use.block, use.buffer))
                 || files.get().anyMatch(Source::relieveStaging); // so that others can be staged
     }
 

@@ -49,7 +49,7 @@ final class Recovery {
     record Found(
             JournalRecord.Opened opened,
             JournalRecord.Written written,
-            Content content,
+            BlockMap content,
             StagedFile staged,
             @Nullable JournalledUpload upload,
             List<JournalRecord.Sent> sentBefore,
@@ -279,7 +279,7 @@ final class Recovery {
         Found file = new Found(
                 opened,
                 written,
-                Content.found(written.baseEnd(), written.size(), state.zeros(), state.data()),
+                BlockMap.found(written.baseEnd(), written.size(), state.zeros(), state.data()),
                 staged,
                 upload,
                 state.sentBefore(),

@@ -115,7 +115,7 @@ final class RemoteUpload {
             uploads.copied(part.size());
             return part;
         }
-        try (FileContent.StillBody body = content.body(run.range())) {
+        try (FileContent.SnapshotBody body = content.body(run.range())) {
             if (there != null && isSame(there, body)) {
                 return there.part();
             }
@@ -126,7 +126,7 @@ final class RemoteUpload {
         }
     }
 
-    private static boolean isSame(JournalledUpload.Part there, FileContent.StillBody body) {
+    private static boolean isSame(JournalledUpload.Part there, FileContent.SnapshotBody body) {
         return there.part().size() == body.length()
                 && body.crc32c().isPresent()
                 && body.crc32c().getAsInt() == there.crc32c();

@@ -60,9 +60,9 @@ final class StagedData {
             log.debug("What is behind the journalled part of a data file stays", e);
         }
         for (ByteRange range : kept.toList()) {
-            for (long block = Content.indexOf(range.offset()); block <= Content.indexOf(range.end() - 1); block++) {
-                long from = Math.max(range.offset(), block * Writeback.BLOCK_SIZE);
-                long to = Math.min(range.end(), (block + 1) * Writeback.BLOCK_SIZE);
+            for (long block = BlockMap.indexOf(range.offset()); block <= BlockMap.indexOf(range.end() - 1); block++) {
+                long from = Math.max(range.offset(), block * Block.BLOCK_SIZE);
+                long to = Math.min(range.end(), (block + 1) * Block.BLOCK_SIZE);
                 taken.merge(block, to - from, Long::sum);
             }
         }
@@ -169,7 +169,7 @@ final class StagedData {
         synchronized (this) {
             blocks = List.copyOf(taken.keySet());
         }
-        int pagesPerBlock = Writeback.BLOCK_SIZE / PageCache.PAGE_SIZE;
+        int pagesPerBlock = Block.BLOCK_SIZE / PageCache.PAGE_SIZE;
         for (long block : blocks) {
             for (long page = block * pagesPerBlock; page < (block + 1) * pagesPerBlock; page++) {
                 if (!pages.get(Math.toIntExact(page))) {

@@ -22,7 +22,7 @@ final class Staging implements AutoCloseable {
     static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /** Less than this free, and a write that failed did so for want of space. */
-    private static final long NO_SPACE_BYTES = 2L * Writeback.BLOCK_SIZE;
+    private static final long NO_SPACE_BYTES = 2L * Block.BLOCK_SIZE;
 
     /** Null if the folder cannot be used at all. */
     private final @Nullable DataFolder files;

@@ -13,7 +13,7 @@ final class StagingTurn {
 
     private final FileCommits commits;
     private final FileState state;
-    private final LiveContent bytes;
+    private final FileBytes bytes;
     private final ReentrantLock lock;
     private final Condition progress;
 

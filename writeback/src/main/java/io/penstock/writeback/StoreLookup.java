@@ -28,9 +28,9 @@ final class StoreLookup {
      * written here is missing in the object, whoever made it.
      */
     @Nullable
-    ObjectVersion earlierCommit(StillContent content) throws ObjectStoreException, IOException, InterruptedException {
+    ObjectVersion earlierCommit(Snapshot content) throws ObjectStoreException, IOException, InterruptedException {
         ObjectVersion found = head(content.key());
-        ObjectVersion base = content.ground().version();
+        ObjectVersion base = content.layer().version();
         if (found == null
                 || found.size() != content.size()
                 || (base != null && base.identity().equals(found.identity()))) {
@@ -46,7 +46,7 @@ final class StoreLookup {
         return found;
     }
 
-    private static boolean isSame(StillContent content, BaseContent.Reader object, ByteRange range)
+    private static boolean isSame(Snapshot content, BaseContent.Reader object, ByteRange range)
             throws ObjectStoreException, IOException, InterruptedException {
         ByteBuffer ours = ByteBuffer.allocate(PageCache.PAGE_SIZE);
         ByteBuffer theirs = ByteBuffer.allocate(PageCache.PAGE_SIZE);

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * send lets a small one through after the next. Where they are behind what programs wait for, fewer run at once.
  */
 final class UploadGate {
-    private static final Executor LATER = CompletableFuture.delayedExecutor(Staging.BUSY_NANOS, TimeUnit.NANOSECONDS);
+    private static final Executor LATER = CompletableFuture.delayedExecutor(100, TimeUnit.MILLISECONDS);
 
     private final WritebackLimits limits;
     private final BooleanSupplier yields;

@@ -5,15 +5,15 @@ import java.io.IOException;
 import java.util.List;
 
 /** What an upload reads of a file that is written. */
-record UploadedContent(LiveContent bytes) implements FileContent {
+record UploadedContent(FileBytes bytes) implements FileContent {
     @Override
     public List<Run> runs(ByteRange within) {
         return bytes.runs(within);
     }
 
     @Override
-    public StillBody body(ByteRange range) throws IOException, InterruptedException {
-        StillContent body = bytes.hold(range);
+    public SnapshotBody body(ByteRange range) throws IOException, InterruptedException {
+        Snapshot body = bytes.hold(range);
         try {
             return body.summed();
         } catch (IOException | InterruptedException | RuntimeException | Error e) {

@@ -4,7 +4,6 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.writeback.WritebackConfig.PartSizes;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;

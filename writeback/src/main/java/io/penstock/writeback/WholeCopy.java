@@ -22,7 +22,7 @@ final class WholeCopy {
     private static final Logger log = LoggerFactory.getLogger(WholeCopy.class);
 
     private final FileCommits commits;
-    private final LiveContent bytes;
+    private final FileBytes bytes;
     private final ReentrantLock lock;
 
     WholeCopy(FileCommits commits) {
@@ -72,12 +72,12 @@ final class WholeCopy {
     }
 
     private boolean isFor(ObjectVersion source, ByteRange range, boolean more) {
-        Content content = bytes.content();
+        BlockMap content = bytes.content();
         if (!commits.state().hasName() || source.key().equals(commits.key())) {
             return false;
         }
         boolean begins = content.size() == 0 && range.offset() == 0 && (more || range.length() == source.size());
-        return begins || (source.equals(bytes.ground().version()) && content.isAllBase(range.offset()));
+        return begins || (source.equals(bytes.layer().version()) && content.isAllBase(range.offset()));
     }
 
     /** The range is behind the file's end again, unless more was written there. */
@@ -142,7 +142,7 @@ final class WholeCopy {
             if (!commits.object().isCopied()) {
                 return null;
             }
-            Content content = bytes.content();
+            BlockMap content = bytes.content();
             for (long start = 0; start < content.baseEnd(); ) {
                 long pageEnd = Math.min(content.baseEnd(), (start / PAGE_SIZE + 1) * PAGE_SIZE);
                 Segment segment = content.at(start, pageEnd);

@@ -27,7 +27,7 @@ public final class Writeback implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Writeback.class);
 
     /** Bytes of a logical block, the unit that is staged and of which parts are made. */
-    public static final int BLOCK_SIZE = 4 << 20;
+    public static final int BLOCK_SIZE = Block.BLOCK_SIZE;
 
     private final MountContext context;
     private final WrittenFiles files;
@@ -131,9 +131,7 @@ public final class Writeback implements AutoCloseable {
         MountContext context = new MountContext(
                 config,
                 store,
-                base,
-                reclaim,
-                staging,
+                new FileResources(reclaim, staging, base),
                 uploads,
                 pages,
                 new StoreLookup(store, base),
@@ -276,7 +274,7 @@ public final class Writeback implements AutoCloseable {
                 .filter(bytes -> bytes >= 0)
                 .toList();
         return new WritebackStatistics(
-                context.memory().usedBytes(),
+                context.resources().memory().usedBytes(),
                 context.staging().usedBytes(),
                 backlog.size(),
                 backlog.stream().mapToLong(bytes -> bytes).sum(),

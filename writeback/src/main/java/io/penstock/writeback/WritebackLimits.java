@@ -30,12 +30,12 @@ public final class WritebackLimits {
             require(uploads >= 1, "uploads", uploads, "1 or more");
             require(uploadsPerFile >= 1, "uploads per file", uploadsPerFile, "1 or more");
             require(uploadsWhileStaging >= 1, "uploads while staging", uploadsWhileStaging, "1 or more");
-            require(dirtyBytes >= 2L * Writeback.BLOCK_SIZE, "dirty bytes", dirtyBytes, "8 MiB or more");
-            require(stagingBytes >= 2L * Writeback.BLOCK_SIZE, "staging bytes", stagingBytes, "8 MiB or more");
+            require(dirtyBytes >= 2L * Block.BLOCK_SIZE, "dirty bytes", dirtyBytes, "8 MiB or more");
+            require(stagingBytes >= 2L * Block.BLOCK_SIZE, "staging bytes", stagingBytes, "8 MiB or more");
             require(
-                    partBytes >= 2L * Writeback.BLOCK_SIZE
+                    partBytes >= 2L * Block.BLOCK_SIZE
                             && partBytes <= UploadedPart.MAX_SIZE
-                            && partBytes % Writeback.BLOCK_SIZE == 0,
+                            && partBytes % Block.BLOCK_SIZE == 0,
                     "part bytes",
                     partBytes,
                     "a multiple of 4 MiB, from 8 MiB to 5 GiB");

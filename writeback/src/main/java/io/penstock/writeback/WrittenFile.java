@@ -29,7 +29,7 @@ public final class WrittenFile {
     private final Listener listener;
     private final FileState state;
     private final FileCommits commits;
-    private final LiveContent bytes;
+    private final FileBytes bytes;
     private final CommitWaits waits;
     private final FileSync sync;
     private final WholeCopy copies;
@@ -53,14 +53,14 @@ public final class WrittenFile {
             MountContext context,
             Listener listener,
             String key,
-            Content content,
-            Ground ground,
+            BlockMap content,
+            BaseLayer layer,
             Instant modified,
             int handles) {
         this.context = context;
         this.listener = listener;
         this.state = new FileState(key, modified);
-        this.commits = new FileCommits(context, new CommitListener(), state, content, ground);
+        this.commits = new FileCommits(context, new CommitListener(), state, content, layer);
         this.bytes = commits.bytes();
         this.lock = bytes.lock();
         this.waits = new CommitWaits(commits);
@@ -70,23 +70,24 @@ public final class WrittenFile {
     }
 
     static WrittenFile create(MountContext context, Listener listener, String key, @Nullable ObjectVersion replaced) {
-        Ground ground = context.ground(null);
-        WrittenFile file = new WrittenFile(context, listener, key, new Content(0), ground, context.now(), 1);
+        BaseLayer layer = context.resources().layer(null);
+        WrittenFile file = new WrittenFile(context, listener, key, new BlockMap(0), layer, context.now(), 1);
         file.state.created(replaced);
         return file;
     }
 
     static WrittenFile open(MountContext context, Listener listener, ObjectVersion base) {
-        Content content = new Content(base.size());
-        return new WrittenFile(context, listener, base.key(), content, context.ground(base), base.lastModified(), 1);
+        BlockMap content = new BlockMap(base.size());
+        return new WrittenFile(
+                context, listener, base.key(), content, context.resources().layer(base), base.lastModified(), 1);
     }
 
     /** What an earlier run left, without a handle. */
     static WrittenFile recovered(MountContext context, Listener listener, Recovery.Found found) {
         JournalRecord.Opened opened = found.opened();
-        Ground ground = new Ground(opened.base(), context.base(), found.staged());
+        BaseLayer layer = new BaseLayer(opened.base(), context.resources().base(), found.staged());
         Instant modified = found.written().modified();
-        WrittenFile file = new WrittenFile(context, listener, opened.key(), found.content(), ground, modified, 0);
+        WrittenFile file = new WrittenFile(context, listener, opened.key(), found.content(), layer, modified, 0);
         file.commits.found(found);
         file.sync.found();
         return file;
@@ -114,7 +115,7 @@ public final class WrittenFile {
         }
     }
 
-    LiveContent bytes() {
+    FileBytes bytes() {
         return bytes;
     }
 
@@ -379,7 +380,7 @@ public final class WrittenFile {
     /** Its name is gone: it is {@linkplain #withdraw withdrawn}, and no crash finds it any more. */
     public void unlink() {
         commits.detach();
-        locked(bytes::ground).staged().forgetJournal();
+        locked(bytes::layer).staged().forgetJournal();
         lock.lock();
         try {
             commits.detached();

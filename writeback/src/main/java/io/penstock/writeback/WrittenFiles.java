@@ -26,7 +26,7 @@ final class WrittenFiles implements WrittenFile.Listener {
         return file;
     }
 
-    Stream<LiveContent> contents() {
+    Stream<FileBytes> contents() {
         return files.stream().map(WrittenFile::bytes);
     }
 

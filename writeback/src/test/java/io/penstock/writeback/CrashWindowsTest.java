@@ -1,6 +1,6 @@
 package io.penstock.writeback;
 
-import static io.penstock.writeback.Writeback.BLOCK_SIZE;
+import static io.penstock.writeback.Block.BLOCK_SIZE;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -384,7 +384,7 @@ final class CrashWindowsTest {
             }
             gate.countDown();
             syncing.get();
-            while (mount.context.memory().usedBytes() > BLOCK_SIZE) {
+            while (mount.context.resources().memory().usedBytes() > BLOCK_SIZE) {
                 Thread.onSpinWait(); // of what was being staged
             }
             while (!file.bytes().evict(0, false)) {
@@ -484,7 +484,7 @@ final class CrashWindowsTest {
             Thread.startVirtualThread(syncing);
             held.await();
             long last = (blocks - 1L) * BLOCK_SIZE;
-            try (StillContent body = file.bytes().hold(new ByteRange(last, BLOCK_SIZE))) {
+            try (Snapshot body = file.bytes().hold(new ByteRange(last, BLOCK_SIZE))) {
                 assertThat(body.length()).isEqualTo(BLOCK_SIZE);
                 file.write(last + 1, text("y"));
                 gate.countDown();
@@ -504,7 +504,7 @@ final class CrashWindowsTest {
 
     /** Whether somebody waits for what the file is about. */
     private static boolean isWaiting(WrittenFile file) {
-        LiveContent bytes = file.bytes();
+        FileBytes bytes = file.bytes();
         bytes.lock().lock();
         try {
             return bytes.lock().hasWaiters(bytes.progress());
@@ -990,7 +990,7 @@ final class CrashWindowsTest {
             assertThatThrownBy(file::commit).isInstanceOf(ObjectStoreException.PreconditionFailed.class);
             mount.writeback.drain();
             assertThat(mount.told).containsExactly("given up a");
-            assertThat(mount.context.memory().usedBytes()).isZero();
+            assertThat(mount.context.resources().memory().usedBytes()).isZero();
         }
         assertThat(files.opened()).isZero();
     }

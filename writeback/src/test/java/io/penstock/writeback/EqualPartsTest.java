@@ -15,7 +15,6 @@ import io.penstock.testing.ForwardingObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.RecordingObjectStore;
 import io.penstock.testing.TestData;
-import io.penstock.writeback.WritebackConfig.PartSizes;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;

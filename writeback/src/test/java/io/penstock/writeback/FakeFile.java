@@ -1,6 +1,6 @@
 package io.penstock.writeback;
 
-import static io.penstock.writeback.Writeback.BLOCK_SIZE;
+import static io.penstock.writeback.Block.BLOCK_SIZE;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
@@ -99,7 +99,7 @@ final class FakeFile implements FileContent, UploadJournal {
     }
 
     @Override
-    public synchronized StillBody body(ByteRange range) throws IOException {
+    public synchronized SnapshotBody body(ByteRange range) throws IOException {
         if (failures > 0) {
             failures--;
             throw new IOException("injected");
@@ -133,7 +133,7 @@ final class FakeFile implements FileContent, UploadJournal {
         return upload == null || layout == null ? null : new JournalledUpload(upload, layout, parts);
     }
 
-    private final class Body implements StillBody {
+    private final class Body implements SnapshotBody {
         private final UploadBody held;
 
         Body(UploadBody held) {

@@ -1,6 +1,6 @@
 package io.penstock.writeback;
 
-import static io.penstock.writeback.Writeback.BLOCK_SIZE;
+import static io.penstock.writeback.Block.BLOCK_SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -19,7 +19,6 @@ import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.RecordingObjectStore;
 import io.penstock.testing.Seeded;
 import io.penstock.testing.TestData;
-import io.penstock.writeback.WritebackConfig.PartSizes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -238,7 +237,7 @@ final class FileUploadTest {
             }
 
             @Override
-            public StillBody body(ByteRange range) throws IOException {
+            public SnapshotBody body(ByteRange range) throws IOException {
                 throw new IOException("is not to be read");
             }
         };
@@ -455,9 +454,9 @@ final class FileUploadTest {
         assertThat(version.size()).isEqualTo(size);
         byte[] bytes = new byte[size];
         long offset = 0;
-        for (var piece : bucket.pieces(key)) {
-            piece.read(0, ByteBuffer.wrap(bytes, (int) offset, (int) piece.size()));
-            offset += piece.size();
+        for (var buffer : bucket.pieces(key)) {
+            buffer.read(0, ByteBuffer.wrap(bytes, (int) offset, (int) buffer.size()));
+            offset += buffer.size();
         }
         return bytes;
     }

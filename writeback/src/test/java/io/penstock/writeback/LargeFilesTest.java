@@ -1,6 +1,6 @@
 package io.penstock.writeback;
 
-import static io.penstock.writeback.Writeback.BLOCK_SIZE;
+import static io.penstock.writeback.Block.BLOCK_SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.ObjectVersion;
@@ -9,10 +9,8 @@ import io.penstock.objectstore.RetryPolicy;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.testing.Call;
-import io.penstock.testing.Content;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.RecordingObjectStore;
-import io.penstock.writeback.WritebackConfig.PartSizes;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -1,6 +1,6 @@
 package io.penstock.writeback;
 
-import static io.penstock.writeback.Writeback.BLOCK_SIZE;
+import static io.penstock.writeback.Block.BLOCK_SIZE;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
@@ -45,8 +45,8 @@ record MadeUpFile(@Nullable ObjectVersion base, long keptEnd) implements FileCon
     }
 
     @Override
-    public StillBody body(ByteRange range) {
-        return new StillBody() {
+    public SnapshotBody body(ByteRange range) {
+        return new SnapshotBody() {
             @Override
             public long length() {
                 return range.length();

@@ -1,6 +1,6 @@
 package io.penstock.writeback;
 
-import static io.penstock.writeback.Writeback.BLOCK_SIZE;
+import static io.penstock.writeback.Block.BLOCK_SIZE;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -309,7 +309,7 @@ final class StagingTest {
             write(file, "first");
             file.fsync();
             Journal journal =
-                    Objects.requireNonNull(file.bytes().ground().staged().journal());
+                    Objects.requireNonNull(file.bytes().layer().staged().journal());
             JournalRecord filler = new JournalRecord.UploadEnded("x".repeat(60_000));
             while (!journal.isLarge()) {
                 journal.append(filler);
@@ -338,7 +338,7 @@ final class StagingTest {
         try (TestMount mount = mount(StagingFolder.open(directory))) {
             WrittenFile file = mount.writeback.create("a", null);
             file.write(0, ByteBuffer.wrap(content));
-            assertThat(mount.context.memory().usedBytes()).isLessThanOrEqualTo(4L * BLOCK_SIZE);
+            assertThat(mount.context.resources().memory().usedBytes()).isLessThanOrEqualTo(4L * BLOCK_SIZE);
             assertThat(read(file)).isEqualTo(content);
             file.commit();
             assertThat(stored("a")).isEqualTo(content);
@@ -421,7 +421,7 @@ final class StagingTest {
             assertThatThrownBy(() -> file.append(ByteBuffer.wrap(bytes(10)))).isInstanceOf(InterruptedException.class);
             FutureTask<Integer> appended = new FutureTask<>(() -> file.append(ByteBuffer.wrap(bytes(10))));
             Thread writer = Thread.startVirtualThread(appended);
-            while (mount.context.memory().waiting() == 0 && !appended.isDone()) {
+            while (mount.context.resources().memory().waiting() == 0 && !appended.isDone()) {
                 Thread.onSpinWait();
             }
             writer.interrupt();
@@ -438,13 +438,13 @@ final class StagingTest {
             WrittenFile file = mount.writeback.create("a", null);
             write(file, "text");
             Block block = Objects.requireNonNull(file.bytes().content().block(0));
-            Piece piece = Objects.requireNonNull(block.piece());
-            try (StillContent body = file.bytes().hold(new ByteRange(0, 4))) {
+            BlockBuffer buffer = Objects.requireNonNull(block.buffer());
+            try (Snapshot body = file.bytes().hold(new ByteRange(0, 4))) {
                 assertThat(body.length()).isEqualTo(4);
-                assertThat(file.bytes().isLeaving(0, piece)).isFalse();
+                assertThat(file.bytes().isLeaving(0, buffer)).isFalse();
                 file.truncate(0);
-                assertThat(file.bytes().isLeaving(0, piece)).isTrue();
-                assertThat(mount.context.memory().usedBytes()).isEqualTo(BLOCK_SIZE);
+                assertThat(file.bytes().isLeaving(0, buffer)).isTrue();
+                assertThat(mount.context.resources().memory().usedBytes()).isEqualTo(BLOCK_SIZE);
             }
             file.release();
             mount.assertNothingLeaks();

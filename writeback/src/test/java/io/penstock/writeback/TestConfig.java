@@ -2,7 +2,6 @@ package io.penstock.writeback;
 
 import io.penstock.writeback.WritebackConfig.Close;
 import io.penstock.writeback.WritebackConfig.Fsync;
-import io.penstock.writeback.WritebackConfig.PartSizes;
 import java.nio.file.Path;
 
 /** Configurations for tests. */
@@ -20,6 +19,6 @@ final class TestConfig {
                 Fsync.STAGED,
                 PartSizes.GROWING,
                 5L << 40,
-                new WritebackLimits.Values(4, 4, 4, (long) blocks * Writeback.BLOCK_SIZE, 1L << 30, 8 << 20));
+                new WritebackLimits.Values(4, 4, 4, (long) blocks * Block.BLOCK_SIZE, 1L << 30, 8 << 20));
     }
 }

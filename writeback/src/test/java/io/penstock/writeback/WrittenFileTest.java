@@ -1,6 +1,6 @@
 package io.penstock.writeback;
 
-import static io.penstock.writeback.Writeback.BLOCK_SIZE;
+import static io.penstock.writeback.Block.BLOCK_SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -40,7 +40,7 @@ final class WrittenFileTest {
             Clock.systemUTC(),
             Pacing.DEFAULT,
             null);
-    private final BlockMemory memory = writeback.context().memory();
+    private final BlockMemory memory = writeback.context().resources().memory();
     private final List<String> told = new ArrayList<>();
 
     {
@@ -228,7 +228,7 @@ final class WrittenFileTest {
         WrittenFile file = writeback.create("a", null);
         file.write(0, ByteBuffer.allocate(BLOCK_SIZE));
         long others = memory.usedBytes() - BLOCK_SIZE;
-        try (StillContent body = file.bytes().hold(new ByteRange(0, BLOCK_SIZE)).summed()) {
+        try (Snapshot body = file.bytes().hold(new ByteRange(0, BLOCK_SIZE)).summed()) {
             int sum = body.crc32c().orElseThrow();
             file.write(100, bytes("new"));
             file.zero(0, 10);

@@ -11,31 +11,31 @@ import java.util.List;
 import java.util.OptionalInt;
 
 /** A range of a file, from the start of a page, held as it was. */
-final class StillContent implements FileContent.StillBody {
-    private final LiveContent file;
-    private final Content content;
-    private final Ground ground;
+final class Snapshot implements FileContent.SnapshotBody {
+    private final FileBytes file;
+    private final BlockMap content;
+    private final BaseLayer layer;
     private final ByteRange range;
     private OptionalInt crc32c = OptionalInt.empty(); // set before others see it
 
     /**
      * @param content held by the caller, to be let go by this
-     * @param ground in use by the caller, to be released by this
+     * @param layer in use by the caller, to be released by this
      */
-    StillContent(LiveContent file, Content content, Ground ground, ByteRange range) {
+    Snapshot(FileBytes file, BlockMap content, BaseLayer layer, ByteRange range) {
         this.file = file;
         this.content = content;
-        this.ground = ground;
+        this.layer = layer;
         this.range = range;
     }
 
     /** Guarded by the file's lock. */
-    Content content() {
+    BlockMap content() {
         return content;
     }
 
-    Ground ground() {
-        return ground;
+    BaseLayer layer() {
+        return layer;
     }
 
     String key() {
@@ -48,7 +48,7 @@ final class StillContent implements FileContent.StillBody {
     }
 
     /** Computes the checksum, from those of the pages. */
-    StillContent summed() throws IOException, InterruptedException {
+    Snapshot summed() throws IOException, InterruptedException {
         int sum = 0;
         try {
             for (long start = range.offset(); start < range.end(); start += PAGE_SIZE) {

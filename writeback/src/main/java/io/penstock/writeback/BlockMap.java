@@ -1,6 +1,6 @@
 package io.penstock.writeback;
 
-import static io.penstock.writeback.Writeback.BLOCK_SIZE;
+import static io.penstock.writeback.Block.BLOCK_SIZE;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * What a file is: blocks over zeros over the base version. A byte is in a block's data, or in a hole that was made over the
  * base version, or, before {@code baseEnd}, that version's, or zero. Guarded by the file's lock.
  */
-final class Content {
+final class BlockMap {
     private final NavigableMap<Long, Block> blocks;
 
     /** What was made zero of the version below; where a block has data, that counts. */
@@ -49,11 +49,11 @@ final class Content {
         }
     }
 
-    Content(long baseSize) {
+    BlockMap(long baseSize) {
         this(new TreeMap<>(), new Ranges(), baseSize, baseSize);
     }
 
-    private Content(NavigableMap<Long, Block> blocks, Ranges zeros, long baseEnd, long size) {
+    private BlockMap(NavigableMap<Long, Block> blocks, Ranges zeros, long baseEnd, long size) {
         this.blocks = blocks;
         this.zeros = zeros;
         this.baseEnd = baseEnd;
@@ -62,11 +62,11 @@ final class Content {
     }
 
     /** The same at another time: its blocks are held until they are {@linkplain #letGo let go}. */
-    Content hold(long from, long to) {
+    BlockMap hold(long from, long to) {
         NavigableMap<Long, Block> held =
                 from >= to ? new TreeMap<>() : new TreeMap<>(blocks.subMap(indexOf(from), true, indexOf(to - 1), true));
         held.values().forEach(Block::hold);
-        return new Content(held, zeros.copy(), baseEnd, size);
+        return new BlockMap(held, zeros.copy(), baseEnd, size);
     }
 
     void letGo() {
@@ -285,7 +285,7 @@ final class Content {
     }
 
     /** Goes on over the version that was made of what was held when {@link #commitBegins} was called. */
-    Content over(long baseSize, Content committed) {
+    BlockMap over(long baseSize, BlockMap committed) {
         NavigableMap<Long, Block> changed = new TreeMap<>();
         for (Block block : blocks.values()) {
             if (committed.block(block.index()) == block) {
@@ -298,7 +298,7 @@ final class Content {
         long counts = Math.min(baseSize, Math.min(sinceCommit.cut, size));
         Ranges above = sinceCommit.zeroed.copy();
         above.remove(counts, Long.MAX_VALUE);
-        Content next = new Content(changed, above, counts, size);
+        BlockMap next = new BlockMap(changed, above, counts, size);
         next.sinceJournal.zeroed.addAll(above); // the next journal knows nothing of what was made zero meanwhile
         return next;
     }
@@ -335,8 +335,8 @@ final class Content {
     }
 
     /** As an earlier run has left it, all of it staged. */
-    static Content found(long baseEnd, long size, Ranges zeros, Ranges data) {
-        Content content = new Content(new TreeMap<>(), zeros.copy(), baseEnd, size);
+    static BlockMap found(long baseEnd, long size, Ranges zeros, Ranges data) {
+        BlockMap content = new BlockMap(new TreeMap<>(), zeros.copy(), baseEnd, size);
         for (ByteRange range : data.toList()) {
             for (long from = range.offset(); from < range.end(); ) {
                 Block block = content.blockForWriting(from);

@@ -7,16 +7,16 @@ import java.util.function.Consumer;
  * One block's worth of memory, with a count of those who need it: the blocks that share it (a block held still and the
  * copy that is written), and those who read from it without their file's lock. Whoever drops the last gives it back.
  */
-final class Piece {
+final class BlockBuffer {
     private final ByteBuffer bytes;
-    private final Consumer<Piece> unused;
+    private final Consumer<BlockBuffer> unused;
 
     // Guarded by the file's lock.
     private int blocks = 1;
     private int pins;
 
     /** @param unused takes it back when nobody needs it any more */
-    Piece(ByteBuffer bytes, Consumer<Piece> unused) {
+    BlockBuffer(ByteBuffer bytes, Consumer<BlockBuffer> unused) {
         this.bytes = bytes;
         this.unused = unused;
     }
@@ -34,7 +34,7 @@ final class Piece {
         return pins > 0;
     }
 
-    Piece share() {
+    BlockBuffer share() {
         blocks++;
         return this;
     }

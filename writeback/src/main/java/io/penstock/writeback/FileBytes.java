@@ -1,7 +1,7 @@
 package io.penstock.writeback;
 
 import static io.penstock.cache.PageCache.PAGE_SIZE;
-import static io.penstock.writeback.Writeback.BLOCK_SIZE;
+import static io.penstock.writeback.Block.BLOCK_SIZE;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
@@ -20,12 +20,12 @@ import org.jspecify.annotations.Nullable;
  * The bytes of a written file, wherever they are: in memory, staged, in the version below, in others that it is to be
  * copied from, or nowhere. Safe for use by any number of threads.
  */
-final class LiveContent implements BlockMemory.Writer, Reclaim.Source {
-    private final MountContext context;
+final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
+    private final FileResources resources;
     private final Owner owner;
     private final ContentReads reads;
     private final BlockStaging staging;
-    private final PageSums sums;
+    private final PageChecksums sums;
 
     /**
      * Guards all that follows, the blocks, and the owner's state. Held while bytes are copied to and from memory, never
@@ -36,11 +36,11 @@ final class LiveContent implements BlockMemory.Writer, Reclaim.Source {
     /** Something has ended: a commit, the staging of a block, a body of an upload. */
     private final Condition progress = lock.newCondition();
 
-    private Content content;
-    private Ground ground;
+    private BlockMap content;
+    private BaseLayer layer;
 
     /** What is being committed; nothing else may be staged meanwhile, because the data file is that version's. */
-    private @Nullable StillContent frozen;
+    private @Nullable Snapshot frozen;
 
     /** The blocks of what was frozen and {@linkplain #leave left}, as they were; null if the store decides about none. */
     private @Nullable Map<Block, Integer> left;
@@ -65,14 +65,14 @@ final class LiveContent implements BlockMemory.Writer, Reclaim.Source {
         IOException refusal();
     }
 
-    LiveContent(MountContext context, Owner owner, Content content, Ground ground) {
-        this.context = context;
+    FileBytes(FileResources resources, Owner owner, BlockMap content, BaseLayer layer) {
+        this.resources = resources;
         this.owner = owner;
         this.reads = new ContentReads(this);
-        this.staging = new BlockStaging(this, context);
-        this.sums = new PageSums(this);
+        this.staging = new BlockStaging(this, resources);
+        this.sums = new PageChecksums(this);
         this.content = content;
-        this.ground = ground;
+        this.layer = layer;
     }
 
     ReentrantLock lock() {
@@ -91,7 +91,7 @@ final class LiveContent implements BlockMemory.Writer, Reclaim.Source {
         return staging;
     }
 
-    PageSums sums() {
+    PageChecksums sums() {
         return sums;
     }
 
@@ -109,12 +109,12 @@ final class LiveContent implements BlockMemory.Writer, Reclaim.Source {
     }
 
     /** With the lock held, as the next three. */
-    Content content() {
+    BlockMap content() {
         return content;
     }
 
-    Ground ground() {
-        return ground;
+    BaseLayer layer() {
+        return layer;
     }
 
     /** Whether a commit may have replaced the version below. */
@@ -124,7 +124,7 @@ final class LiveContent implements BlockMemory.Writer, Reclaim.Source {
 
     /** What is being committed; null if nothing is. */
     @Nullable
-    Content frozen() {
+    BlockMap frozen() {
         return frozen == null ? null : frozen.content();
     }
 
@@ -148,7 +148,7 @@ final class LiveContent implements BlockMemory.Writer, Reclaim.Source {
         int start = from.position();
         boolean refused = false;
         try {
-            refused = !write(position, from, () -> context.memory().acquire(this));
+            refused = !write(position, from, () -> resources.memory().acquire(this));
         } catch (InterruptedException e) {
             if (from.position() == start) {
                 throw e;
@@ -161,7 +161,7 @@ final class LiveContent implements BlockMemory.Writer, Reclaim.Source {
     }
 
     private ByteBuffer awaitMemory() throws IOException, InterruptedException {
-        ByteBuffer memory = context.memory().acquire(this);
+        ByteBuffer memory = resources.memory().acquire(this);
         if (memory == null) {
             throw locked(owner::refusal);
         }
@@ -170,7 +170,7 @@ final class LiveContent implements BlockMemory.Writer, Reclaim.Source {
 
     /** {@link #write} without waiting. False if there is no memory for all of it: some may be written then. */
     boolean writeNow(long position, ByteBuffer from) throws InterruptedException {
-        return write(position, from, context.memory()::acquireNow);
+        return write(position, from, resources.memory()::acquireNow);
     }
 
     private boolean write(long position, ByteBuffer from, Supply memory) throws InterruptedException {
@@ -192,7 +192,7 @@ final class LiveContent implements BlockMemory.Writer, Reclaim.Source {
             return true;
         } finally {
             if (spare != null) {
-                context.memory().release(spare);
+                resources.memory().release(spare);
             }
         }
     }
@@ -216,11 +216,11 @@ final class LiveContent implements BlockMemory.Writer, Reclaim.Source {
         try {
             if (overBase && !isBase(position, position + from.remaining())) {
                 if (spare != null) {
-                    context.memory().release(spare);
+                    resources.memory().release(spare);
                 }
                 return true;
             }
-            Block current = content.block(Content.indexOf(position));
+            Block current = content.block(BlockMap.indexOf(position));
             boolean needsMemory = current == null || current.isHeld() || current.needsMemory();
             if (needsMemory && spare == null) {
                 return false;
@@ -230,9 +230,9 @@ final class LiveContent implements BlockMemory.Writer, Reclaim.Source {
             Block block = content.blockForWriting(position);
             if (spare != null) {
                 if (block.needsMemory()) {
-                    block.give(context.reclaim().add(this, block.index(), spare));
+                    block.give(resources.reclaim().add(this, block.index(), spare));
                 } else {
-                    context.memory().release(spare); // somebody else brought some meanwhile
+                    resources.memory().release(spare); // somebody else brought some meanwhile
                 }
             }
             boolean wasWhole = block.isWhole();
@@ -255,7 +255,7 @@ final class LiveContent implements BlockMemory.Writer, Reclaim.Source {
     // ---- holding still
 
     /** The pages that were written as a whole. */
-    BitSet wholePages(StillContent still) {
+    BitSet wholePages(Snapshot still) {
         lock.lock();
         try {
             BitSet whole = new BitSet();
@@ -274,11 +274,11 @@ final class LiveContent implements BlockMemory.Writer, Reclaim.Source {
     }
 
     /** Holds a range as it is, or, while a commit runs, as that has it. */
-    StillContent hold(ByteRange range) {
+    Snapshot hold(ByteRange range) {
         lock.lock();
         try {
-            Content from = frozen == null ? content : frozen.content();
-            return new StillContent(this, from.hold(range.offset(), range.end()), ground.use(), range);
+            BlockMap from = frozen == null ? content : frozen.content();
+            return new Snapshot(this, from.hold(range.offset(), range.end()), layer.use(), range);
         } finally {
             lock.unlock();
         }
@@ -288,18 +288,18 @@ final class LiveContent implements BlockMemory.Writer, Reclaim.Source {
     List<Run> runs(ByteRange within) {
         lock.lock();
         try {
-            return (frozen == null ? content : frozen.content()).runs(within, ground.version());
+            return (frozen == null ? content : frozen.content()).runs(within, layer.version());
         } finally {
             lock.unlock();
         }
     }
 
     /** The bytes of what is held still that are not those of an earlier version of this object. */
-    List<ByteRange> written(StillContent still) {
+    List<ByteRange> written(Snapshot still) {
         List<ByteRange> written = new ArrayList<>();
         lock.lock();
         try {
-            ObjectVersion base = still.ground().version();
+            ObjectVersion base = still.layer().version();
             boolean ofAnother = base != null && !base.key().equals(owner.key());
             long size = still.size();
             for (long from = 0; from < size; ) {
@@ -316,7 +316,7 @@ final class LiveContent implements BlockMemory.Writer, Reclaim.Source {
     }
 
     /** Nobody needs what was held still any more. */
-    void letGo(StillContent still) {
+    void letGo(Snapshot still) {
         lock.lock();
         try {
             still.content().letGo();
@@ -324,15 +324,15 @@ final class LiveContent implements BlockMemory.Writer, Reclaim.Source {
         } finally {
             lock.unlock();
         }
-        still.ground().release();
-        context.reclaim().wake();
+        still.layer().release();
+        resources.reclaim().wake();
     }
 
     /** The data file of what was frozen is about to be the cache's: nobody reads it here any more. */
-    void retire(StillContent committed) {
+    void retire(Snapshot committed) {
         lock.lock();
         try {
-            committed.ground().retire();
+            committed.layer().retire();
         } finally {
             lock.unlock();
         }
@@ -343,21 +343,21 @@ final class LiveContent implements BlockMemory.Writer, Reclaim.Source {
      * of its own, so that a crash finds the one or the other. With the lock held.
      */
     void startOver() {
-        if (frozen != null || !content.isReplaced() || !ground.staged().speaksOf(ground.data())) {
+        if (frozen != null || !content.isReplaced() || !layer.staged().speaksOf(layer.data())) {
             return;
         }
-        Ground before = ground;
-        ground = before.startOver();
+        BaseLayer before = layer;
+        layer = before.startOver();
         content.blocks().forEach(Block::standAlone);
         before.release(); // its files are not removed yet: closing them is quick
     }
 
     /** Holds everything, and has changes from now on go above it. With the lock held. */
-    StillContent freeze() {
+    Snapshot freeze() {
         startOver();
         content.commitBegins();
-        frozen = new StillContent(
-                this, content.hold(0, content.size()), ground.use(), new ByteRange(0, Math.max(1, content.size())));
+        frozen = new Snapshot(
+                this, content.hold(0, content.size()), layer.use(), new ByteRange(0, Math.max(1, content.size())));
         return frozen;
     }
 
@@ -368,21 +368,21 @@ final class LiveContent implements BlockMemory.Writer, Reclaim.Source {
      * @param changed whether anything was changed since; else the version is all there is, whatever its size
      * @return what lay below before, to be released twice: it was the file's and what was frozen's
      */
-    Ground rebase(ObjectVersion version, boolean changed) {
-        StillContent committed = frozen;
+    BaseLayer rebase(ObjectVersion version, boolean changed) {
+        Snapshot committed = frozen;
         if (committed == null) {
             throw new IllegalStateException("nothing was to be committed");
         }
-        Ground old = ground;
-        Content above = content.over(version.size(), committed.content());
+        BaseLayer old = layer;
+        BlockMap above = content.over(version.size(), committed.content());
         if (changed) {
             content = above;
         } else {
             above.drop(); // blocks behind the end that were being staged when they were cut off
-            content = new Content(version.size());
+            content = new BlockMap(version.size());
         }
-        ground = context.ground(version);
-        Ground _ = melt();
+        layer = resources.layer(version);
+        BaseLayer _ = melt();
         progress.signalAll();
         return old;
     }
@@ -393,7 +393,7 @@ final class LiveContent implements BlockMemory.Writer, Reclaim.Source {
      */
     void leave() {
         left = frozen == null ? Map.of() : frozen.content().versions();
-        Ground under = melt();
+        BaseLayer under = melt();
         if (under != null) {
             under.release(); // not the last: it is the file's too
         }
@@ -404,25 +404,25 @@ final class LiveContent implements BlockMemory.Writer, Reclaim.Source {
     void overLeft(ObjectVersion version) {
         content.over(version.size(), left == null ? Map.of() : left);
         left = null;
-        ground.moved(version);
+        layer.moved(version);
         progress.signalAll();
     }
 
     /** With the lock held. @return what it lay above, to be released; null if nothing was frozen */
-    private @Nullable Ground melt() {
-        StillContent still = frozen;
+    private @Nullable BaseLayer melt() {
+        Snapshot still = frozen;
         frozen = null;
         if (still == null) {
             return null;
         }
         still.content().letGo();
-        return still.ground();
+        return still.layer();
     }
 
     /** The commit has ended one way or the other. */
     void thaw() {
         List<Block> behind = new ArrayList<>();
-        Ground under;
+        BaseLayer under;
         lock.lock();
         try {
             left = null;
@@ -439,8 +439,8 @@ final class LiveContent implements BlockMemory.Writer, Reclaim.Source {
         if (under != null) {
             under.release();
         }
-        behind.forEach(block -> context.reclaim().stage(this, block));
-        context.reclaim().wake();
+        behind.forEach(block -> resources.reclaim().stage(this, block));
+        resources.reclaim().wake();
     }
 
     @Override
@@ -451,7 +451,7 @@ final class LiveContent implements BlockMemory.Writer, Reclaim.Source {
     /** {@link #relieve}, if that frees space on the staging disk, and space is what it lacks. */
     @Override
     public boolean relieveStaging() {
-        return !context.staging().isBroken() && locked(() -> ground.data().isThere() && owner.relieve());
+        return !resources.staging().isBroken() && locked(() -> layer.data().isThere() && owner.relieve());
     }
 
     @Override
@@ -470,7 +470,7 @@ final class LiveContent implements BlockMemory.Writer, Reclaim.Source {
     }
 
     @Override
-    public boolean isLeaving(long block, Piece memory) {
+    public boolean isLeaving(long block, BlockBuffer memory) {
         return staging.isLeaving(block, memory);
     }
 }

@@ -1,7 +1,7 @@
 package io.penstock.writeback;
 
 import static io.penstock.cache.PageCache.PAGE_SIZE;
-import static io.penstock.writeback.Writeback.BLOCK_SIZE;
+import static io.penstock.writeback.Block.BLOCK_SIZE;
 
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
@@ -13,25 +13,25 @@ import java.util.zip.CRC32C;
  * The checksums of one file's pages, each computed once: when its block is staged, or, if that comes first, when it is
  * uploaded. Safe for use by any number of threads.
  */
-final class PageSums {
+final class PageChecksums {
     private static final int ZERO_PAGE_CHECKSUM = checksumOf(ByteBuffer.allocate(PAGE_SIZE));
 
-    private final LiveContent live;
+    private final FileBytes live;
     private final ReentrantLock lock;
 
-    PageSums(LiveContent live) {
+    PageChecksums(FileBytes live) {
         this.live = live;
         this.lock = live.lock();
     }
 
     /** CRC32C of the page, or of as much of it as lies before the end of what is still. */
-    int checksum(StillContent still, long start, int length)
+    int checksum(Snapshot still, long start, int length)
             throws ObjectStoreException, IOException, InterruptedException {
         Block block;
         int page = (int) (start % BLOCK_SIZE / PAGE_SIZE);
         lock.lock();
         try {
-            block = still.content().block(Content.indexOf(start));
+            block = still.content().block(BlockMap.indexOf(start));
             Segment segment = still.content().at(start, start + length);
             if (length == PAGE_SIZE && segment.source() == Segment.Source.HOLE && segment.end() == start + length) {
                 return ZERO_PAGE_CHECKSUM;
@@ -61,14 +61,14 @@ final class PageSums {
     /** Computes the checksum of a page of the block from memory. False if not all of the page is there. */
     boolean seal(Block block, int page) {
         long start = block.start() + (long) page * PAGE_SIZE;
-        Piece source;
+        BlockBuffer source;
         int version;
         lock.lock();
         try {
             if (block.isSealed(page)) {
                 return true;
             }
-            Piece memory = block.piece();
+            BlockBuffer memory = block.buffer();
             if (memory == null || !block.inMemory().covers(start, start + PAGE_SIZE)) {
                 return false;
             }

@@ -1,6 +1,6 @@
 package io.penstock.writeback;
 
-import static io.penstock.writeback.Writeback.BLOCK_SIZE;
+import static io.penstock.writeback.Block.BLOCK_SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.ByteRange;
@@ -9,13 +9,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What a file is made of. */
-final class ContentTest {
+final class BlockMapTest {
     /** The blocks of 1 TiB: to look at all of them for each part takes minutes, with the file locked. */
     @Test
     @Timeout(60)
     void runs_ofEachPartOfATebibyte_looksAtThatPartOnly() {
         int blocks = 1 << 18;
-        Content content = new Content(0);
+        BlockMap content = new BlockMap(0);
         Block whole = new Block(0);
         for (int i = 0; i < blocks; i++) {
             whole = content.blockForWriting((long) i * BLOCK_SIZE);

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * are replaced by a commit, the data file also when all of the content is replaced; they stay open until the last read of
  * them has ended.
  */
-final class Ground {
+final class BaseLayer {
     private final BaseContent base;
     private final StagedFile staged;
     private final StagedData data;
@@ -28,7 +28,7 @@ final class Ground {
     // Guarded by this.
     private final Map<ObjectVersion, BaseContent.Reader> readers = new HashMap<>();
 
-    Ground(@Nullable ObjectVersion version, BaseContent base, StagedFile staged) {
+    BaseLayer(@Nullable ObjectVersion version, BaseContent base, StagedFile staged) {
         this.version = version;
         this.base = base;
         this.staged = staged;
@@ -36,9 +36,9 @@ final class Ground {
     }
 
     /** The same version below another data file. */
-    Ground startOver() {
+    BaseLayer startOver() {
         staged.startOver();
-        return new Ground(version, base, staged);
+        return new BaseLayer(version, base, staged);
     }
 
     @Nullable
@@ -82,7 +82,7 @@ final class Ground {
     }
 
     /** With the file's lock held. {@link #release} follows. */
-    Ground use() {
+    BaseLayer use() {
         users.incrementAndGet();
         return this;
     }
