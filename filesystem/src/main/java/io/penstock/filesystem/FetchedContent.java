@@ -4,7 +4,7 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.prefetch.ObjectReader;
 import io.penstock.prefetch.PageFetcher;
-import io.penstock.writeback.BaseContent;
+import io.penstock.writeback.bytes.BaseContent;
 import java.nio.ByteBuffer;
 
 /** Reads what lies below written files as all other files are read: through the page cache, with readahead. */

@@ -4,6 +4,7 @@ import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -146,6 +147,48 @@ class ArchitectureTest {
         assertThat(tangled.keySet())
                 .as("packages with classes that reach each other, and these: %s", tangled)
                 .containsExactlyInAnyOrderElementsOf(TANGLED);
+    }
+
+    /** content ← upload ← staging ← bytes ← the file; nothing back. */
+    @Test
+    void writeback_goesThroughItsRoomsOneWay() {
+        String rooms = "io.penstock.writeback";
+        layeredArchitecture()
+                .consideringOnlyDependenciesInLayers()
+                .layer("file")
+                .definedBy(rooms)
+                .layer("bytes")
+                .definedBy(rooms + ".bytes")
+                .layer("staging")
+                .definedBy(rooms + ".staging")
+                .layer("upload")
+                .definedBy(rooms + ".upload")
+                .layer("content")
+                .definedBy(rooms + ".content")
+                .whereLayer("bytes")
+                .mayOnlyBeAccessedByLayers("file")
+                .whereLayer("staging")
+                .mayOnlyBeAccessedByLayers("file", "bytes")
+                .whereLayer("upload")
+                .mayOnlyBeAccessedByLayers("file", "bytes", "staging")
+                .whereLayer("file")
+                .mayNotBeAccessedByAnyLayer()
+                .check(CLASSES);
+    }
+
+    /** What other modules may know of the write path: its face, and the limits that they set. */
+    @Test
+    void writebacksRooms_areUsedByNobodyElse() {
+        noClasses()
+                .that(not(
+                        resideInAnyPackage("io.penstock.writeback..", "io.penstock.cli..", "io.penstock.benchmarks..")))
+                .should()
+                .dependOnClassesThat(resideInAnyPackage(
+                        "io.penstock.writeback.content..",
+                        "io.penstock.writeback.upload..",
+                        "io.penstock.writeback.staging.."))
+                .because("they are public for each other only")
+                .check(CLASSES);
     }
 
     @Test

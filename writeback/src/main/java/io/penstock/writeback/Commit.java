@@ -5,6 +5,8 @@ import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.writeback.Pacing.Pace;
+import io.penstock.writeback.bytes.Snapshot;
+import io.penstock.writeback.upload.Upload;
 import java.io.IOException;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;

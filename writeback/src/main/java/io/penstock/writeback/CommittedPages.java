@@ -1,6 +1,7 @@
 package io.penstock.writeback;
 
 import io.penstock.core.ObjectVersion;
+import io.penstock.writeback.bytes.Snapshot;
 
 /** Where the pages of a version that was just committed go, so that they need not be read back from the store. */
 interface CommittedPages {

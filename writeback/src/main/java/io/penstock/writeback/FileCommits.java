@@ -7,6 +7,15 @@ import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.writeback.Pacing.Pace;
+import io.penstock.writeback.bytes.BaseLayer;
+import io.penstock.writeback.bytes.FileBytes;
+import io.penstock.writeback.content.Block;
+import io.penstock.writeback.content.BlockMap;
+import io.penstock.writeback.content.Ranges;
+import io.penstock.writeback.staging.JournalRecord;
+import io.penstock.writeback.staging.Recovery;
+import io.penstock.writeback.upload.JournalledUpload;
+import io.penstock.writeback.upload.Upload;
 import java.io.IOException;
 import java.util.List;
 import java.util.OptionalInt;
@@ -42,7 +51,7 @@ final class FileCommits implements FileBytes.Owner {
     private long reliefAgain;
 
     /** What a commit changes of the rest of the file. */
-    interface Listener {
+    public interface Listener {
         /** So many changes are committed. With the lock held. */
         void committed(long changes);
 

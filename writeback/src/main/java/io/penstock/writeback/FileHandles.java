@@ -1,5 +1,7 @@
 package io.penstock.writeback;
 
+import io.penstock.writeback.bytes.BaseLayer;
+import io.penstock.writeback.upload.Upload;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;

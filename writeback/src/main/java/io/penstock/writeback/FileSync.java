@@ -2,6 +2,13 @@ package io.penstock.writeback;
 
 import io.penstock.core.ByteRange;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.writeback.bytes.BaseLayer;
+import io.penstock.writeback.bytes.FileBytes;
+import io.penstock.writeback.content.Block;
+import io.penstock.writeback.content.BlockMap;
+import io.penstock.writeback.content.Ranges;
+import io.penstock.writeback.staging.FileJournal;
+import io.penstock.writeback.staging.JournalRecord;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

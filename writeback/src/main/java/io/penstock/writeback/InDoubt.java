@@ -3,6 +3,8 @@ package io.penstock.writeback;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.WriteCondition;
+import io.penstock.writeback.staging.JournalRecord;
+import io.penstock.writeback.staging.Recovery;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

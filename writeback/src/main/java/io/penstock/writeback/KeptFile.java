@@ -1,6 +1,7 @@
 package io.penstock.writeback;
 
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.writeback.staging.Recovery;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

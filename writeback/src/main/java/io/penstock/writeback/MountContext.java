@@ -3,6 +3,10 @@ package io.penstock.writeback;
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.RetryPolicy;
+import io.penstock.writeback.bytes.FileResources;
+import io.penstock.writeback.bytes.Reclaim;
+import io.penstock.writeback.staging.Staging;
+import io.penstock.writeback.upload.Upload;
 import java.time.Instant;
 import java.time.InstantSource;
 

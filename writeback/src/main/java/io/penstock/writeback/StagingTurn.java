@@ -1,5 +1,6 @@
 package io.penstock.writeback;
 
+import io.penstock.writeback.bytes.FileBytes;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 

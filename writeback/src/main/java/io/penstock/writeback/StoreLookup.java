@@ -7,6 +7,8 @@ import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.WriteCondition;
+import io.penstock.writeback.bytes.BaseContent;
+import io.penstock.writeback.bytes.Snapshot;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;

@@ -1,5 +1,7 @@
 package io.penstock.writeback;
 
+import io.penstock.writeback.upload.PartSizes;
+import io.penstock.writeback.upload.WritebackLimits;
 import java.nio.file.Path;
 
 /**

@@ -4,6 +4,12 @@ import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
+import io.penstock.writeback.bytes.BaseLayer;
+import io.penstock.writeback.bytes.FileBytes;
+import io.penstock.writeback.content.BlockMap;
+import io.penstock.writeback.staging.JournalRecord;
+import io.penstock.writeback.staging.Recovery;
+import io.penstock.writeback.upload.Upload;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
@@ -42,7 +48,7 @@ public final class WrittenFile {
     private final ReentrantLock lock;
 
     /** Told what becomes of the file. */
-    interface Listener {
+    public interface Listener {
         /** The object is this now. */
         void committed(WrittenFile file, StoredObject object);
 

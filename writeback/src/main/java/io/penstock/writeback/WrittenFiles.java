@@ -2,6 +2,7 @@ package io.penstock.writeback;
 
 import io.penstock.objectstore.StoredObject;
 import io.penstock.writeback.Writeback.Listener;
+import io.penstock.writeback.bytes.FileBytes;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;

@@ -1,6 +1,6 @@
 package io.penstock.writeback;
 
-import static io.penstock.writeback.Block.BLOCK_SIZE;
+import static io.penstock.writeback.content.Block.BLOCK_SIZE;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -27,6 +27,11 @@ import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.RecordingObjectStore;
 import io.penstock.testing.Seeded;
 import io.penstock.writeback.WatchedFiles.Operation;
+import io.penstock.writeback.bytes.BaseContent;
+import io.penstock.writeback.bytes.FileBytes;
+import io.penstock.writeback.bytes.Snapshot;
+import io.penstock.writeback.staging.StagedFile;
+import io.penstock.writeback.staging.StagingFolder;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;

@@ -20,8 +20,8 @@ import java.util.random.RandomGenerator;
  * A staging folder in memory whose machine can lose its power: of what was not synced, any sector may be lost, and any
  * name that was made or removed since the folder was synced may be there or not. It can also be made to fail.
  */
-final class CrashingFiles implements DataFolder {
-    enum Fault {
+public final class CrashingFiles implements DataFolder {
+    public enum Fault {
         NONE,
         /** Every transfer fails. */
         DEAD,
@@ -76,7 +76,7 @@ final class CrashingFiles implements DataFolder {
     }
 
     /** The process dies, and the machine with it: what is open is of no use any more. */
-    synchronized CrashingFiles crash(RandomGenerator random) {
+    public synchronized CrashingFiles crash(RandomGenerator random) {
         CrashingFiles after = new CrashingFiles();
         for (String name : allNames()) {
             Contents contents = random.nextBoolean() ? names.get(name) : durableNames.get(name);

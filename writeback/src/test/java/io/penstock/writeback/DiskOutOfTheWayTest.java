@@ -1,6 +1,6 @@
 package io.penstock.writeback;
 
-import static io.penstock.writeback.Block.BLOCK_SIZE;
+import static io.penstock.writeback.content.Block.BLOCK_SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.ObjectVersion;

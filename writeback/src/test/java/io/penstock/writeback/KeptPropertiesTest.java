@@ -1,6 +1,6 @@
 package io.penstock.writeback;
 
-import static io.penstock.writeback.Block.BLOCK_SIZE;
+import static io.penstock.writeback.content.Block.BLOCK_SIZE;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -10,6 +10,7 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Call;
+import io.penstock.testing.Content;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.RecordingObjectStore;
 import io.penstock.testing.Seeded;

@@ -1,6 +1,6 @@
 package io.penstock.writeback;
 
-import static io.penstock.writeback.Block.BLOCK_SIZE;
+import static io.penstock.writeback.content.Block.BLOCK_SIZE;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -24,6 +24,18 @@ import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.Seeded;
 import io.penstock.writeback.CrashingFiles.Fault;
+import io.penstock.writeback.bytes.BaseContent;
+import io.penstock.writeback.bytes.Snapshot;
+import io.penstock.writeback.content.Block;
+import io.penstock.writeback.content.BlockBuffer;
+import io.penstock.writeback.staging.Journal;
+import io.penstock.writeback.staging.JournalRecord;
+import io.penstock.writeback.staging.Recovery;
+import io.penstock.writeback.staging.StagedFile;
+import io.penstock.writeback.staging.Staging;
+import io.penstock.writeback.staging.StagingFolder;
+import io.penstock.writeback.staging.StrandedFile;
+import io.penstock.writeback.upload.WritebackLimits;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;

@@ -1,6 +1,6 @@
 package io.penstock.writeback;
 
-import static io.penstock.writeback.Block.BLOCK_SIZE;
+import static io.penstock.writeback.content.Block.BLOCK_SIZE;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -22,6 +22,8 @@ import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.ManualClock;
 import io.penstock.testing.RecordingObjectStore;
 import io.penstock.testing.Seeded;
+import io.penstock.writeback.bytes.BaseContent;
+import io.penstock.writeback.upload.WritebackLimits;
 import java.nio.ByteBuffer;
 import java.time.Clock;
 import java.time.Duration;

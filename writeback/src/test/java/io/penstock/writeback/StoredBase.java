@@ -5,6 +5,7 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.BodySink;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.writeback.bytes.BaseContent;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicInteger;
 

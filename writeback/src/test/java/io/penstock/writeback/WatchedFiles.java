@@ -7,8 +7,8 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
 /** A staging folder that tells what is about to be done in it, so that a test can hold it there, or crash. */
-record WatchedFiles(DataFolder files, Watcher watcher) implements DataFolder {
-    enum Operation {
+public record WatchedFiles(DataFolder files, Watcher watcher) implements DataFolder {
+    public enum Operation {
         CREATE,
         OPEN,
         WRITE,
@@ -18,7 +18,7 @@ record WatchedFiles(DataFolder files, Watcher watcher) implements DataFolder {
         REMOVE
     }
 
-    interface Watcher {
+    public interface Watcher {
         void before(Operation operation, String name) throws Exception;
     }
 

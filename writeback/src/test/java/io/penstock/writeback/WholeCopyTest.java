@@ -12,6 +12,7 @@ import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.RecordingObjectStore;
 import io.penstock.testing.Seeded;
+import io.penstock.writeback.bytes.BaseContent;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import org.junit.jupiter.api.AfterEach;

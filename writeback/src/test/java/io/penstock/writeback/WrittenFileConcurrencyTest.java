@@ -1,11 +1,12 @@
 package io.penstock.writeback;
 
-import static io.penstock.writeback.Block.BLOCK_SIZE;
+import static io.penstock.writeback.content.Block.BLOCK_SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.ObjectVersion;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.Seeded;
+import io.penstock.writeback.bytes.BaseContent;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,6 +1,6 @@
 package io.penstock.writeback;
 
-import static io.penstock.writeback.Block.BLOCK_SIZE;
+import static io.penstock.writeback.content.Block.BLOCK_SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.ByteRange;
@@ -9,6 +9,8 @@ import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.Seeded;
 import io.penstock.writeback.CrashingFiles.Fault;
+import io.penstock.writeback.bytes.BaseContent;
+import io.penstock.writeback.content.Run;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;

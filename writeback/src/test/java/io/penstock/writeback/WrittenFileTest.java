@@ -1,6 +1,6 @@
 package io.penstock.writeback;
 
-import static io.penstock.writeback.Block.BLOCK_SIZE;
+import static io.penstock.writeback.content.Block.BLOCK_SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -9,6 +9,12 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.writeback.bytes.BaseContent;
+import io.penstock.writeback.bytes.BlockMemory;
+import io.penstock.writeback.bytes.Snapshot;
+import io.penstock.writeback.staging.Staging;
+import io.penstock.writeback.upload.Uploads;
+import io.penstock.writeback.upload.WritebackLimits;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;

@@ -24,7 +24,7 @@ import io.penstock.objectstore.S3Config.Requester;
 import io.penstock.objectstore.S3Config.Server;
 import io.penstock.prefetch.ReadaheadConfig;
 import io.penstock.writeback.WritebackConfig;
-import io.penstock.writeback.WritebackLimits;
+import io.penstock.writeback.upload.WritebackLimits;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;

@@ -20,7 +20,7 @@ import io.penstock.objectstore.S3Config.Limits;
 import io.penstock.objectstore.S3Config.Requester;
 import io.penstock.objectstore.S3Config.Server;
 import io.penstock.prefetch.ReadaheadConfig;
-import io.penstock.writeback.PartSizes;
+import io.penstock.writeback.upload.PartSizes;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;

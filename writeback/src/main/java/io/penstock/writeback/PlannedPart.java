@@ -1,4 +1,0 @@
-package io.penstock.writeback;
-
-/** A part that a commit needs: its number, and what it is made of. */
-record PlannedPart(int number, Run run) {}

@@ -1,0 +1,212 @@
+package io.penstock.writeback.bytes;
+
+import static io.penstock.cache.PageCache.PAGE_SIZE;
+import static io.penstock.writeback.content.Block.BLOCK_SIZE;
+
+import io.penstock.core.ByteRange;
+import io.penstock.writeback.content.Block;
+import io.penstock.writeback.content.BlockBuffer;
+import io.penstock.writeback.content.BlockMap;
+import io.penstock.writeback.staging.StagedData;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** Brings blocks of one file from memory to its staging file. Safe for use by any number of threads. */
+public final class BlockStaging {
+    private final FileBytes live;
+    private final FileResources resources;
+    private final ReentrantLock lock;
+
+    BlockStaging(FileBytes live, FileResources resources) {
+        this.live = live;
+        this.resources = resources;
+        this.lock = live.lock();
+    }
+
+    /** While a commit runs, only what it has may be staged: the data file is that version's. With the lock held. */
+    private boolean mayBeStaged(Block block) {
+        BlockMap committing = live.frozen();
+        return committing == null ? block.takesPlace() : has(committing, block) && block.mayBeStaged();
+    }
+
+    /** Nobody needs it on disk if it is not: its place there is its successor's. With the lock held. */
+    private boolean isPartOfTheFile(Block block) {
+        BlockMap committing = live.frozen();
+        return has(live.content(), block) || (committing != null && has(committing, block));
+    }
+
+    private static boolean has(BlockMap content, Block block) {
+        return block.equals(content.block(block.index()));
+    }
+
+    /**
+     * Writes to the staging file what of the block is in memory only.
+     *
+     * @return false if that cannot be now
+     */
+    public boolean stage(Block block) throws IOException {
+        BaseLayer to;
+        BlockBuffer source;
+        long bytes;
+        List<ByteRange> runs;
+        lock.lock();
+        try {
+            while (block.isStaging()) {
+                live.progress().awaitUninterruptibly();
+            }
+            if (!block.isUnstaged() || !isPartOfTheFile(block)) {
+                return true;
+            }
+            if (!mayBeStaged(block) || !resources.staging().isUsable()) {
+                return false;
+            }
+            live.startOver();
+            to = live.layer().use();
+            source = block.beginStaging();
+            bytes = block.data().length();
+            runs = block.staging().toList();
+        } finally {
+            lock.unlock();
+        }
+        boolean staged = false;
+        try {
+            staged = to.data().take(block.index(), bytes) && write(block, source, runs, to.data());
+            return staged;
+        } finally {
+            lock.lock();
+            try {
+                block.endStaging(source, staged);
+                live.progress().signalAll();
+            } finally {
+                lock.unlock();
+            }
+            to.release();
+        }
+    }
+
+    private boolean write(Block block, BlockBuffer source, List<ByteRange> runs, StagedData to) throws IOException {
+        for (int page = 0; page < BLOCK_SIZE / PAGE_SIZE; page++) {
+            live.sums().seal(block, page);
+        }
+        for (ByteRange run : runs) {
+            int offset = Math.toIntExact(run.offset() - block.start());
+            if (!to.write(run.offset(), source.bytes().slice(offset, Math.toIntExact(run.length())))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Stages all that is not, several blocks at a time.
+     *
+     * @param still what to stage; null for the file as it is
+     * @return false if not all of it could be
+     */
+    public boolean stageAll(@Nullable Snapshot still) throws IOException, InterruptedException {
+        List<Block> blocks;
+        lock.lock();
+        try {
+            BlockMap of = still == null ? live.content() : still.content();
+            blocks = of.blocks().stream().filter(Block::isUnstaged).toList();
+        } finally {
+            lock.unlock();
+        }
+        boolean all = true;
+        if (blocks.size() < 2) {
+            for (Block block : blocks) {
+                all &= stage(block, still);
+            }
+            return all;
+        }
+        List<Future<Boolean>> staged = new ArrayList<>();
+        for (Block block : blocks) {
+            staged.add(resources.reclaim().staged(() -> stage(block, still)));
+        }
+        for (Future<Boolean> one : staged) {
+            try {
+                all &= one.get();
+            } catch (ExecutionException e) {
+                throw e.getCause() instanceof IOException failure ? failure : new IOException(e.getCause());
+            }
+        }
+        return all;
+    }
+
+    /** Stages the block, and, of the file as it is, what has taken its place before that was done: it has these bytes now. */
+    private boolean stage(Block block, @Nullable Snapshot still) throws IOException {
+        Block next = block;
+        while (next != null) {
+            if (!stage(next)) {
+                return false;
+            }
+            next = still == null ? successor(next) : null;
+        }
+        return true;
+    }
+
+    private @Nullable Block successor(Block block) {
+        lock.lock();
+        try {
+            Block current = live.content().block(block.index());
+            return block.equals(current) ? null : current;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Evicts a block from memory, after staging it if need be and allowed. False if no memory was given up. */
+    public boolean evict(long index, boolean afterStaging) {
+        boolean some = false;
+        for (Block block : blocksAt(index)) {
+            try {
+                if (afterStaging && !stage(block)) {
+                    continue;
+                }
+            } catch (IOException e) {
+                continue; // the disk's state was logged when it changed
+            }
+            lock.lock();
+            try {
+                some |= block.evict();
+            } finally {
+                lock.unlock();
+            }
+        }
+        return some;
+    }
+
+    /** Whether the memory is of no block of the file any more: it is free once a body has been read, by itself. */
+    public boolean isLeaving(long index, BlockBuffer buffer) {
+        lock.lock();
+        try {
+            return blocksAt(index).stream().noneMatch(block -> buffer.equals(block.buffer()));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private List<Block> blocksAt(long index) {
+        lock.lock();
+        try {
+            List<Block> blocks = new ArrayList<>();
+            Block current = live.content().block(index);
+            if (current != null) {
+                blocks.add(current);
+            }
+            BlockMap frozen = live.frozen();
+            Block held = frozen == null ? null : frozen.block(index);
+            if (held != null && held != current) {
+                blocks.add(held);
+            }
+            return blocks;
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,160 @@
+package io.penstock.writeback.bytes;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.writeback.content.Block;
+import io.penstock.writeback.content.BlockMap;
+import io.penstock.writeback.content.Segment;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Objects;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the bytes of one written file. Safe for use by any number of threads.
+ *
+ * <p>A read finds each run of bytes under the file's lock and fetches without it what is not in memory. A commit may
+ * replace what lies below meanwhile, and then the run is read again: the data file may be the cache's by then, which frees
+ * parts of it as it likes.
+ */
+public final class ContentReads {
+    private static final byte[] ZEROS = new byte[64 << 10];
+
+    private final FileBytes live;
+    private final ReentrantLock lock;
+    private final Condition progress;
+
+    ContentReads(FileBytes live) {
+        this.live = live;
+        this.lock = live.lock();
+        this.progress = live.progress();
+    }
+
+    /** @return bytes read until the buffer is full or the file ends */
+    public int read(long position, ByteBuffer to) throws ObjectStoreException, IOException, InterruptedException {
+        int limit = to.limit();
+        int start = to.position();
+        to.limit(start + Math.clamp(size() - position, 0, to.remaining()));
+        try {
+            read(null, position, to);
+            return to.position() - start;
+        } finally {
+            to.limit(limit);
+        }
+    }
+
+    private long size() {
+        lock.lock();
+        try {
+            return live.content().size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Fills the buffer.
+     *
+     * @param still what to read; null for the file as it is
+     */
+    public void read(@Nullable Snapshot still, long position, ByteBuffer to)
+            throws ObjectStoreException, IOException, InterruptedException {
+        long at = position;
+        while (to.hasRemaining()) {
+            at += readRun(still, at, to);
+        }
+    }
+
+    /** Reads a run of bytes that are in one place. 0 if that was replaced meanwhile: to be tried again. */
+    private int readRun(@Nullable Snapshot still, long position, ByteBuffer to)
+            throws ObjectStoreException, IOException, InterruptedException {
+        Segment segment;
+        int length;
+        BaseLayer under;
+        ObjectVersion below;
+        lock.lock();
+        try {
+            while (still == null && live.layer().isRetired()) {
+                progress.await(); // for the version that the data file is given to
+            }
+            BlockMap view = still == null ? live.content() : still.content();
+            segment = view.at(position, position + to.remaining());
+            length = Math.toIntExact(segment.end() - position);
+            Block block = segment.block();
+            if (segment.source() == Segment.Source.MEMORY && block != null) {
+                block.read(position, to, length);
+                return length;
+            }
+            under = (still == null ? live.layer() : still.layer()).use();
+            below = under.version();
+        } finally {
+            lock.unlock();
+        }
+        boolean fetched = false;
+        boolean valid = false;
+        try {
+            fetch(segment, under, position, to.slice(to.position(), length));
+            fetched = true;
+        } catch (ObjectStoreException.PreconditionFailed e) {
+            if (still != null || !isReplacedHere(under, below)) {
+                throw e;
+            }
+        } finally {
+            lock.lock();
+            try {
+                Block block = segment.block();
+                valid = still == null
+                        ? under == live.layer() && !under.isRetired()
+                        : block == null || !block.isDisplaced(); // else it is in memory now, and its place another's
+            } finally {
+                lock.unlock();
+            }
+            under.release();
+        }
+        if (!fetched || !valid) {
+            return 0;
+        }
+        to.position(to.position() + length);
+        return length;
+    }
+
+    /** Whether the version below is no longer the object because a commit of this file has replaced it. */
+    private boolean isReplacedHere(BaseLayer under, @Nullable ObjectVersion below) throws InterruptedException {
+        lock.lock();
+        try {
+            while (live.isBeingReplaced() && isAsItWas(under, below)) {
+                progress.await();
+            }
+            return !isAsItWas(under, below);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean isAsItWas(BaseLayer under, @Nullable ObjectVersion below) {
+        return under == live.layer() && Objects.equals(below, under.version());
+    }
+
+    private static void fetch(Segment segment, BaseLayer under, long position, ByteBuffer to)
+            throws ObjectStoreException, IOException, InterruptedException {
+        int wanted = to.remaining();
+        int read = switch (segment.source()) {
+            case STAGED -> under.data().read(position, to);
+            case BASE -> under.reader().read(position, to);
+            case HOLE, MEMORY -> putZeros(to);
+        };
+        if (read < wanted) {
+            throw new IOException("the file's bytes end at " + (position + read) + ", which is too early");
+        }
+    }
+
+    private static int putZeros(ByteBuffer to) {
+        int length = to.remaining();
+        while (to.hasRemaining()) {
+            to.put(ZEROS, 0, Math.min(ZEROS.length, to.remaining()));
+        }
+        return length;
+    }
+}

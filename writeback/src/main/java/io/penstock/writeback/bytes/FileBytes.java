@@ -1,0 +1,481 @@
+package io.penstock.writeback.bytes;
+
+import static io.penstock.cache.PageCache.PAGE_SIZE;
+import static io.penstock.writeback.content.Block.BLOCK_SIZE;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.writeback.content.Block;
+import io.penstock.writeback.content.BlockBuffer;
+import io.penstock.writeback.content.BlockMap;
+import io.penstock.writeback.content.Run;
+import io.penstock.writeback.content.Segment;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The bytes of a written file, wherever they are: in memory, staged, in the version below, in others that it is to be
+ * copied from, or nowhere. Safe for use by any number of threads.
+ */
+public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
+    private final FileResources resources;
+    private final Owner owner;
+    private final ContentReads reads;
+    private final BlockStaging staging;
+    private final PageChecksums sums;
+
+    /**
+     * Guards all that follows, the blocks, and the owner's state. Held while bytes are copied to and from memory, never
+     * for I/O or while waiting for anything but {@link #progress}.
+     */
+    private final ReentrantLock lock = new ReentrantLock();
+
+    /** Something has ended: a commit, the staging of a block, a body of an upload. */
+    private final Condition progress = lock.newCondition();
+
+    private BlockMap content;
+    private BaseLayer layer;
+
+    /** What is being committed; nothing else may be staged meanwhile, because the data file is that version's. */
+    private @Nullable Snapshot frozen;
+
+    /** The blocks of what was frozen and {@linkplain #leave left}, as they were; null if the store decides about none. */
+    private @Nullable Map<Block, Integer> left;
+
+    /** Whom the bytes belong to. Called under the lock. */
+    public interface Owner {
+        String key();
+
+        /** The range is about to be changed. */
+        void changes(ByteRange range);
+
+        /** The block has become whole. */
+        void whole(Block block);
+
+        /** Commits the file to free its memory. False if there is nothing to commit, or that has failed a moment ago. */
+        boolean relieve();
+
+        /** Whether it is not committed any more, or not before somebody has been told why that has failed. */
+        boolean isStuck();
+
+        /** Why it gets no memory; what a commit has failed for is told only once. */
+        IOException refusal();
+    }
+
+    public FileBytes(FileResources resources, Owner owner, BlockMap content, BaseLayer layer) {
+        this.resources = resources;
+        this.owner = owner;
+        this.reads = new ContentReads(this);
+        this.staging = new BlockStaging(this, resources);
+        this.sums = new PageChecksums(this);
+        this.content = content;
+        this.layer = layer;
+    }
+
+    public ReentrantLock lock() {
+        return lock;
+    }
+
+    public Condition progress() {
+        return progress;
+    }
+
+    public ContentReads reads() {
+        return reads;
+    }
+
+    public BlockStaging staging() {
+        return staging;
+    }
+
+    PageChecksums sums() {
+        return sums;
+    }
+
+    public String key() {
+        return locked(owner::key);
+    }
+
+    private <T> T locked(Supplier<T> read) {
+        lock.lock();
+        try {
+            return read.get();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** With the lock held, as the next three. */
+    public BlockMap content() {
+        return content;
+    }
+
+    public BaseLayer layer() {
+        return layer;
+    }
+
+    /** Whether a commit may have replaced the version below. */
+    boolean isBeingReplaced() {
+        return frozen != null || left != null;
+    }
+
+    /** What is being committed; null if nothing is. */
+    @Nullable
+    public BlockMap frozen() {
+        return frozen == null ? null : frozen.content();
+    }
+
+    // ---- writing
+
+    /** Where a block's memory comes from. */
+    private interface Supply {
+        /** Null if there is none. */
+        @Nullable
+        ByteBuffer take() throws InterruptedException;
+    }
+
+    /**
+     * Writes what the buffer holds; waits for memory in turn. What was written stays written: if there is no more memory,
+     * or the thread is interrupted, that is all.
+     *
+     * @return bytes written: 0 only if there were none to write
+     * @throws IOException if there will be no memory for the first of them
+     */
+    public int write(long position, ByteBuffer from) throws IOException, InterruptedException {
+        int start = from.position();
+        boolean refused = false;
+        try {
+            refused = !write(position, from, () -> resources.memory().acquire(this));
+        } catch (InterruptedException e) {
+            if (from.position() == start) {
+                throw e;
+            }
+        }
+        if (refused && from.position() == start) {
+            throw locked(owner::refusal);
+        }
+        return from.position() - start;
+    }
+
+    private ByteBuffer awaitMemory() throws IOException, InterruptedException {
+        ByteBuffer memory = resources.memory().acquire(this);
+        if (memory == null) {
+            throw locked(owner::refusal);
+        }
+        return memory;
+    }
+
+    /** {@link #write} without waiting. False if there is no memory for all of it: some may be written then. */
+    public boolean writeNow(long position, ByteBuffer from) throws InterruptedException {
+        return write(position, from, resources.memory()::acquireNow);
+    }
+
+    private boolean write(long position, ByteBuffer from, Supply memory) throws InterruptedException {
+        ByteBuffer spare = null;
+        try {
+            for (long at = position; from.hasRemaining(); ) {
+                int length = Math.min(from.remaining(), (int) (BLOCK_SIZE - at % BLOCK_SIZE));
+                if (!tryWrite(at, from.slice(from.position(), length), spare, false)) {
+                    spare = memory.take();
+                    if (spare == null) {
+                        return false;
+                    }
+                    continue;
+                }
+                spare = null; // the block's now, or given back
+                from.position(from.position() + length);
+                at += length;
+            }
+            return true;
+        } finally {
+            if (spare != null) {
+                resources.memory().release(spare);
+            }
+        }
+    }
+
+    /** Writes what the base version has in this range, all within one block, unless something else was written there. */
+    public void replaceBase(ByteRange range, ByteBuffer bytes) throws IOException, InterruptedException {
+        ByteBuffer spare = null;
+        while (!tryWrite(range.offset(), bytes, spare, true)) {
+            spare = awaitMemory();
+        }
+    }
+
+    /**
+     * Writes within one block.
+     *
+     * @param overBase whether to write only if all of that is the base version's still
+     * @return false if that needs memory and none was brought
+     */
+    private boolean tryWrite(long position, ByteBuffer from, @Nullable ByteBuffer spare, boolean overBase) {
+        lock.lock();
+        try {
+            if (overBase && !isBase(position, position + from.remaining())) {
+                if (spare != null) {
+                    resources.memory().release(spare);
+                }
+                return true;
+            }
+            Block current = content.block(BlockMap.indexOf(position));
+            boolean needsMemory = current == null || current.isHeld() || current.needsMemory();
+            if (needsMemory && spare == null) {
+                return false;
+            }
+            ByteRange range = new ByteRange(position, from.remaining());
+            owner.changes(range);
+            Block block = content.blockForWriting(position);
+            if (spare != null) {
+                if (block.needsMemory()) {
+                    block.give(resources.reclaim().add(this, block.index(), spare));
+                } else {
+                    resources.memory().release(spare); // somebody else brought some meanwhile
+                }
+            }
+            boolean wasWhole = block.isWhole();
+            block.write(position, from);
+            content.grow(range.end());
+            if (block.isWhole() && (!wasWhole || range.end() == block.end())) {
+                owner.whole(block);
+            }
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean isBase(long from, long to) {
+        Segment there = content.at(from, to);
+        return there.end() == to && there.source() == Segment.Source.BASE;
+    }
+
+    // ---- holding still
+
+    /** The pages that were written as a whole. */
+    public BitSet wholePages(Snapshot still) {
+        lock.lock();
+        try {
+            BitSet whole = new BitSet();
+            long size = still.content().size();
+            for (Block block : still.content().blocks()) {
+                for (long start = block.start(); start < Math.min(block.end(), size); start += PAGE_SIZE) {
+                    if (block.data().covers(start, Math.min(start + PAGE_SIZE, size))) {
+                        whole.set(Math.toIntExact(start / PAGE_SIZE));
+                    }
+                }
+            }
+            return whole;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Holds a range as it is, or, while a commit runs, as that has it. */
+    public Snapshot hold(ByteRange range) {
+        lock.lock();
+        try {
+            BlockMap from = frozen == null ? content : frozen.content();
+            return new Snapshot(this, from.hold(range.offset(), range.end()), layer.use(), range);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What the range is made of, as {@link #hold} has it. */
+    public List<Run> runs(ByteRange within) {
+        lock.lock();
+        try {
+            return (frozen == null ? content : frozen.content()).runs(within, layer.version());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The bytes of what is held still that are not those of an earlier version of this object. */
+    public List<ByteRange> written(Snapshot still) {
+        List<ByteRange> written = new ArrayList<>();
+        lock.lock();
+        try {
+            ObjectVersion base = still.layer().version();
+            boolean ofAnother = base != null && !base.key().equals(owner.key());
+            long size = still.size();
+            for (long from = 0; from < size; ) {
+                Segment segment = still.content().at(from, size);
+                if (ofAnother || segment.source() != Segment.Source.BASE) {
+                    written.add(new ByteRange(from, segment.end() - from));
+                }
+                from = segment.end();
+            }
+            return written;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Nobody needs what was held still any more. */
+    public void letGo(Snapshot still) {
+        lock.lock();
+        try {
+            still.content().letGo();
+            progress.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        still.layer().release();
+        resources.reclaim().wake();
+    }
+
+    /** The data file of what was frozen is about to be the cache's: nobody reads it here any more. */
+    public void retire(Snapshot committed) {
+        lock.lock();
+        try {
+            committed.layer().retire();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Something is about to be staged: if the content has replaced all that the journal speaks of, it goes to a data file
+     * of its own, so that a crash finds the one or the other. With the lock held.
+     */
+    public void startOver() {
+        if (frozen != null || !content.isReplaced() || !layer.staged().speaksOf(layer.data())) {
+            return;
+        }
+        BaseLayer before = layer;
+        layer = before.startOver();
+        content.blocks().forEach(Block::standAlone);
+        before.release(); // its files are not removed yet: closing them is quick
+    }
+
+    /** Holds everything, and has changes from now on go above it. With the lock held. */
+    public Snapshot freeze() {
+        startOver();
+        content.commitBegins();
+        frozen = new Snapshot(
+                this, content.hold(0, content.size()), layer.use(), new ByteRange(0, Math.max(1, content.size())));
+        return frozen;
+    }
+
+    /**
+     * What was frozen is this version now, and frozen no longer: it must not be staged where its successor is. With the
+     * lock held.
+     *
+     * @param changed whether anything was changed since; else the version is all there is, whatever its size
+     * @return what lay below before, to be released twice: it was the file's and what was frozen's
+     */
+    public BaseLayer rebase(ObjectVersion version, boolean changed) {
+        Snapshot committed = frozen;
+        if (committed == null) {
+            throw new IllegalStateException("nothing was to be committed");
+        }
+        BaseLayer old = layer;
+        BlockMap above = content.over(version.size(), committed.content());
+        if (changed) {
+            content = above;
+        } else {
+            above.drop(); // blocks behind the end that were being staged when they were cut off
+            content = new BlockMap(version.size());
+        }
+        layer = resources.layer(version);
+        BaseLayer _ = melt();
+        progress.signalAll();
+        return old;
+    }
+
+    /**
+     * The request that decides about what was frozen goes on by itself: what it reads it holds, and the file goes on over
+     * the same version, staged in the same data file. With the lock held.
+     */
+    public void leave() {
+        left = frozen == null ? Map.of() : frozen.content().versions();
+        BaseLayer under = melt();
+        if (under != null) {
+            under.release(); // not the last: it is the file's too
+        }
+        progress.signalAll();
+    }
+
+    /** What was {@linkplain #leave left} is this version now. With the lock held. */
+    public void overLeft(ObjectVersion version) {
+        content.over(version.size(), left == null ? Map.of() : left);
+        left = null;
+        layer.moved(version);
+        progress.signalAll();
+    }
+
+    /** With the lock held. @return what it lay above, to be released; null if nothing was frozen */
+    private @Nullable BaseLayer melt() {
+        Snapshot still = frozen;
+        frozen = null;
+        if (still == null) {
+            return null;
+        }
+        still.content().letGo();
+        return still.layer();
+    }
+
+    /** The commit has ended one way or the other. */
+    public void thaw() {
+        List<Block> behind = new ArrayList<>();
+        BaseLayer under;
+        lock.lock();
+        try {
+            left = null;
+            under = melt();
+            for (Block block : content.blocks()) {
+                if (block.isWhole() && block.isUnstaged()) {
+                    behind.add(block);
+                }
+            }
+            progress.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        if (under != null) {
+            under.release();
+        }
+        behind.forEach(block -> resources.reclaim().stage(this, block));
+        resources.reclaim().wake();
+    }
+
+    @Override
+    public boolean relieve() {
+        return locked(owner::relieve);
+    }
+
+    /** {@link #relieve}, if that frees space on the staging disk, and space is what it lacks. */
+    @Override
+    public boolean relieveStaging() {
+        return !resources.staging().isBroken() && locked(() -> layer.data().isThere() && owner.relieve());
+    }
+
+    @Override
+    public boolean isStuck() {
+        return locked(owner::isStuck);
+    }
+
+    @Override
+    public boolean stage(Block block) throws IOException {
+        return staging.stage(block);
+    }
+
+    @Override
+    public boolean evict(long block, boolean afterStaging) {
+        return staging.evict(block, afterStaging);
+    }
+
+    @Override
+    public boolean isLeaving(long block, BlockBuffer memory) {
+        return staging.isLeaving(block, memory);
+    }
+}

@@ -1,0 +1,104 @@
+package io.penstock.writeback.bytes;
+
+import static io.penstock.cache.PageCache.PAGE_SIZE;
+import static io.penstock.writeback.content.Block.BLOCK_SIZE;
+
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.writeback.content.Block;
+import io.penstock.writeback.content.BlockBuffer;
+import io.penstock.writeback.content.BlockMap;
+import io.penstock.writeback.content.Segment;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.zip.CRC32C;
+
+/**
+ * The checksums of one file's pages, each computed once: when its block is staged, or, if that comes first, when it is
+ * uploaded. Safe for use by any number of threads.
+ */
+final class PageChecksums {
+    private static final int ZERO_PAGE_CHECKSUM = checksumOf(ByteBuffer.allocate(PAGE_SIZE));
+
+    private final FileBytes live;
+    private final ReentrantLock lock;
+
+    PageChecksums(FileBytes live) {
+        this.live = live;
+        this.lock = live.lock();
+    }
+
+    /** CRC32C of the page, or of as much of it as lies before the end of what is still. */
+    public int checksum(Snapshot still, long start, int length)
+            throws ObjectStoreException, IOException, InterruptedException {
+        Block block;
+        int page = (int) (start % BLOCK_SIZE / PAGE_SIZE);
+        lock.lock();
+        try {
+            block = still.content().block(BlockMap.indexOf(start));
+            Segment segment = still.content().at(start, start + length);
+            if (length == PAGE_SIZE && segment.source() == Segment.Source.HOLE && segment.end() == start + length) {
+                return ZERO_PAGE_CHECKSUM;
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (block != null && length == PAGE_SIZE && seal(block, page)) {
+            return block.checksum(page); // does not change any more: the block is held
+        }
+        ByteBuffer bytes = ByteBuffer.allocate(length);
+        live.reads().read(still, start, bytes);
+        int checksum = checksumOf(bytes.flip());
+        if (block != null && length == PAGE_SIZE) {
+            lock.lock();
+            try {
+                if (block.data().covers(start, start + length)) {
+                    block.seal(page, checksum);
+                }
+            } finally {
+                lock.unlock();
+            }
+        }
+        return checksum;
+    }
+
+    /** Computes the checksum of a page of the block from memory. False if not all of the page is there. */
+    public boolean seal(Block block, int page) {
+        long start = block.start() + (long) page * PAGE_SIZE;
+        BlockBuffer source;
+        int version;
+        lock.lock();
+        try {
+            if (block.isSealed(page)) {
+                return true;
+            }
+            BlockBuffer memory = block.buffer();
+            if (memory == null || !block.inMemory().covers(start, start + PAGE_SIZE)) {
+                return false;
+            }
+            source = memory;
+            source.pin();
+            version = block.version();
+        } finally {
+            lock.unlock();
+        }
+        int checksum = checksumOf(source.bytes().slice(page * PAGE_SIZE, PAGE_SIZE));
+        lock.lock();
+        try {
+            source.unpin();
+            boolean current = version == block.version();
+            if (current) {
+                block.seal(page, checksum);
+            }
+            return current;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static int checksumOf(ByteBuffer bytes) {
+        CRC32C checksum = new CRC32C();
+        checksum.update(bytes);
+        return (int) checksum.getValue();
+    }
+}

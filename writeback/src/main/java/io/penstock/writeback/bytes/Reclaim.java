@@ -1,0 +1,257 @@
+package io.penstock.writeback.bytes;
+
+import io.penstock.writeback.content.Block;
+import io.penstock.writeback.content.BlockBuffer;
+import io.penstock.writeback.upload.WritebackLimits;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Stages blocks behind the writers' backs, and sees to it that whoever waits for memory gets some: first what is staged
+ * is given up, oldest first; then what is not is staged; and where that cannot be, because the disk is full or broken,
+ * the file that has most of the memory is committed as it is, and goes on over that version. Where no file can be,
+ * because they have lost their names or their commits have failed a moment ago, writers are refused. So none waits for
+ * ever, unless the store does.
+ */
+public final class Reclaim implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Reclaim.class);
+
+    /** Enough to keep an NVMe busy with writes of a block each. */
+    private static final int THREADS = 4;
+
+    /** How long to wait, where there was nothing to give up, before looking again without being told to. */
+    private static final long PAUSE_MILLIS = 1000;
+
+    /**
+     * How long there must have been nothing to give up before anybody is refused: staging that is full is tried again
+     * after a second.
+     */
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+    private final BlockMemory memory;
+
+    /** All files that are there now. */
+    private final Supplier<? extends Stream<? extends Source>> files;
+
+    private final ExecutorService stagers = Executors.newFixedThreadPool(
+            THREADS, Thread.ofPlatform().daemon().name("penstock-stage-", 0).factory());
+
+    private final Thread reclaimer =
+            Thread.ofPlatform().daemon().name("penstock-reclaim").unstarted(this::run);
+
+    /** All memory that is handed out, oldest first. Guarded by this, as what follows. A leaf. */
+    private final Map<BlockBuffer, Use> uses = new LinkedHashMap<>();
+
+    private boolean wanted;
+    private boolean closed;
+
+    /** Whether there has been nothing to give up since a time, by the clock of nanoseconds. */
+    private boolean fruitless;
+
+    private long fruitlessSince;
+
+    /** A file that has memory. */
+    public interface Source {
+        /** Writes to the staging disk what of the block is in memory only. False if that cannot be now. */
+        boolean stage(Block block) throws IOException;
+
+        /** Evicts a block from memory, after staging it if need be and allowed. False if no memory was given up. */
+        boolean evict(long block, boolean afterStaging);
+
+        /** Whether the memory, taken for this block, is of no block any more: it is free by itself soon. */
+        boolean isLeaving(long block, BlockBuffer memory);
+
+        /** Commits the file to free its memory. False if no commit runs or is to begin. */
+        boolean relieve();
+
+        /** {@link #relieve}, if that frees space on the staging disk, and space is what it lacks. */
+        boolean relieveStaging();
+    }
+
+    /** @param block index of the block that the memory was taken for */
+    private record Use(BlockBuffer buffer, Source file, long block) {}
+
+    public Reclaim(WritebackLimits limits, Supplier<? extends Stream<? extends Source>> files) {
+        this.memory = new BlockMemory(() -> limits.get().dirtyBytes(), this::wake);
+        this.files = files;
+        limits.whenChanged(() -> {
+            memory.limitChanged();
+            wake();
+        });
+        reclaimer.start();
+    }
+
+    public BlockMemory memory() {
+        return memory;
+    }
+
+    /** The memory, as {@link BlockMemory#acquire} gave it, is a block's from now on. */
+    public BlockBuffer add(Source file, long block, ByteBuffer bytes) {
+        BlockBuffer buffer = new BlockBuffer(bytes, this::freed);
+        synchronized (this) {
+            uses.put(buffer, new Use(buffer, file, block));
+        }
+        return buffer;
+    }
+
+    private void freed(BlockBuffer buffer) {
+        synchronized (this) {
+            uses.remove(buffer);
+            fruitless = false;
+        }
+        memory.release(buffer.bytes());
+    }
+
+    /** Has it done by a thread that stages. */
+    public Future<Boolean> staged(Callable<Boolean> work) throws IOException {
+        try {
+            return stagers.submit(work);
+        } catch (RejectedExecutionException e) {
+            throw new IOException("the mount ends: nothing is staged any more", e);
+        }
+    }
+
+    /** Has the block staged soon. */
+    public void stage(Source file, Block block) {
+        try {
+            stagers.execute(() -> {
+                try {
+                    boolean _ = file.stage(block);
+                } catch (IOException e) {
+                    log.debug("A block stays in memory", e); // the disk's state was logged when it changed
+                } catch (RuntimeException | Error e) {
+                    log.error("Unforeseen while a block was staged", e);
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            log.trace("The mount ends: nothing is staged any more", e);
+        }
+    }
+
+    /** Somebody waits for memory, or there may be more to give up than before. */
+    synchronized void wake() {
+        wanted = true;
+        notifyAll();
+    }
+
+    private void run() {
+        try {
+            while (awaitWork()) {
+                reclaim();
+            }
+        } catch (InterruptedException e) {
+            log.trace("The mount ends", e);
+        }
+    }
+
+    private void reclaim() {
+        try {
+            if (memory.waiting() == 0) {
+                fruitful();
+            } else if (giveUp()) {
+                fruitful();
+                wake(); // there may be more
+            } else if (relieve()) {
+                fruitful();
+            } else if (isInVain()) {
+                memory.refuse();
+            }
+        } catch (RuntimeException | Error e) {
+            log.error("Unforeseen while memory was given up: again in {} ms", PAUSE_MILLIS, e);
+        }
+    }
+
+    private synchronized void fruitful() {
+        fruitless = false;
+    }
+
+    /** Whether it is time to say that there is nothing to give up. */
+    private synchronized boolean isInVain() {
+        long now = System.nanoTime();
+        if (!fruitless) {
+            fruitless = true;
+            fruitlessSince = now;
+        }
+        boolean inVain = now - fruitlessSince >= PATIENCE_NANOS;
+        fruitless = !inVain; // who is left has as much patience again
+        return inVain;
+    }
+
+    /** False if it is closed. */
+    private synchronized boolean awaitWork() throws InterruptedException {
+        while (!wanted && !closed) {
+            if (memory.waiting() > 0) {
+                wait(PAUSE_MILLIS);
+                wanted = true;
+            } else {
+                wait();
+            }
+        }
+        wanted = false;
+        return !closed;
+    }
+
+    private synchronized List<Use> candidates() {
+        return new ArrayList<>(uses.values());
+    }
+
+    /** Gives up memory until nobody waits for it. False if there was none. */
+    private boolean giveUp() {
+        boolean some = false;
+        for (boolean afterStaging : new boolean[] {false, true}) {
+            for (Use use : candidates()) {
+                if (memory.waiting() == 0) {
+                    return true;
+                }
+                some |= use.file.evict(use.block, afterStaging);
+            }
+        }
+        return some;
+    }
+
+    /** Has a file committed, or finds that one is, or that memory is on its way. False if there is nothing to wait for. */
+    private boolean relieve() {
+        List<Use> all = candidates();
+        Map<Source, Integer> counts = new HashMap<>();
+        for (Use use : all) {
+            counts.merge(use.file, 1, Integer::sum);
+        }
+        List<Map.Entry<Source, Integer>> most = new ArrayList<>(counts.entrySet());
+        most.sort(Map.Entry.comparingByValue(Comparator.reverseOrder()));
+        return most.stream().anyMatch(entry -> entry.getKey().relieve())
+                || all.stream().anyMatch(use -> use.file.isLeaving(use.block, use.buffer))
+                || files.get().anyMatch(Source::relieveStaging); // so that others can be staged
+    }
+
+    /** Ends the threads; what has not been staged is not. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            closed = true;
+            notifyAll();
+        }
+        stagers.shutdownNow();
+        try {
+            var _ = stagers.awaitTermination(1, TimeUnit.MINUTES);
+            reclaimer.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,127 @@
+package io.penstock.writeback.bytes;
+
+import static io.penstock.cache.PageCache.PAGE_SIZE;
+
+import io.penstock.core.ByteRange;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.writeback.content.BlockMap;
+import io.penstock.writeback.content.Crc32cJoin;
+import io.penstock.writeback.upload.FileContent;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.BitSet;
+import java.util.List;
+import java.util.OptionalInt;
+
+/** A range of a file, from the start of a page, held as it was. */
+public final class Snapshot implements FileContent.SnapshotBody {
+    private final FileBytes file;
+    private final BlockMap content;
+    private final BaseLayer layer;
+    private final ByteRange range;
+    private OptionalInt crc32c = OptionalInt.empty(); // set before others see it
+
+    /**
+     * @param content held by the caller, to be let go by this
+     * @param layer in use by the caller, to be released by this
+     */
+    public Snapshot(FileBytes file, BlockMap content, BaseLayer layer, ByteRange range) {
+        this.file = file;
+        this.content = content;
+        this.layer = layer;
+        this.range = range;
+    }
+
+    /** Guarded by the file's lock. */
+    public BlockMap content() {
+        return content;
+    }
+
+    public BaseLayer layer() {
+        return layer;
+    }
+
+    public String key() {
+        return file.key();
+    }
+
+    /** Bytes of the whole file, as it is here. */
+    public long size() {
+        return content.size();
+    }
+
+    /** Computes the checksum, from those of the pages. */
+    public Snapshot summed() throws IOException, InterruptedException {
+        int sum = 0;
+        try {
+            for (long start = range.offset(); start < range.end(); start += PAGE_SIZE) {
+                int length = (int) Math.min(PAGE_SIZE, range.end() - start);
+                sum = Crc32cJoin.join(sum, file.sums().checksum(this, start, length), length);
+            }
+        } catch (ObjectStoreException e) {
+            throw unreadable(e);
+        }
+        crc32c = OptionalInt.of(sum);
+        return this;
+    }
+
+    /** Not to be taken for what the store says of that which is uploaded. */
+    private static IOException unreadable(ObjectStoreException cause) {
+        return new IOException("what is below the written bytes cannot be read: " + cause.getMessage(), cause);
+    }
+
+    /** The bytes of the whole file that were written here. */
+    public List<ByteRange> written() {
+        return file.written(this);
+    }
+
+    /** The pages that were written as a whole. */
+    public BitSet wholePages() {
+        return file.wholePages(this);
+    }
+
+    /** CRC32C of the page, as far as it lies in the range. */
+    public int checksum(int page) throws ObjectStoreException, IOException, InterruptedException {
+        long start = (long) page * PAGE_SIZE;
+        return file.sums().checksum(this, start, (int) Math.min(PAGE_SIZE, range.end() - start));
+    }
+
+    /** @param position in the file */
+    public void readAt(long position, ByteBuffer to) throws ObjectStoreException, IOException, InterruptedException {
+        file.reads().read(this, position, to);
+    }
+
+    /** Writes to the staging file what is in memory only. False if that cannot be now. */
+    public boolean stageAll() throws IOException, InterruptedException {
+        return file.staging().stageAll(this);
+    }
+
+    /** Nobody reads the data file any more, but by this. */
+    public void retire() {
+        file.retire(this);
+    }
+
+    @Override
+    public long length() {
+        return range.length();
+    }
+
+    @Override
+    public OptionalInt crc32c() {
+        return crc32c;
+    }
+
+    @Override
+    public void read(long offset, ByteBuffer target) throws IOException, InterruptedException {
+        try {
+            readAt(range.offset() + offset, target);
+        } catch (ObjectStoreException e) {
+            throw unreadable(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        file.letGo(this);
+    }
+}

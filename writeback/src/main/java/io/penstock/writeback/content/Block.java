@@ -1,0 +1,376 @@
+package io.penstock.writeback.content;
+
+import io.penstock.cache.PageCache;
+import io.penstock.core.ByteRange;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What was written of one block of a file. Its bytes are in memory, in the staging file, or in both; where both have
+ * one, memory is right. Guarded by the file's lock, all of it.
+ *
+ * <pre>
+ *   written ──▶ unstaged, in memory ──staging──▶ staged, in memory ──evicted──▶ staged
+ *                        ▲───────────────written again──────┴───────────────────────┘
+ * </pre>
+ *
+ * <p>A block that somebody {@linkplain #hold holds} does not change: what is written goes to a {@linkplain #fork copy},
+ * which takes its place in the file, and is not staged, in the same place on disk, before the holders are done.
+ */
+public final class Block {
+    /** Bytes of a logical block, the unit that is staged and of which parts are made. */
+    public static final int BLOCK_SIZE = 4 << 20;
+
+    private final long index;
+
+    /** What differs from the version below. */
+    private final Ranges data;
+
+    /** What of it is in memory; all else is staged. */
+    private Ranges inMemory;
+
+    /** What of it is in memory only, or newer there, but for what is being {@link #staging staged}. */
+    private Ranges unstaged;
+
+    /** What is on its way from memory to the staging file. */
+    private @Nullable Ranges staging;
+
+    /** What the staging file has some version of. */
+    private final Ranges stored;
+
+    private @Nullable BlockBuffer buffer;
+
+    /** CRC32C of the pages whose bit is set in {@link #sealed}. */
+    private final int[] checksums = new int[BLOCK_SIZE / PageCache.PAGE_SIZE];
+
+    private int sealed;
+
+    private int holders;
+
+    /** What this is a copy of, as long as somebody holds that. */
+    private @Nullable Block original;
+
+    /** Its place in the staging file is its successor's: it is read from memory until its holders are done. */
+    private boolean displaced;
+
+    /** It is no longer part of the file. */
+    private boolean dropped;
+
+    /** Changes with each write, so that work that was done meanwhile is known to be out of date. */
+    private int version;
+
+    /** Whether the journal knows of all that is {@link #stored}; what was taken away it is told apart from that. */
+    private boolean journalled;
+
+    public Block(long index) {
+        this(index, new Ranges(), new Ranges(), new Ranges(), new Ranges());
+    }
+
+    private Block(long index, Ranges data, Ranges inMemory, Ranges unstaged, Ranges stored) {
+        this.index = index;
+        this.data = data;
+        this.inMemory = inMemory;
+        this.unstaged = unstaged;
+        this.stored = stored;
+    }
+
+    public long index() {
+        return index;
+    }
+
+    /** Offset of its first byte in the file. */
+    public long start() {
+        return index * BLOCK_SIZE;
+    }
+
+    public long end() {
+        return start() + BLOCK_SIZE;
+    }
+
+    public Ranges data() {
+        return data;
+    }
+
+    public Ranges inMemory() {
+        return inMemory;
+    }
+
+    public boolean isWhole() {
+        return data.covers(start(), end());
+    }
+
+    public int version() {
+        return version;
+    }
+
+    // ---- changing
+
+    /** Whether {@link #write} needs memory first. */
+    public boolean needsMemory() {
+        return buffer == null || buffer.isShared();
+    }
+
+    /** Takes the memory to write to. */
+    public void give(BlockBuffer fresh) {
+        BlockBuffer shared = buffer;
+        if (shared != null) {
+            fresh.bytes().put(0, shared.bytes(), 0, BLOCK_SIZE);
+            shared.unshare();
+        }
+        buffer = fresh;
+    }
+
+    public void write(long position, ByteBuffer from) {
+        BlockBuffer target = buffer;
+        if (target == null || target.isShared() || holders > 0) {
+            throw new IllegalStateException("block " + index + " has no memory of its own");
+        }
+        int length = from.remaining();
+        target.bytes().put(offset(position), from, from.position(), length);
+        from.position(from.limit());
+        data.add(position, position + length);
+        inMemory.add(position, position + length);
+        unstaged.add(position, position + length);
+        changed(position, position + length);
+    }
+
+    /** The range is no longer data of this block. */
+    public void forget(long from, long to) {
+        data.remove(from, to);
+        inMemory.remove(from, to);
+        unstaged.remove(from, to);
+        if (staging != null) {
+            staging.remove(from, to); // it arrives, but does not count
+        }
+        stored.remove(from, to);
+        changed(from, to);
+    }
+
+    private void changed(long from, long to) {
+        version++;
+        int first = offset(Math.max(from, start())) / PageCache.PAGE_SIZE;
+        int last = offset(Math.min(to, end()) - 1) / PageCache.PAGE_SIZE;
+        for (int page = first; page <= last; page++) {
+            sealed &= ~(1 << page);
+        }
+    }
+
+    /** Copies bytes that are in memory. */
+    public void read(long position, ByteBuffer to, int length) {
+        if (buffer == null || !inMemory.covers(position, position + length)) {
+            throw new IllegalStateException("block " + index + " does not have these bytes in memory");
+        }
+        to.put(to.position(), buffer.bytes(), offset(position), length);
+        to.position(to.position() + length);
+    }
+
+    private int offset(long position) {
+        return Math.toIntExact(position - start());
+    }
+
+    /** The block has left the file; its memory goes with the last who holds it. */
+    public void drop() {
+        dropped = true;
+        freeIfUnused();
+    }
+
+    /** What lies below is another version now, which has all that was not written to memory since. */
+    public void rebase() {
+        stored.remove(start(), end());
+        data.remove(start(), end());
+        data.addAll(inMemory);
+        unstaged = inMemory.copy();
+        original = null;
+        version++;
+        journalled = false;
+    }
+
+    // ---- holding still
+
+    public boolean isHeld() {
+        return holders > 0;
+    }
+
+    public void hold() {
+        holders++;
+    }
+
+    public void letGo() {
+        holders--;
+        freeIfUnused();
+    }
+
+    private void freeIfUnused() {
+        if (dropped && holders == 0 && buffer != null) {
+            buffer.unshare();
+            buffer = null;
+            inMemory = new Ranges();
+        }
+    }
+
+    /** A copy to be written in place of this one. Shares the memory until then. */
+    Block fork() {
+        Block copy = new Block(index, data.copy(), inMemory.copy(), unstaged.copy(), stored.copy());
+        if (staging != null) {
+            copy.unstaged.addAll(staging.and(inMemory));
+        }
+        copy.buffer = buffer == null ? null : buffer.share();
+        System.arraycopy(checksums, 0, copy.checksums, 0, checksums.length);
+        copy.sealed = sealed;
+        copy.journalled = journalled;
+        copy.original = this;
+        drop();
+        return copy;
+    }
+
+    // ---- staging
+
+    public boolean isStaging() {
+        return staging != null;
+    }
+
+    /** Whether something of it has yet to be staged. */
+    public boolean isUnstaged() {
+        return !unstaged.isEmpty() || staging != null;
+    }
+
+    /** Whether its place in the staging file may be written now. */
+    public boolean mayBeStaged() {
+        Block first = original;
+        if (first != null && !first.isHeld() && first.mayBeStaged()) {
+            original = null;
+            first = null;
+        }
+        return first == null && staging == null && !displaced;
+    }
+
+    /**
+     * {@link #mayBeStaged}, also in the place of what somebody still holds, if that is in memory: it stays there then, so
+     * that nobody waits for its holder, who may wait for the store.
+     */
+    public boolean takesPlace() {
+        if (original != null && original.leavesPlace()) {
+            original = null;
+        }
+        return mayBeStaged();
+    }
+
+    /** It has a place of its own in the staging file: there is no need to wait for what was there before. */
+    public void standAlone() {
+        original = null;
+    }
+
+    private boolean leavesPlace() {
+        if (staging != null || (original != null && !original.leavesPlace())) {
+            return false;
+        }
+        original = null;
+        displaced = isHeld() && isInMemory();
+        return displaced || !isHeld();
+    }
+
+    private boolean isInMemory() {
+        return data.toList().stream().allMatch(range -> inMemory.covers(range.offset(), range.end()));
+    }
+
+    public boolean isDisplaced() {
+        return displaced;
+    }
+
+    public boolean waitsForOriginal() {
+        return staging == null && !mayBeStaged();
+    }
+
+    /** What is to be staged, in memory that stays until {@link #endStaging}. */
+    public BlockBuffer beginStaging() {
+        BlockBuffer source = buffer;
+        if (source == null || staging != null) {
+            throw new IllegalStateException("nothing of block " + index + " is to be staged");
+        }
+        staging = unstaged;
+        unstaged = new Ranges();
+        source.pin();
+        return source;
+    }
+
+    public Ranges staging() {
+        return staging == null ? new Ranges() : staging;
+    }
+
+    public void endStaging(BlockBuffer source, boolean succeeded) {
+        if (!succeeded) {
+            unstaged.addAll(staging().and(inMemory));
+        } else {
+            store(staging().and(data));
+        }
+        staging = null;
+        source.unpin();
+    }
+
+    /** What the journal knows of already, and is written to again, it need not be told again. */
+    private void store(Ranges written) {
+        for (ByteRange range : written.toList()) {
+            if (!stored.covers(range.offset(), range.end())) {
+                stored.add(range.offset(), range.end());
+                journalled = false;
+            }
+        }
+    }
+
+    public Ranges stored() {
+        return stored;
+    }
+
+    public boolean isJournalled() {
+        return journalled;
+    }
+
+    public void setJournalled(boolean known) {
+        journalled = known;
+    }
+
+    /** Found in the staging file of an earlier run. */
+    public void found(long from, long to) {
+        data.add(from, to);
+        stored.add(from, to);
+        journalled = true;
+    }
+
+    @Nullable
+    public BlockBuffer buffer() {
+        return buffer;
+    }
+
+    /** Gives the memory up, if all of it is staged and nobody uses it. */
+    public boolean evict() {
+        if (buffer == null || isUnstaged() || displaced || buffer.isPinned()) {
+            return false;
+        }
+        buffer.unshare();
+        buffer = null;
+        inMemory = new Ranges();
+        return true;
+    }
+
+    // ---- checksums
+
+    public boolean isSealed(int page) {
+        return (sealed & 1 << page) != 0;
+    }
+
+    public int checksum(int page) {
+        return checksums[page];
+    }
+
+    public void seal(int page, int checksum) {
+        checksums[page] = checksum;
+        sealed |= 1 << page;
+    }
+
+    @Override
+    public String toString() {
+        return "block " + index + " data " + data + " in memory " + inMemory + " unstaged " + unstaged + " staging "
+                + staging + " sealed " + Integer.toBinaryString(sealed) + " of " + Arrays.toString(checksums);
+    }
+}

@@ -1,0 +1,61 @@
+package io.penstock.writeback.content;
+
+import java.nio.ByteBuffer;
+import java.util.function.Consumer;
+
+/**
+ * One block's worth of memory, with a count of those who need it: the blocks that share it (a block held still and the
+ * copy that is written), and those who read from it without their file's lock. Whoever drops the last gives it back.
+ */
+public final class BlockBuffer {
+    private final ByteBuffer bytes;
+    private final Consumer<BlockBuffer> unused;
+
+    // Guarded by the file's lock.
+    private int blocks = 1;
+    private int pins;
+
+    /** @param unused takes it back when nobody needs it any more */
+    public BlockBuffer(ByteBuffer bytes, Consumer<BlockBuffer> unused) {
+        this.bytes = bytes;
+        this.unused = unused;
+    }
+
+    public ByteBuffer bytes() {
+        return bytes;
+    }
+
+    /** Whether another block has it too: then it must not be written. */
+    boolean isShared() {
+        return blocks > 1;
+    }
+
+    boolean isPinned() {
+        return pins > 0;
+    }
+
+    public BlockBuffer share() {
+        blocks++;
+        return this;
+    }
+
+    void unshare() {
+        blocks--;
+        freeIfUnused();
+    }
+
+    public void pin() {
+        pins++;
+    }
+
+    public void unpin() {
+        pins--;
+        freeIfUnused();
+    }
+
+    private void freeIfUnused() {
+        if (blocks == 0 && pins == 0) {
+            unused.accept(this);
+        }
+    }
+}

@@ -1,0 +1,356 @@
+package io.penstock.writeback.content;
+
+import static io.penstock.writeback.content.Block.BLOCK_SIZE;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a file is: blocks over zeros over the base version. A byte is in a block's data, or in a hole that was made over the
+ * base version, or, before {@code baseEnd}, that version's, or zero. Guarded by the file's lock.
+ */
+public final class BlockMap {
+    private final NavigableMap<Long, Block> blocks;
+
+    /** What was made zero of the version below; where a block has data, that counts. */
+    private final Ranges zeros;
+
+    /** Where the version below ends to count: its size, or less since the file was cut. Never more than the size. */
+    private long baseEnd;
+
+    private long size;
+
+    /** The least that the size has been since it was {@linkplain #noteSize noted}. */
+    private long leastSize;
+
+    private Removals sinceCommit = new Removals();
+    private Removals sinceJournal = new Removals();
+
+    /** What was taken away since a time: what lies below must not show there again. */
+    public static final class Removals {
+        private final Ranges zeroed = new Ranges();
+        private long cut = Long.MAX_VALUE;
+
+        public Ranges zeroed() {
+            return zeroed;
+        }
+
+        /** The least size that the file had. */
+        public long cut() {
+            return cut;
+        }
+    }
+
+    public BlockMap(long baseSize) {
+        this(new TreeMap<>(), new Ranges(), baseSize, baseSize);
+    }
+
+    private BlockMap(NavigableMap<Long, Block> blocks, Ranges zeros, long baseEnd, long size) {
+        this.blocks = blocks;
+        this.zeros = zeros;
+        this.baseEnd = baseEnd;
+        this.size = size;
+        this.leastSize = size;
+    }
+
+    /** The same at another time: its blocks are held until they are {@linkplain #letGo let go}. */
+    public BlockMap hold(long from, long to) {
+        NavigableMap<Long, Block> held =
+                from >= to ? new TreeMap<>() : new TreeMap<>(blocks.subMap(indexOf(from), true, indexOf(to - 1), true));
+        held.values().forEach(Block::hold);
+        return new BlockMap(held, zeros.copy(), baseEnd, size);
+    }
+
+    public void letGo() {
+        blocks.values().forEach(Block::letGo);
+        blocks.clear();
+    }
+
+    public long size() {
+        return size;
+    }
+
+    public long baseEnd() {
+        return baseEnd;
+    }
+
+    public Ranges zeros() {
+        return zeros;
+    }
+
+    public Collection<Block> blocks() {
+        return blocks.values();
+    }
+
+    @Nullable
+    public Block block(long index) {
+        return blocks.get(index);
+    }
+
+    public static long indexOf(long position) {
+        return Math.floorDiv(position, (long) BLOCK_SIZE);
+    }
+
+    // ---- changing
+
+    /** The position's block, to be changed: new if there is none, a copy if it is held. */
+    public Block blockForWriting(long position) {
+        return blocks.compute(indexOf(position), (index, block) -> {
+            if (block == null) {
+                return new Block(index);
+            }
+            return block.isHeld() ? block.fork() : block;
+        });
+    }
+
+    public void noteSize() {
+        leastSize = size;
+    }
+
+    public long leastSize() {
+        return leastSize;
+    }
+
+    public void grow(long end) {
+        size = Math.max(size, end);
+    }
+
+    public void resize(long changed) {
+        if (changed < size) {
+            forget(changed, size);
+            zeros.remove(changed, size);
+            baseEnd = Math.min(baseEnd, changed);
+            sinceCommit.cut = Math.min(sinceCommit.cut, changed);
+            sinceJournal.cut = Math.min(sinceJournal.cut, changed);
+        }
+        size = changed;
+        leastSize = Math.min(leastSize, size);
+    }
+
+    /** Makes the range, within the size, zeros. */
+    public void zero(long from, long to) {
+        forget(from, to);
+        zeros.add(from, Math.min(to, baseEnd));
+        sinceCommit.zeroed.add(from, to);
+        sinceJournal.zeroed.add(from, to);
+    }
+
+    /** Whether the file has this size, and all of it is the base version's. */
+    public boolean isAllBase(long end) {
+        return size == end && baseEnd == end && blocks.isEmpty() && zeros.isEmpty();
+    }
+
+    /** The base version counts up to here; until now the file was empty, or {@linkplain #isAllBase all base}. */
+    public void extendBase(long end) {
+        baseEnd = end;
+        size = end;
+    }
+
+    /** Nothing of the base version counts any more, as blocks have all of it. */
+    public void forgetBase() {
+        baseEnd = 0;
+        zeros.remove(0, Long.MAX_VALUE);
+    }
+
+    private void forget(long from, long to) {
+        for (Block block : List.copyOf(blocksIn(from, to))) {
+            boolean whole = from <= block.start() && Math.min(block.end(), size) <= to;
+            // Else its successor would not wait for what is still written, or read, in its place.
+            if (whole && block.mayBeStaged() && !block.isHeld()) {
+                blocks.remove(block.index());
+                block.drop();
+            } else {
+                Block rest = blockForWriting(block.start());
+                rest.forget(Math.max(from, block.start()), Math.min(to, block.end()));
+                if (whole) {
+                    rest.evict();
+                }
+            }
+        }
+    }
+
+    // ---- reading
+
+    /** Where the byte at the position is, and those that follow it there, up to the limit. */
+    public Segment at(long position, long limit) {
+        Block block = blocks.get(indexOf(position));
+        if (block == null) {
+            Long next = blocks.higherKey(indexOf(position));
+            return below(position, next == null ? limit : Math.min(limit, next * BLOCK_SIZE));
+        }
+        long end = Math.min(limit, block.end());
+        long inMemory = block.inMemory().nextIn(position);
+        if (inMemory == position) {
+            return new Segment(
+                    Segment.Source.MEMORY, Math.min(end, block.inMemory().nextOut(position)), block);
+        }
+        long data = block.data().nextIn(position);
+        if (data == position) {
+            long staged = Math.min(block.data().nextOut(position), inMemory);
+            return new Segment(Segment.Source.STAGED, Math.min(end, staged), block);
+        }
+        return below(position, Math.min(end, data));
+    }
+
+    private Segment below(long position, long limit) {
+        if (position >= baseEnd) {
+            return new Segment(Segment.Source.HOLE, limit, null);
+        }
+        long zero = zeros.nextIn(position);
+        if (zero == position) {
+            return new Segment(Segment.Source.HOLE, Math.min(limit, zeros.nextOut(position)), null);
+        }
+        return new Segment(Segment.Source.BASE, Math.min(Math.min(limit, zero), baseEnd), null);
+    }
+
+    /** The first byte at or behind the offset that is data, or lies in a hole; -1 if there is none. */
+    public long seek(long offset, boolean hole) {
+        for (long position = offset; position < size; ) {
+            Segment segment = at(position, size);
+            if (hole == (segment.source() == Segment.Source.HOLE)) {
+                return position;
+            }
+            position = segment.end();
+        }
+        return hole && offset < size ? size : -1;
+    }
+
+    /** What the range is made of, whole blocks but for the file's end; what is not changed is of the version below. */
+    public List<Run> runs(ByteRange within, @Nullable ObjectVersion base) {
+        long end = Math.min(size, within.end());
+        Ranges changed = changed(within.offset(), end);
+        List<Run> runs = new ArrayList<>();
+        for (long from = within.offset();
+                from < end;
+                from = runs.getLast().range().end()) {
+            boolean sent = base == null || changed.nextIn(from) == from;
+            long to = sent ? changed.nextOut(from) : changed.nextIn(from);
+            ByteRange range = new ByteRange(from, Math.min(end, to) - from);
+            runs.add(sent ? Run.sent(range) : new Run(range, base));
+        }
+        return runs;
+    }
+
+    private Collection<Block> blocksIn(long from, long to) {
+        return blocks.subMap(indexOf(from), true, indexOf(to - 1), true).values();
+    }
+
+    private Ranges changed(long from, long to) {
+        Ranges changed = new Ranges();
+        if (from < to) {
+            for (Block block : blocksIn(from, to)) {
+                changed.add(block.start(), block.end());
+            }
+        }
+        for (ByteRange zero : zeros.toList()) {
+            changed.add(indexOf(zero.offset()) * BLOCK_SIZE, (indexOf(zero.end() - 1) + 1) * BLOCK_SIZE);
+        }
+        if (baseEnd < size) {
+            changed.add(indexOf(baseEnd) * BLOCK_SIZE, size);
+        }
+        return changed;
+    }
+
+    // ---- from one version below to the next
+
+    /** The content is held as it is now, to be committed. */
+    public void commitBegins() {
+        sinceCommit = new Removals();
+    }
+
+    /** Whether nothing is left of what there was when the journal was written, and nothing is staged of what there is. */
+    public boolean isReplaced() {
+        return sinceJournal.cut == 0
+                && blocks.values().stream().allMatch(block -> block.stored().isEmpty());
+    }
+
+    public Removals takeSinceJournal() {
+        Removals taken = sinceJournal;
+        sinceJournal = new Removals();
+        return taken;
+    }
+
+    /** What was taken since will have to be journalled after all. */
+    public void putBack(Removals taken) {
+        sinceJournal.zeroed.addAll(taken.zeroed);
+        sinceJournal.cut = Math.min(sinceJournal.cut, taken.cut);
+    }
+
+    /** Goes on over the version that was made of what was held when {@link #commitBegins} was called. */
+    public BlockMap over(long baseSize, BlockMap committed) {
+        NavigableMap<Long, Block> changed = new TreeMap<>();
+        for (Block block : blocks.values()) {
+            if (committed.block(block.index()) == block) {
+                block.drop();
+            } else {
+                block.rebase();
+                changed.put(block.index(), block);
+            }
+        }
+        long counts = Math.min(baseSize, Math.min(sinceCommit.cut, size));
+        Ranges above = sinceCommit.zeroed.copy();
+        above.remove(counts, Long.MAX_VALUE);
+        BlockMap next = new BlockMap(changed, above, counts, size);
+        next.sinceJournal.zeroed.addAll(above); // the next journal knows nothing of what was made zero meanwhile
+        return next;
+    }
+
+    /** Each block as it is now. */
+    public Map<Block, Integer> versions() {
+        Map<Block, Integer> versions = new HashMap<>();
+        blocks.values().forEach(block -> versions.put(block, block.version()));
+        return versions;
+    }
+
+    /**
+     * Goes on over the version that was made of what was held when {@link #commitBegins} was called, in the same staging
+     * file, whose journal goes on too: so a block leaves only if the journal has all of it.
+     *
+     * @param committed the blocks as they were then
+     */
+    public void over(long baseSize, Map<Block, Integer> committed) {
+        for (Block block : List.copyOf(blocks.values())) {
+            Integer then = committed.get(block);
+            if (then != null && then == block.version() && !block.isUnstaged() && block.isJournalled()) {
+                blocks.remove(block.index());
+                block.drop();
+            }
+        }
+        baseEnd = Math.min(baseSize, Math.min(sinceCommit.cut, size));
+        zeros.remove(0, Long.MAX_VALUE);
+        zeros.addAll(sinceCommit.zeroed);
+        zeros.remove(baseEnd, Long.MAX_VALUE);
+        Ranges holes = zeros.copy(); // behind the end of the version before, the journal did not have to have them
+        blocks.values()
+                .forEach(block -> block.data().toList().forEach(data -> holes.remove(data.offset(), data.end())));
+        sinceJournal.zeroed.addAll(holes);
+    }
+
+    /** As an earlier run has left it, all of it staged. */
+    public static BlockMap found(long baseEnd, long size, Ranges zeros, Ranges data) {
+        BlockMap content = new BlockMap(new TreeMap<>(), zeros.copy(), baseEnd, size);
+        for (ByteRange range : data.toList()) {
+            for (long from = range.offset(); from < range.end(); ) {
+                Block block = content.blockForWriting(from);
+                long to = Math.min(range.end(), block.end());
+                block.found(from, to);
+                from = to;
+            }
+        }
+        return content;
+    }
+
+    /** Frees everything. */
+    public void drop() {
+        blocks.values().forEach(Block::drop);
+        blocks.clear();
+    }
+}

@@ -1,0 +1,78 @@
+package io.penstock.writeback.staging;
+
+import io.penstock.disk.DataFolder;
+import io.penstock.disk.FolderLock;
+import io.penstock.disk.WorkingFolder;
+import java.io.IOException;
+import java.nio.file.AtomicMoveNotSupportedException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A folder in which an earlier version staged. */
+public final class EarlierStaging {
+    private static final Logger log = LoggerFactory.getLogger(EarlierStaging.class);
+
+    private EarlierStaging() {}
+
+    /**
+     * Moves what waits in it to the present one. Where they are on two file systems nothing is moved, because it may be more
+     * than the other takes: staging goes on in the earlier folder until a mount finds it empty.
+     *
+     * @param present of {@code folder}; closed if it is not what is used
+     * @return the folder to be used
+     */
+    public static DataFolder takeOver(Path earlier, DataFolder present, Path folder) throws IOException {
+        if (isEmpty(earlier)) {
+            return present;
+        }
+        DataFolder from;
+        try {
+            from = StagingFolder.open(earlier);
+        } catch (WorkingFolder.ForeignException e) {
+            log.debug("Nothing is taken over", e);
+            return present;
+        } catch (FolderLock.TakenException e) {
+            present.close();
+            throw e;
+        }
+        try {
+            List<String> names =
+                    from.names(); // in their order a data file comes before its journal, which vouches for it
+            for (String name : names) {
+                Files.move(from.path(name), present.path(name), StandardCopyOption.ATOMIC_MOVE);
+            }
+            present.force();
+            from.force();
+            log.info("What waited in {} is in {} now: {} files", earlier, folder, names.size());
+            from.close();
+            return present;
+        } catch (AtomicMoveNotSupportedException e) {
+            log.warn(
+                    "What waits in {} is on another file system than the staging folder {}: this mount stages there,"
+                            + " and so do others until it is empty",
+                    earlier,
+                    folder);
+            present.close();
+            return from;
+        } catch (IOException | RuntimeException e) {
+            from.close();
+            present.close();
+            throw e;
+        }
+    }
+
+    private static boolean isEmpty(Path earlier) throws IOException {
+        if (!Files.isDirectory(earlier, LinkOption.NOFOLLOW_LINKS)) {
+            return true;
+        }
+        try (Stream<Path> files = Files.list(earlier)) {
+            return files.noneMatch(file -> StagedFile.isName(file.getFileName().toString()));
+        }
+    }
+}

@@ -1,0 +1,87 @@
+package io.penstock.writeback.staging;
+
+import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.UploadedPart;
+import io.penstock.writeback.upload.PartLayout;
+import io.penstock.writeback.upload.UploadJournal;
+import java.io.IOException;
+import java.util.List;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The journal of one file between two commits, made when there is something to note. */
+public final class FileJournal implements UploadJournal {
+    private static final Logger log = LoggerFactory.getLogger(FileJournal.class);
+
+    private final StagedFile file;
+    private final Supplier<JournalRecord.Opened> opened;
+
+    /** @param opened what file it is now */
+    public FileJournal(StagedFile file, Supplier<JournalRecord.Opened> opened) {
+        this.file = file;
+        this.opened = opened;
+    }
+
+    @Override
+    public void created(MultipartUpload upload, PartLayout layout) {
+        file.uploadBegan(upload);
+        note(new JournalRecord.UploadCreated(upload, layout));
+    }
+
+    @Override
+    public void uploaded(UploadedPart part, int crc32c) {
+        note(new JournalRecord.PartUploaded(part, crc32c));
+    }
+
+    @Override
+    public void ended(MultipartUpload upload) {
+        if (file.uploadEnded(upload)) {
+            note(new JournalRecord.UploadEnded(upload.id()));
+        }
+    }
+
+    /** Without waiting for the disk: what is lost in a crash of the machine is uploaded again. */
+    private void note(JournalRecord entry) {
+        try {
+            file.journal(opened.get()).append(entry);
+        } catch (IOException e) {
+            log.debug("An upload is not journalled: it cannot be resumed", e);
+        }
+    }
+
+    /** Makes durable what is staged, then what the records say of it. */
+    public void write(List<JournalRecord> entries) throws IOException {
+        Journal journal = file.journal(opened.get());
+        file.force();
+        for (JournalRecord entry : entries) {
+            journal.append(entry);
+        }
+        file.force(journal);
+    }
+
+    /** Adds them to what a crash would find, if it would find something. */
+    public void amend(List<? extends JournalRecord> entries) {
+        Journal journal = file.journal();
+        if (journal == null) {
+            return;
+        }
+        try {
+            for (JournalRecord entry : entries) {
+                journal.append(entry);
+            }
+            file.force(journal);
+        } catch (IOException e) {
+            log.debug("A journal does not tell what becomes of an object", e);
+        }
+    }
+
+    /** Says the same in less, if that has become much. */
+    public void shorten() {
+        try {
+            file.shortenJournal();
+        } catch (IOException e) {
+            log.debug("A journal stays as long as it is", e);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package io.penstock.writeback.staging;
+
+import io.penstock.disk.DataFolder;
+import io.penstock.disk.RecordLog;
+import java.io.IOException;
+import java.util.function.Consumer;
+
+/**
+ * The journal of one file. Once it is closed, the file is committed or gone: nobody needs what is appended then. Safe for
+ * use by any number of threads.
+ */
+public final class Journal implements AutoCloseable {
+    /**
+     * A journal of 64 MiB is to say the same in less. Reading it takes a second at the most when a node comes back, and a
+     * program gets here by some 100,000 fsyncs of a file that it keeps open.
+     */
+    private static final RecordLog.Format<JournalRecord> FORMAT = new RecordLog.Format<>(
+            0x50454e53_4a4e4c_01L, // "PENSJNL", version 1
+            true,
+            64L << 20,
+            JournalRecord::encode,
+            JournalRecord::decode);
+
+    private final RecordLog<JournalRecord> log;
+
+    private Journal(RecordLog<JournalRecord> log) {
+        this.log = log;
+    }
+
+    public static Journal create(DataFolder files, String name) throws IOException {
+        return new Journal(RecordLog.create(files, name, FORMAT));
+    }
+
+    /**
+     * Hands over the records of an earlier run; what is appended follows the last.
+     *
+     * @throws RecordLog.UnreadableException if some of what was durable cannot be read; the records before it were handed
+     *     over
+     */
+    static Journal replay(DataFolder files, String name, Consumer<JournalRecord> records) throws IOException {
+        RecordLog<JournalRecord> log = RecordLog.open(files, name, FORMAT);
+        try {
+            log.replay(records);
+            return new Journal(log);
+        } catch (IOException | RuntimeException e) {
+            log.close();
+            throw e;
+        }
+    }
+
+    public void append(JournalRecord record) throws IOException {
+        try {
+            log.append(record);
+        } catch (IOException e) {
+            throwUnlessClosed(e);
+        }
+    }
+
+    private void throwUnlessClosed(IOException e) throws IOException {
+        if (!log.isClosed()) {
+            throw e;
+        }
+    }
+
+    public boolean isLarge() {
+        return log.isLarge();
+    }
+
+    /** Goes on in a new file that says the same in less: see {@link RecordLog#compact}. */
+    void compact() throws IOException {
+        try {
+            log.compact(to -> {
+                JournalState state = new JournalState();
+                log.reread(state);
+                for (JournalRecord record : state.records()) {
+                    to.add(record);
+                }
+            });
+        } catch (IOException e) {
+            throwUnlessClosed(e);
+        }
+    }
+
+    /** To be called by one who has appended. */
+    public void force() throws IOException {
+        log.force();
+    }
+
+    @Override
+    public void close() throws IOException {
+        log.close();
+    }
+}

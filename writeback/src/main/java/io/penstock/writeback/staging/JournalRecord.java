@@ -1,0 +1,208 @@
+package io.penstock.writeback.staging;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.UploadedPart;
+import io.penstock.writeback.upload.PartLayout;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a journal says. Encoded as a type byte and the fields in order, big-endian, strings as modified UTF-8. The type 3 is
+ * that of the log's own marks.
+ */
+public sealed interface JournalRecord {
+    /**
+     * What file it is; said again, it is that from now on.
+     *
+     * @param namespace of the key: endpoint and bucket
+     * @param base the version beneath
+     * @param replaced the version that an empty file took the place of
+     */
+    record Opened(
+            String namespace,
+            String key,
+            @Nullable ObjectVersion base,
+            @Nullable ObjectVersion replaced) implements JournalRecord {}
+
+    /**
+     * The content, as far as it has changed since the last of these. In this order: what was behind {@code cut} has been
+     * cut off, {@code zeroed} was made zeros, {@code data} is in the data file.
+     *
+     * @param baseEnd where the version beneath ends to count
+     */
+    record Written(long size, long baseEnd, long cut, Instant modified, List<ByteRange> zeroed, List<ByteRange> data)
+            implements JournalRecord {}
+
+    /** What {@link Written} speaks of from the next on lies in the data file of this generation; before, in that of 0. */
+    record InData(int generation) implements JournalRecord {}
+
+    /** A multipart upload of it has begun, maybe under a name that it had before. */
+    record UploadCreated(MultipartUpload upload, PartLayout layout) implements JournalRecord {}
+
+    /** The upload that was created last has this part, of bytes with this CRC32C. */
+    record PartUploaded(UploadedPart part, int crc32c) implements JournalRecord {}
+
+    /** Nothing is left at the store of the upload with this id. */
+    record UploadEnded(String id) implements JournalRecord {}
+
+    /** The content does not count any more: the journal is only there until its uploads are aborted. */
+    record Dropped() implements JournalRecord {}
+
+    /**
+     * Its name is about to be removed, or to be taken by another file. It is not any more if {@link Opened} follows: if
+     * nothing does, a commit that finds another object, or none, has not met somebody else's.
+     */
+    record Withdrawn() implements JournalRecord {}
+
+    /**
+     * A request is about to be sent that makes an object of this size and CRC32C: not a content of somebody else's if a
+     * commit finds that.
+     *
+     * @param recognisable whether the CRC32C is known; 0 stands for it if not
+     */
+    record Sent(long size, boolean recognisable, int crc32c) implements JournalRecord {}
+
+    /** It cannot be committed by itself. */
+    record Kept(String reason) implements JournalRecord {}
+
+    default void encode(DataOutputStream to) throws IOException {
+        switch (this) {
+            case Opened(String namespace, String key, ObjectVersion base, ObjectVersion replaced) -> {
+                to.writeByte(1);
+                to.writeUTF(namespace);
+                to.writeUTF(key);
+                encode(base, to);
+                encode(replaced, to);
+            }
+            case Written(
+                    long size,
+                    long baseEnd,
+                    long cut,
+                    Instant modified,
+                    List<ByteRange> zeroed,
+                    List<ByteRange> data) -> {
+                to.writeByte(2);
+                to.writeLong(size);
+                to.writeLong(baseEnd);
+                to.writeLong(cut);
+                encode(modified, to);
+                encode(zeroed, to);
+                encode(data, to);
+            }
+            case UploadCreated(MultipartUpload upload, PartLayout layout) -> {
+                to.writeByte(4);
+                to.writeUTF(upload.key());
+                to.writeUTF(upload.id());
+                to.writeLong(layout.baseEnd());
+                to.writeInt(layout.baseParts());
+                to.writeLong(layout.partBytes());
+                to.writeInt(layout.doubleEvery());
+            }
+            case PartUploaded(UploadedPart part, int crc32c) -> {
+                to.writeByte(5);
+                to.writeInt(part.number());
+                to.writeUTF(part.etag());
+                to.writeLong(part.size());
+                to.writeInt(crc32c);
+            }
+            case UploadEnded(String id) -> {
+                to.writeByte(6);
+                to.writeUTF(id);
+            }
+            case Kept(String reason) -> {
+                to.writeByte(7);
+                to.writeUTF(reason.substring(0, Math.min(reason.length(), 4096)));
+            }
+            case Dropped() -> to.writeByte(8);
+            case Withdrawn() -> to.writeByte(9);
+            case Sent(long size, boolean recognisable, int crc32c) -> {
+                to.writeByte(10);
+                to.writeLong(size);
+                to.writeBoolean(recognisable);
+                to.writeInt(crc32c);
+            }
+            case InData(int generation) -> {
+                to.writeByte(11);
+                to.writeInt(generation);
+            }
+        }
+    }
+
+    /** @throws IOException if it is none that this version knows */
+    static JournalRecord decode(DataInputStream from) throws IOException {
+        int type = from.readByte();
+        return switch (type) {
+            case 1 -> new Opened(from.readUTF(), from.readUTF(), decodeVersion(from), decodeVersion(from));
+            case 2 ->
+                new Written(
+                        from.readLong(),
+                        from.readLong(),
+                        from.readLong(),
+                        decodeInstant(from),
+                        decodeRanges(from),
+                        decodeRanges(from));
+            case 4 ->
+                new UploadCreated(
+                        new MultipartUpload(from.readUTF(), from.readUTF()),
+                        new PartLayout(from.readLong(), from.readInt(), from.readLong(), from.readInt()));
+            case 5 ->
+                new PartUploaded(new UploadedPart(from.readInt(), from.readUTF(), from.readLong()), from.readInt());
+            case 6 -> new UploadEnded(from.readUTF());
+            case 7 -> new Kept(from.readUTF());
+            case 8 -> new Dropped();
+            case 9 -> new Withdrawn();
+            case 10 -> new Sent(from.readLong(), from.readBoolean(), from.readInt());
+            case 11 -> new InData(from.readInt());
+            default -> throw new IOException("no such record: " + type);
+        };
+    }
+
+    private static void encode(@Nullable ObjectVersion version, DataOutputStream to) throws IOException {
+        to.writeBoolean(version != null);
+        if (version != null) {
+            to.writeUTF(version.key());
+            to.writeUTF(version.etag());
+            to.writeLong(version.size());
+            encode(version.lastModified(), to);
+        }
+    }
+
+    private static @Nullable ObjectVersion decodeVersion(DataInputStream from) throws IOException {
+        return from.readBoolean()
+                ? new ObjectVersion(from.readUTF(), from.readUTF(), from.readLong(), decodeInstant(from))
+                : null;
+    }
+
+    private static void encode(Instant time, DataOutputStream to) throws IOException {
+        to.writeLong(time.getEpochSecond());
+        to.writeInt(time.getNano());
+    }
+
+    private static Instant decodeInstant(DataInputStream from) throws IOException {
+        return Instant.ofEpochSecond(from.readLong(), from.readInt());
+    }
+
+    private static void encode(List<ByteRange> ranges, DataOutputStream to) throws IOException {
+        to.writeInt(ranges.size());
+        for (ByteRange range : ranges) {
+            to.writeLong(range.offset());
+            to.writeLong(range.length());
+        }
+    }
+
+    private static List<ByteRange> decodeRanges(DataInputStream from) throws IOException {
+        int count = from.readInt();
+        List<ByteRange> ranges = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            ranges.add(new ByteRange(from.readLong(), from.readLong()));
+        }
+        return ranges;
+    }
+}

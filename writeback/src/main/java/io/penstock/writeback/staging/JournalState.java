@@ -1,0 +1,204 @@
+package io.penstock.writeback.staging;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.MultipartUpload;
+import io.penstock.writeback.content.Ranges;
+import io.penstock.writeback.staging.JournalRecord.Dropped;
+import io.penstock.writeback.staging.JournalRecord.InData;
+import io.penstock.writeback.staging.JournalRecord.Kept;
+import io.penstock.writeback.staging.JournalRecord.Opened;
+import io.penstock.writeback.staging.JournalRecord.PartUploaded;
+import io.penstock.writeback.staging.JournalRecord.UploadCreated;
+import io.penstock.writeback.staging.JournalRecord.UploadEnded;
+import io.penstock.writeback.staging.JournalRecord.Withdrawn;
+import io.penstock.writeback.staging.JournalRecord.Written;
+import io.penstock.writeback.upload.JournalledUpload;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** What the records of a journal add up to. Used by one thread. */
+final class JournalState implements Consumer<JournalRecord> {
+    private @Nullable Opened opened;
+    private @Nullable Written written;
+    private final Ranges data = new Ranges();
+    private final Ranges zeros = new Ranges();
+
+    /** Of the data file that the last {@link Written} speaks of. */
+    private int generation;
+
+    private int nextGeneration;
+
+    /** Those that have not ended, the last created first: more than one if an earlier one was still being aborted. */
+    private final Deque<UploadCreated> uploads = new ArrayDeque<>();
+
+    /** Of the upload that was created last. */
+    private final Map<Integer, JournalledUpload.Part> parts = new HashMap<>();
+
+    /** What may have been made of the version that is opened, before what was written last was. */
+    private final Set<JournalRecord.Sent> sentBefore = new LinkedHashSet<>();
+
+    /** The same since: of that, or of more that was not made durable. */
+    private final Set<JournalRecord.Sent> sentSince = new LinkedHashSet<>();
+
+    private boolean withdrawn;
+    private @Nullable String keptFor;
+
+    @Override
+    public void accept(JournalRecord record) {
+        switch (record) {
+            case Opened entry -> {
+                opened = entry;
+                sentBefore.clear();
+                sentSince.clear();
+                withdrawn = false;
+            }
+            case InData(int next) -> nextGeneration = next;
+            case Written entry -> replay(entry);
+            case UploadCreated entry -> {
+                uploads.push(entry);
+                parts.clear();
+            }
+            case PartUploaded(var part, int crc32c) ->
+                parts.put(part.number(), new JournalledUpload.Part(part, crc32c));
+            case UploadEnded(String id) -> end(id);
+            case Kept(String reason) -> keptFor = reason;
+            case Withdrawn() -> withdrawn = true;
+            case JournalRecord.Sent entry -> sentSince.add(entry);
+            case Dropped() -> written = null;
+        }
+    }
+
+    /** The least that adds up to the same. */
+    public List<JournalRecord> records() {
+        List<JournalRecord> records = new ArrayList<>();
+        if (opened != null) {
+            records.add(opened);
+        }
+        records.addAll(sentBefore);
+        records.addAll(uploads.reversed());
+        parts.values().forEach(part -> records.add(new PartUploaded(part.part(), part.crc32c())));
+        if (generation > 0) {
+            records.add(new InData(generation));
+        }
+        if (written != null) {
+            records.add(new Written(
+                    written.size(),
+                    written.baseEnd(),
+                    Long.MAX_VALUE,
+                    written.modified(),
+                    zeros.toList(),
+                    data.toList()));
+        }
+        records.addAll(sentSince);
+        if (withdrawn) {
+            records.add(new Withdrawn());
+        }
+        if (keptFor != null) {
+            records.add(new Kept(keptFor));
+        }
+        return records;
+    }
+
+    private void end(String id) {
+        UploadCreated last = uploads.peek();
+        if (last != null && last.upload().id().equals(id)) {
+            parts.clear();
+        }
+        uploads.removeIf(upload -> upload.upload().id().equals(id));
+    }
+
+    private void replay(Written entry) {
+        data.remove(entry.cut(), Long.MAX_VALUE);
+        zeros.remove(entry.cut(), Long.MAX_VALUE);
+        for (ByteRange range : entry.zeroed()) {
+            data.remove(range.offset(), range.end());
+            zeros.add(range.offset(), range.end());
+        }
+        zeros.remove(entry.baseEnd(), Long.MAX_VALUE);
+        for (ByteRange range : entry.data()) {
+            data.add(range.offset(), range.end());
+        }
+        sentBefore.addAll(sentSince);
+        sentSince.clear();
+        written = entry;
+        generation = nextGeneration;
+    }
+
+    /** Null if the journal ends before it says what file it is. */
+    @Nullable
+    public Opened opened() {
+        return opened;
+    }
+
+    /** The last; null if nothing was made durable, or if it does not count any more. */
+    @Nullable
+    public Written written() {
+        return written;
+    }
+
+    public Ranges data() {
+        return data;
+    }
+
+    /** Of the data file that {@link #data} is in. */
+    int generation() {
+        return generation;
+    }
+
+    public Ranges zeros() {
+        return zeros;
+    }
+
+    /** What requests may have made of the object unheard, before what was written last was. */
+    public List<JournalRecord.Sent> sentBefore() {
+        return List.copyOf(sentBefore);
+    }
+
+    /** The same since: that has what was written last, and maybe more. */
+    public List<JournalRecord.Sent> sentSince() {
+        return List.copyOf(sentSince);
+    }
+
+    /** Whether its name was about to be removed, or to be taken by another file. */
+    public boolean withdrawn() {
+        return withdrawn;
+    }
+
+    /** Why it cannot be committed by itself; null if that has not been found. */
+    @Nullable
+    public String keptFor() {
+        return keptFor;
+    }
+
+    /** The upload that a commit can go on with; null if there is none. */
+    @Nullable
+    public JournalledUpload upload() {
+        UploadCreated last = uploads.peek();
+        return last == null || opened == null || !last.upload().key().equals(opened.key())
+                ? null
+                : new JournalledUpload(last.upload(), last.layout(), parts);
+    }
+
+    /** Uploads of which something may be at the store; that of {@link #upload} among them. */
+    public List<MultipartUpload> uploads() {
+        return uploads.stream().map(UploadCreated::upload).toList();
+    }
+
+    /** The version that a commit must find. */
+    @Nullable
+    public ObjectVersion expected() {
+        if (opened == null) {
+            return null;
+        }
+        return opened.base() != null ? opened.base() : opened.replaced();
+    }
+}

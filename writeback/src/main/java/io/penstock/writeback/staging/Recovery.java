@@ -1,0 +1,308 @@
+package io.penstock.writeback.staging;
+
+import io.penstock.core.Namespace;
+import io.penstock.disk.DataFolder;
+import io.penstock.disk.RecordLog;
+import io.penstock.objectstore.MultipartUpload;
+import io.penstock.writeback.content.BlockMap;
+import io.penstock.writeback.upload.JournalledUpload;
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.NavigableSet;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What earlier runs left in the staging folder. Files that were neither fsynced nor closed are removed, as are data files
+ * without a journal, and journals that have not taken another's place; those of another bucket are left alone. What
+ * cannot be read is set aside.
+ */
+public final class Recovery {
+    private static final Logger log = LoggerFactory.getLogger(Recovery.class);
+
+    private static final String DATA_MISSING = "its data file is missing";
+
+    private final Staging staging;
+
+    /** Normalised, that of {@link #staging} among them. */
+    private final Set<String> own = new HashSet<>();
+
+    private final List<Found> found = new ArrayList<>();
+    private final List<Found> kept = new ArrayList<>();
+    private final List<Orphans> orphans = new ArrayList<>();
+    private final List<UnreadableFile> unreadable = new ArrayList<>();
+    private final List<StrandedFile> stranded = new ArrayList<>();
+
+    /**
+     * A file that was closed or fsynced.
+     *
+     * @param upload that was under way; null if there was none
+     * @param sentBefore what requests may have made of the object unheard, before this content was written
+     * @param sentSince the same since: that has this content, and maybe more
+     * @param withdrawn whether its name was about to be removed, or to be taken by another file
+     * @param keptFor why it cannot be committed by itself; null if it can, for all that is known
+     */
+    public record Found(
+            JournalRecord.Opened opened,
+            JournalRecord.Written written,
+            BlockMap content,
+            StagedFile staged,
+            @Nullable JournalledUpload upload,
+            List<JournalRecord.Sent> sentBefore,
+            List<JournalRecord.Sent> sentSince,
+            boolean withdrawn,
+            @Nullable String keptFor) {}
+
+    /**
+     * Uploads of one file that nothing will resume.
+     *
+     * @param aborted to be run once they are: until then a further run finds them too
+     */
+    public record Orphans(List<MultipartUpload> uploads, Runnable aborted) {}
+
+    private Recovery(Staging staging, Set<String> namespaces) {
+        this.staging = staging;
+        own.add(Namespace.normalised(staging.namespace()));
+        namespaces.forEach(namespace -> own.add(Namespace.normalised(namespace)));
+    }
+
+    /** @param namespaces beside that of the staging that are its bucket's, too */
+    public static Recovery of(Staging staging, Set<String> namespaces) throws IOException {
+        Recovery recovery = new Recovery(staging, namespaces);
+        recovery.run();
+        return recovery;
+    }
+
+    /** To be committed. */
+    public List<Found> found() {
+        return found;
+    }
+
+    /** To be left to {@code penstock recover}. */
+    public List<Found> kept() {
+        return kept;
+    }
+
+    public List<Orphans> orphans() {
+        return orphans;
+    }
+
+    /** Of other buckets, left alone. */
+    public List<StrandedFile> stranded() {
+        return stranded;
+    }
+
+    /** Set aside. */
+    public List<UnreadableFile> unreadable() {
+        return unreadable;
+    }
+
+    private void run() throws IOException {
+        NavigableSet<String> names = new TreeSet<>(staging.files().names());
+        for (String name : names) {
+            try {
+                if (name.endsWith(StagedFile.JOURNAL)) {
+                    take(withoutEnd(name, StagedFile.JOURNAL), names);
+                } else if (name.endsWith(StagedFile.JOURNAL + StagedFile.UNREADABLE)) {
+                    tryAgain(withoutEnd(name, StagedFile.JOURNAL + StagedFile.UNREADABLE), names);
+                }
+            } catch (IOException e) {
+                log.error("The journal {} cannot be read; it stays where it is: {}", name, e.toString());
+            }
+        }
+        for (String name : names) {
+            if (name.endsWith(RecordLog.DRAFT) || isWithoutJournal(name, names)) {
+                remove(name);
+            }
+        }
+    }
+
+    private static String withoutEnd(String name, String end) {
+        return name.substring(0, name.length() - end.length());
+    }
+
+    private static boolean isWithoutJournal(String file, NavigableSet<String> names) {
+        if (!file.endsWith(StagedFile.DATA)) {
+            return false;
+        }
+        String journal = StagedFile.nameOf(file) + StagedFile.JOURNAL;
+        return !names.contains(journal) && !names.contains(journal + StagedFile.UNREADABLE);
+    }
+
+    /** The data files of a staged file; there may be one that its journal did not speak of yet, or not any more. */
+    private static List<String> dataOf(String name, String end, NavigableSet<String> names) {
+        return names.subSet(name + ".", name + "/").stream() // '/' follows '.'
+                .filter(file -> file.endsWith(end))
+                .toList();
+    }
+
+    private void take(String name, NavigableSet<String> names) throws IOException {
+        JournalState state = new JournalState();
+        Journal journal;
+        try {
+            journal = replay(name + StagedFile.JOURNAL, state);
+        } catch (RecordLog.UnreadableException e) {
+            setAside(name, names, state, reason(e));
+            return;
+        }
+        JournalRecord.Opened opened = state.opened();
+        JournalRecord.Written written = state.written();
+        if (opened != null && !own.contains(Namespace.normalised(opened.namespace()))) {
+            journal.close();
+            if (written != null) {
+                stranded.add(new StrandedFile(Namespace.normalised(opened.namespace()), opened.key(), written.size()));
+            }
+            return;
+        }
+        String data = StagedFile.dataName(name, state.generation());
+        boolean hasData = names.contains(data);
+        if (needsData(state) && !hasData) {
+            journal.close();
+            setAside(name, names, state, DATA_MISSING);
+        } else if (opened == null || written == null) {
+            journal.close();
+            dataOf(name, StagedFile.DATA, names).forEach(this::remove);
+            if (state.uploads().isEmpty()) {
+                remove(name + StagedFile.JOURNAL);
+            } else {
+                orphans.add(new Orphans(state.uploads(), () -> remove(name + StagedFile.JOURNAL)));
+            }
+        } else {
+            dataOf(name, StagedFile.DATA, names).stream()
+                    .filter(other -> !other.equals(data))
+                    .forEach(this::remove);
+            add(name, opened, written, state, journal, hasData);
+        }
+    }
+
+    private Journal replay(String name, JournalState state) throws IOException {
+        return Journal.replay(staging.files(), name, state);
+    }
+
+    private static String reason(RecordLog.UnreadableException e) {
+        return String.valueOf(e.getMessage());
+    }
+
+    private static boolean needsData(JournalState state) {
+        return state.written() != null && !state.data().isEmpty();
+    }
+
+    /** Nothing of it is used. The data file first: without its journal it would be removed. */
+    private void setAside(String name, NavigableSet<String> names, JournalState state, String reason) {
+        try {
+            DataFolder files = staging.files();
+            for (String data : dataOf(name, StagedFile.DATA, names)) {
+                files.rename(data, data + StagedFile.UNREADABLE);
+            }
+            files.force();
+            files.rename(name + StagedFile.JOURNAL, name + StagedFile.JOURNAL + StagedFile.UNREADABLE);
+            files.force();
+        } catch (IOException e) {
+            log.warn("The journal {} cannot be set aside: {}", name, e.toString());
+        }
+        boolean hasData = names.contains(StagedFile.dataName(name, state.generation()));
+        UnreadableFile file = unreadable(name, hasData, state, reason);
+        log.error(
+                "What was written to {} is not uploaded, because its journal {} cannot be read: {}. It is kept:"
+                        + " see 'penstock recover'.",
+                file.key() == null ? "a file" : "'" + file.key() + "'",
+                file.journal(),
+                reason);
+        unreadable.add(file);
+    }
+
+    private UnreadableFile unreadable(String name, boolean hasData, JournalState state, String reason) {
+        JournalRecord.Opened opened = state.opened();
+        return new UnreadableFile(
+                opened == null ? null : opened.key(),
+                reason,
+                path(name + StagedFile.JOURNAL),
+                hasData ? path(StagedFile.dataName(name, state.generation())) : null);
+    }
+
+    private String path(String name) {
+        try {
+            return staging.files().path(name + StagedFile.UNREADABLE).toString();
+        } catch (IOException e) {
+            return name + StagedFile.UNREADABLE;
+        }
+    }
+
+    /** It was set aside: by an earlier version, maybe, that knew less. */
+    private void tryAgain(String name, NavigableSet<String> names) throws IOException {
+        JournalState state = new JournalState();
+        try {
+            replay(name + StagedFile.JOURNAL + StagedFile.UNREADABLE, state).close();
+        } catch (RecordLog.UnreadableException e) {
+            unreadable.add(unreadable(name, isSetAside(name, state, names), state, reason(e)));
+            return;
+        }
+        boolean hasData = isSetAside(name, state, names);
+        if (needsData(state) && !hasData) {
+            unreadable.add(unreadable(name, false, state, DATA_MISSING));
+            return;
+        }
+        DataFolder files = staging.files();
+        files.rename(name + StagedFile.JOURNAL + StagedFile.UNREADABLE, name + StagedFile.JOURNAL);
+        for (String data : dataOf(name, StagedFile.DATA + StagedFile.UNREADABLE, names)) {
+            files.rename(data, withoutEnd(data, StagedFile.UNREADABLE));
+        }
+        files.force();
+        take(name, new TreeSet<>(files.names()));
+    }
+
+    private static boolean isSetAside(String name, JournalState state, NavigableSet<String> names) {
+        return names.contains(StagedFile.dataName(name, state.generation()) + StagedFile.UNREADABLE);
+    }
+
+    private void add(
+            String name,
+            JournalRecord.Opened opened,
+            JournalRecord.Written written,
+            JournalState state,
+            Journal journal,
+            boolean hasData)
+            throws IOException {
+        JournalledUpload upload = state.upload();
+        StagedFile staged =
+                StagedFile.found(staging, name, journal, state.generation(), hasData, state.data(), state.uploads());
+        List<MultipartUpload> others = state.uploads().stream()
+                .filter(other -> upload == null || !other.equals(upload.upload()))
+                .toList();
+        if (!others.isEmpty()) {
+            orphans.add(new Orphans(others, () -> others.forEach(staged::uploadEnded)));
+        }
+        Found file = new Found(
+                opened,
+                written,
+                BlockMap.found(written.baseEnd(), written.size(), state.zeros(), state.data()),
+                staged,
+                upload,
+                state.sentBefore(),
+                state.sentSince(),
+                state.withdrawn(),
+                state.keptFor());
+        if (file.keptFor() == null) {
+            found.add(file);
+        } else {
+            staged.uncount();
+            kept.add(file);
+        }
+    }
+
+    private void remove(String name) {
+        try {
+            staging.files().remove(name);
+        } catch (NoSuchFileException e) {
+            log.trace("There is no {}", name, e);
+        } catch (IOException e) {
+            staging.failed("remove a file", e);
+        }
+    }
+}

@@ -1,0 +1,217 @@
+package io.penstock.writeback.staging;
+
+import io.penstock.cache.PageCache;
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.disk.DataFile;
+import io.penstock.writeback.content.Block;
+import io.penstock.writeback.content.BlockMap;
+import io.penstock.writeback.content.Ranges;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A data file of a {@link StagedFile}: sparse, with each byte at its place, made when it is first needed. Safe for use by
+ * any number of threads.
+ */
+public final class StagedData {
+    private static final Logger log = LoggerFactory.getLogger(StagedData.class);
+
+    private final Staging staging;
+    private final String name;
+    private final int generation;
+    private final Runnable made;
+
+    // Guarded by this, which is held while the file is made.
+    private volatile @Nullable DataFile file; // whether there is one is asked with the file's lock held, too
+    private boolean gone;
+
+    /** Bytes taken of the disk for each block that has been written to, whether its bytes still count or not. */
+    private final Map<Long, Long> taken = new HashMap<>();
+
+    private long takenBytes;
+
+    /**
+     * @param generation of the staged file's data files: the first is 0
+     * @param made to be run when the file is made, before it is used
+     */
+    public StagedData(Staging staging, String name, int generation, Runnable made) {
+        this.staging = staging;
+        this.name = name;
+        this.generation = generation;
+        this.made = made;
+    }
+
+    /**
+     * Opens what an earlier run has left.
+     *
+     * @param kept what of it the journal speaks of: the rest is cut off, as far as it is behind
+     */
+    public synchronized void found(Ranges kept) throws IOException {
+        DataFile found = staging.files().open(name);
+        file = found;
+        try {
+            found.setLength(kept.end());
+        } catch (IOException e) {
+            log.debug("What is behind the journalled part of a data file stays", e);
+        }
+        for (ByteRange range : kept.toList()) {
+            for (long block = BlockMap.indexOf(range.offset()); block <= BlockMap.indexOf(range.end() - 1); block++) {
+                long from = Math.max(range.offset(), block * Block.BLOCK_SIZE);
+                long to = Math.min(range.end(), (block + 1) * Block.BLOCK_SIZE);
+                taken.merge(block, to - from, Long::sum);
+            }
+        }
+        takenBytes = kept.length();
+        staging.found(takenBytes);
+    }
+
+    int generation() {
+        return generation;
+    }
+
+    /** Of the file in the staging folder. */
+    public String name() {
+        return name;
+    }
+
+    /** Whether it has been made. Never waits. */
+    public boolean isThere() {
+        return file != null;
+    }
+
+    /** Takes space for so many bytes of the block in all. False if there is none, or if this was removed meanwhile. */
+    public synchronized boolean take(long block, long bytes) {
+        if (gone) {
+            return false; // nobody would give it back
+        }
+        long more = Math.max(0, bytes - taken.getOrDefault(block, 0L));
+        if (!staging.take(more)) {
+            return false;
+        }
+        taken.merge(block, bytes, Math::max);
+        takenBytes += more;
+        return true;
+    }
+
+    /** False if this was removed meanwhile, which says nothing of the disk. */
+    public boolean write(long position, ByteBuffer from) throws IOException {
+        try {
+            DataFile to = fileUnlessGone();
+            if (to == null) {
+                return false;
+            }
+            to.write(position, from);
+            staging.succeeded();
+            return true;
+        } catch (IOException e) {
+            staging.failed("write", e);
+            throw e;
+        }
+    }
+
+    public int read(long position, ByteBuffer to) throws IOException {
+        DataFile from = file;
+        if (from == null) {
+            throw new IOException("nothing is staged in " + name);
+        }
+        return from.read(position, to);
+    }
+
+    /** Makes durable what is written. */
+    public void force() throws IOException {
+        DataFile current = file;
+        if (current != null) {
+            current.force();
+        }
+    }
+
+    private DataFile fileForWriting() throws IOException {
+        DataFile current = fileUnlessGone();
+        if (current == null) {
+            throw new IOException("used after it was removed: " + name);
+        }
+        return current;
+    }
+
+    private synchronized @Nullable DataFile fileUnlessGone() throws IOException {
+        if (gone) {
+            return null;
+        }
+        if (file == null) {
+            file = staging.files().create(name);
+            made.run();
+        }
+        return file;
+    }
+
+    /**
+     * Gives the file to the cache as that of the committed version. False if it does not take it. No journal may speak of
+     * it any more.
+     */
+    public boolean giveTo(PageCache cache, ObjectVersion version, BitSet pages, int[] checksums) {
+        try {
+            fileForWriting().setLength(version.size());
+            return cache.adopt(staging.namespace(), version, staging.files().path(name), pages, checksums);
+        } catch (IOException e) {
+            log.debug("What was written of {} is not cached", version, e);
+            return false;
+        }
+    }
+
+    /** Gives the space of all other pages back. */
+    public void freeAllBut(BitSet pages) throws IOException {
+        List<Long> blocks;
+        synchronized (this) {
+            blocks = List.copyOf(taken.keySet());
+        }
+        int pagesPerBlock = Block.BLOCK_SIZE / PageCache.PAGE_SIZE;
+        for (long block : blocks) {
+            for (long page = block * pagesPerBlock; page < (block + 1) * pagesPerBlock; page++) {
+                if (!pages.get(Math.toIntExact(page))) {
+                    fileForWriting().punch(page * PageCache.PAGE_SIZE, PageCache.PAGE_SIZE);
+                }
+            }
+        }
+    }
+
+    /** Takes nothing any more of what staging may use. */
+    public void uncount() {
+        long bytes;
+        synchronized (this) {
+            bytes = takenBytes;
+            takenBytes = 0;
+        }
+        staging.free(bytes);
+    }
+
+    /** Removes the file, if there is one. Whoever reads it may go on until it is closed. */
+    public void remove() {
+        synchronized (this) {
+            gone = true;
+        }
+        try {
+            if (isThere()) {
+                staging.files().remove(name);
+            }
+        } catch (IOException e) {
+            staging.failed("remove a file", e);
+        }
+        uncount();
+    }
+
+    /** Closes the file; one that was not removed stays for another run. */
+    public void close() throws IOException {
+        DataFile current = file;
+        if (current != null) {
+            current.close();
+        }
+    }
+}

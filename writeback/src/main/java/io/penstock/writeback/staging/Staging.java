@@ -1,0 +1,142 @@
+package io.penstock.writeback.staging;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.disk.DataFolder;
+import io.penstock.disk.DiskHealth;
+import io.penstock.writeback.content.Block;
+import java.io.IOException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The staging disk: what is on it, and whether it is worth using. While it is not, nothing is staged: content stays in
+ * memory until it is committed.
+ */
+public final class Staging implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Staging.class);
+
+    /** For so long after something was staged more is expected: blocks follow each other within milliseconds. */
+    static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** Less than this free, and a write that failed did so for want of space. */
+    private static final long NO_SPACE_BYTES = 2L * Block.BLOCK_SIZE;
+
+    /** Null if the folder cannot be used at all. */
+    private final @Nullable DataFolder files;
+
+    private final String namespace;
+    private final LongSupplier limitBytes;
+    private final LongSupplier nanoTime;
+
+    private final DiskHealth health;
+
+    @GuardedBy("this")
+    private long usedBytes;
+
+    private volatile long stagedLast;
+
+    public Staging(@Nullable DataFolder files, String namespace, LongSupplier limitBytes, LongSupplier nanoTime) {
+        this.files = files;
+        this.namespace = namespace;
+        this.limitBytes = limitBytes;
+        this.nanoTime = nanoTime;
+        this.health = new DiskHealth(
+                new DiskHealth.Disk(
+                        "The staging disk",
+                        1,
+                        "Writing goes on in memory; fsync waits until files are visible",
+                        this::isFull),
+                nanoTime);
+        this.stagedLast = nanoTime.getAsLong() - BUSY_NANOS;
+    }
+
+    /** What keeps keys of different buckets apart. */
+    public String namespace() {
+        return namespace;
+    }
+
+    /** Nothing of it is used any more. */
+    @Override
+    public void close() {
+        try {
+            if (files != null) {
+                files.close();
+            }
+        } catch (IOException e) {
+            log.debug("The staging folder is not closed", e);
+        }
+    }
+
+    /** A place for one file's content; nothing is made on disk yet. */
+    public StagedFile newFile() {
+        return new StagedFile(
+                this, String.format("%016x", ThreadLocalRandom.current().nextLong()));
+    }
+
+    public DataFolder files() throws IOException {
+        if (files == null) {
+            throw new IOException("there is no staging folder that can be written");
+        }
+        return files;
+    }
+
+    /** Whether to write to it now. */
+    public boolean isUsable() {
+        return files != null && health.allowsWrite();
+    }
+
+    /** Whether it has failed for another reason than that it is full. */
+    public boolean isBroken() {
+        return files == null || !health.isWell();
+    }
+
+    /** Takes space before it is written to. False if there is none. */
+    public synchronized boolean take(long bytes) {
+        if (!isUsable() || usedBytes + bytes > limitBytes.getAsLong()) {
+            return false;
+        }
+        usedBytes += bytes;
+        return true;
+    }
+
+    /** Space that an earlier run has taken. */
+    public synchronized void found(long bytes) {
+        usedBytes += bytes;
+    }
+
+    public synchronized void free(long bytes) {
+        usedBytes -= bytes;
+        health.spaceFreed();
+    }
+
+    public synchronized long usedBytes() {
+        return usedBytes;
+    }
+
+    /** Whether something is being staged: programs write, or wait for that. */
+    public boolean isBusy() {
+        return nanoTime.getAsLong() - stagedLast < BUSY_NANOS;
+    }
+
+    /** A write has succeeded. */
+    public void succeeded() {
+        stagedLast = nanoTime.getAsLong();
+        health.succeeded();
+    }
+
+    public void failed(String what, IOException cause) {
+        health.failed(what, cause);
+    }
+
+    private boolean isFull() {
+        try {
+            return files().usableBytes() < NO_SPACE_BYTES;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+}

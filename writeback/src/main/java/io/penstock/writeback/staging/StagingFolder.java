@@ -1,0 +1,57 @@
+package io.penstock.writeback.staging;
+
+import io.penstock.disk.DataFolder;
+import io.penstock.disk.DirectIo;
+import io.penstock.disk.FolderLock;
+import io.penstock.disk.LocalFolder;
+import io.penstock.disk.WorkingFolder;
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/** The staging folder of the local file system. */
+public final class StagingFolder {
+    private static final WorkingFolder.Kind KIND = new WorkingFolder.Kind(
+            "staging folder", "write.staging", "--write-staging", """
+                Here lies what programs have written to a bucket, until it is uploaded. It is no cache:
+                what is removed here is lost. The next mount of the bucket goes on with the uploads;
+                "penstock recover BUCKET" shows what cannot go on by itself, and settles it.
+
+                The files *.unreadable are not used. Remove them once you have taken from them what you need.\
+                """, StagingFolder::isOfEarlierVersion);
+
+    private StagingFolder() {}
+
+    /**
+     * The folder's files, which no other process uses until they are closed; where nobody can write, any number of
+     * processes can read them.
+     *
+     * @throws WorkingFolder.ForeignException if it is not Penstock's, and does not become so
+     * @throws FolderLock.TakenException if another process uses it
+     */
+    public static DataFolder open(Path folder) throws IOException {
+        WorkingFolder held = hold(folder);
+        boolean direct = Files.isWritable(folder) && DirectIo.isSupported(folder);
+        return new LocalFolder(folder, StagedFile::isName, direct, held);
+    }
+
+    private static @Nullable WorkingFolder hold(Path folder) throws IOException {
+        try {
+            return WorkingFolder.open(folder, KIND);
+        } catch (FileSystemException e) {
+            if (!Files.isDirectory(folder)) {
+                throw e;
+            }
+            return null;
+        }
+    }
+
+    private static boolean isOfEarlierVersion(Path file) {
+        String name = file.getFileName().toString();
+        return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)
+                && (StagedFile.isName(name) || name.equals(DirectIo.PROBE));
+    }
+}

@@ -1,0 +1,258 @@
+package io.penstock.writeback.upload;
+
+import static io.penstock.objectstore.UploadedPart.MAX_NUMBER;
+import static io.penstock.objectstore.UploadedPart.MAX_SIZE;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.Deadline;
+import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.ObjectProperties;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.UploadedPart;
+import io.penstock.objectstore.WriteCondition;
+import io.penstock.writeback.content.Block;
+import io.penstock.writeback.content.Crc32cJoin;
+import io.penstock.writeback.content.Run;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The way of one file's content to the store.
+ *
+ * <p>While the file is written, parts of its tail go up as soon as all of their blocks are at rest. That is a service:
+ * if one fails, the others wait for a while, or for the commit, which sends what is missing and fails only if that
+ * fails too. An upload that has vanished from the store is begun anew, once a commit; so is one that the store refuses to
+ * complete, in parts of one size, unless it has those already. Content of one part or less is one
+ * PUT; content that is another object's, one copy by the store.
+ */
+final class FileUpload implements Upload {
+    private static final Logger LOG = LoggerFactory.getLogger(FileUpload.class);
+
+    private final Uploads uploads;
+    private final String key;
+    private final TargetProperties properties;
+    private final UploadJournal journal;
+    private final FileContent content;
+    private final long partBytes;
+    private final UploadGate.Lane lane;
+    private final PartSender sender;
+
+    /** @param earlier what an earlier run has left at the store, if there is something */
+    FileUpload(
+            Uploads uploads,
+            TargetProperties properties,
+            FileContent content,
+            UploadJournal journal,
+            PartLayout layout,
+            @Nullable JournalledUpload earlier) {
+        this.uploads = uploads;
+        this.key = properties.key();
+        this.properties = properties;
+        this.journal = journal;
+        this.content = content;
+        this.partBytes = layout.partBytes();
+        this.lane = uploads.lane();
+        this.sender = new PartSender(uploads, properties, content, journal, lane, layout, earlier);
+    }
+
+    @Override
+    public void ready(ByteRange blocks) {
+        sender.ready(blocks);
+    }
+
+    @Override
+    public void changed(ByteRange range) {
+        sender.changed(range);
+    }
+
+    @Override
+    public long uploadedBytes() {
+        return sender.uploadedBytes();
+    }
+
+    @Override
+    public ObjectVersion commit(long size, WriteCondition condition, Decision decision)
+            throws ObjectStoreException, IOException, InterruptedException {
+        if (size > MAX_NUMBER * MAX_SIZE) {
+            throw new IOException("'" + key + "' has " + size + " bytes: no store takes that much in 10,000 parts");
+        }
+        ObjectVersion original = original(size);
+        boolean whole = original != null || size <= partBytes;
+        ObjectVersion version;
+        sender.beginCommit(!whole);
+        try {
+            if (original != null) {
+                version = copyWhole(original, condition, decision);
+            } else {
+                version = whole ? putWhole(size, condition, decision) : joinParts(size, condition, decision);
+            }
+        } finally {
+            sender.endCommit();
+        }
+        sender.end(whole); // what went up of it when it was larger
+        return version;
+    }
+
+    private ObjectVersion putWhole(long size, WriteCondition condition, Decision decision)
+            throws ObjectStoreException, IOException, InterruptedException {
+        standInLine();
+        try (FileContent.SnapshotBody body = size == 0 ? new EmptyBody() : content.body(new ByteRange(0, size))) {
+            ObjectProperties kept = properties.get(uploads.store());
+            decision.begin(body.crc32c());
+            ObjectVersion version = uploads.store().put(key, body, kept, condition);
+            uploads.uploaded(size);
+            return version;
+        } finally {
+            lane.release();
+        }
+    }
+
+    private void standInLine() throws InterruptedException {
+        lane.acquire();
+        Deadline deadline = Deadline.current();
+        if (deadline != null) {
+            deadline.stoodInLine();
+        }
+    }
+
+    /** The version of another object that has just this content: null if there is none. */
+    private @Nullable ObjectVersion original(long size) {
+        if (size == 0 || sourceOf(Math.min(size, Block.BLOCK_SIZE), size) == null) {
+            return null; // mostly, and found without a look at all of it
+        }
+        return sourceOf(size, size);
+    }
+
+    /** The other object's version of this size that all bytes up to there are copied from. */
+    private @Nullable ObjectVersion sourceOf(long end, long size) {
+        List<Run> runs = CommitPlan.join(content.runs(new ByteRange(0, end)));
+        Run first = runs.getFirst();
+        ObjectVersion source = first.source();
+        if (source == null || source.size() != size || source.key().equals(key)) {
+            return null;
+        }
+        return runs.size() == 1 ? source : null;
+    }
+
+    private ObjectVersion copyWhole(ObjectVersion original, WriteCondition condition, Decision decision)
+            throws ObjectStoreException, InterruptedException {
+        standInLine();
+        try {
+            ObjectProperties copied = propertiesOf(original);
+            decision.begin(OptionalInt.empty());
+            ObjectVersion version = uploads.store()
+                    .copy(
+                            original,
+                            key,
+                            copied,
+                            condition,
+                            journal.copying(PartLayout.planned(original.size(), partBytes)));
+            properties.copied(copied);
+            uploads.copied(version.size());
+            return version;
+        } finally {
+            lane.release();
+        }
+    }
+
+    private ObjectProperties propertiesOf(ObjectVersion original) throws ObjectStoreException, InterruptedException {
+        try {
+            return uploads.store().properties(original.key());
+        } catch (ObjectStoreException.NotFound e) {
+            throw new ObjectStoreException.PreconditionFailed(
+                    "'" + original.key() + "' is to be copied and was deleted by somebody else meanwhile", e);
+        }
+    }
+
+    private ObjectVersion joinParts(long size, WriteCondition condition, Decision decision)
+            throws ObjectStoreException, IOException, InterruptedException {
+        try {
+            return joinPartsOnce(size, condition, decision);
+        } catch (ObjectStoreException.NotFound e) {
+            if (!sender.beginAnew()) {
+                throw e; // the bucket
+            }
+            LOG.warn("The upload of '{}' is gone from the store: it begins anew", key);
+            return joinPartsOnce(size, condition, decision);
+        }
+    }
+
+    private ObjectVersion joinPartsOnce(long size, WriteCondition condition, Decision decision)
+            throws ObjectStoreException, IOException, InterruptedException {
+        PartLayout layout = sender.settleLayout(size);
+        List<UploadedPart> uploaded = sender.bring(plan(size, layout));
+        RemoteUpload to = sender.remote();
+        MultipartUpload upload = to.open(layout);
+        decision.begin(joined(uploaded));
+        try {
+            return to.complete(upload, uploaded, condition);
+        } catch (ObjectStoreException.Refused e) {
+            if (areEqual(uploaded)) {
+                throw e;
+            }
+            LOG.debug("'{}' goes up once more, in parts of one size: {}", key, e.getMessage());
+        }
+        sender.beginInEqualParts(size);
+        ObjectVersion version = joinPartsOnce(size, condition, decision);
+        uploads.demandEqualParts();
+        return version;
+    }
+
+    /** Whether all but the last have one size, and the last has no more. */
+    private static boolean areEqual(List<UploadedPart> parts) {
+        long size = parts.getFirst().size();
+        return parts.getLast().size() <= size
+                && parts.stream().limit(parts.size() - 1).allMatch(part -> part.size() == size);
+    }
+
+    private static OptionalInt joined(List<UploadedPart> parts) {
+        int sum = 0;
+        for (UploadedPart part : parts) {
+            if (part.crc32c().isEmpty()) {
+                return OptionalInt.empty();
+            }
+            sum = Crc32cJoin.join(sum, part.crc32c().getAsInt(), part.size());
+        }
+        return OptionalInt.of(sum);
+    }
+
+    private List<PlannedPart> plan(long size, PartLayout layout) {
+        List<PlannedPart> plan = new ArrayList<>();
+        long planned = Math.min(size, layout.baseEnd());
+        if (planned > 0) {
+            List<Run> runs = content.runs(new ByteRange(0, planned));
+            plan.addAll(CommitPlan.of(runs, planned == size, layout.partBytes(), layout.baseParts()));
+        }
+        if (size > layout.baseEnd()) {
+            int last = layout.number(size - 1);
+            for (int number = layout.baseParts() + 1; number <= last; number++) {
+                plan.add(planOfTail(number, layout.range(number), size));
+            }
+        }
+        return plan;
+    }
+
+    private PlannedPart planOfTail(int number, ByteRange whole, long size) {
+        ByteRange range = new ByteRange(whole.offset(), Math.min(whole.end(), size) - whole.offset());
+        Run uploaded = sender.uploadedRun(number, range);
+        return uploaded != null
+                ? new PlannedPart(number, uploaded)
+                : CommitPlan.ofTail(number, range, content.runs(range), range.end() == size);
+    }
+
+    @Override
+    public void abandon() {
+        sender.end(true);
+    }
+
+    @Override
+    public void stop() {
+        sender.end(false);
+    }
+}

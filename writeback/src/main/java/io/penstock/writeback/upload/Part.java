@@ -1,0 +1,119 @@
+package io.penstock.writeback.upload;
+
+import io.penstock.objectstore.UploadedPart;
+import io.penstock.writeback.content.Run;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A part of an upload, at the store or on its way there. Guarded by its upload's lock.
+ *
+ * <pre>
+ *   OUTDATED ──enqueued──▶ QUEUED ──its turn──▶ SENDING ───────────────▶ UP
+ *      ▲ ▲                   │                   │    │changed           │
+ *      │ └────no longer due──┘            failed │    ▼                  │
+ *      │                                         │  SENDING_OLD          │
+ *      └─────────────────────────────────────────┴────┴──────changed─────┘
+ * </pre>
+ *
+ * <p>One number is never on its way twice: which of two would count was the store's to say.
+ */
+public final class Part {
+    private enum State {
+        OUTDATED,
+        QUEUED,
+        SENDING,
+        SENDING_OLD,
+        UP
+    }
+
+    private final int number;
+    private Run run;
+    private State state = State.OUTDATED;
+    private @Nullable UploadedPart uploaded;
+
+    /** The commit that waits for it; 0 for none. */
+    private int neededBy;
+
+    /** The commit during which it was last begun to be sent; 0 for before the first. */
+    private int begunIn;
+
+    public Part(int number, Run run) {
+        this.number = number;
+        this.run = run;
+    }
+
+    public int number() {
+        return number;
+    }
+
+    public Run run() {
+        return run;
+    }
+
+    /** It is to have these bytes now. */
+    public void become(Run wanted) {
+        if (!run.equals(wanted)) {
+            run = wanted;
+            changed();
+        }
+    }
+
+    public void changed() {
+        switch (state) {
+            case SENDING -> state = State.SENDING_OLD;
+            case UP -> {
+                state = State.OUTDATED;
+                uploaded = null;
+            }
+            case OUTDATED, QUEUED, SENDING_OLD -> {}
+        }
+    }
+
+    boolean isOutdated() {
+        return state == State.OUTDATED;
+    }
+
+    void enqueued() {
+        state = State.QUEUED;
+    }
+
+    public void withdrawn() {
+        state = State.OUTDATED;
+    }
+
+    void begun(int commit) {
+        state = State.SENDING;
+        begunIn = commit;
+    }
+
+    public void sent(UploadedPart part) {
+        if (state == State.SENDING) {
+            state = State.UP;
+            uploaded = part;
+        } else {
+            state = State.OUTDATED;
+        }
+    }
+
+    public void failed() {
+        state = State.OUTDATED;
+    }
+
+    /** What the store has, if that is what it is to have; else null. */
+    @Nullable
+    public UploadedPart uploaded() {
+        return uploaded;
+    }
+
+    void neededBy(int commit) {
+        neededBy = commit;
+    }
+
+    boolean isNeededBy(int commit) {
+        return neededBy == commit && commit != 0;
+    }
+
+    boolean wasBegunIn(int commit) {
+        return begunIn == commit;
+    }
+}

@@ -1,0 +1,433 @@
+package io.penstock.writeback.upload;
+
+import io.penstock.core.ByteRange;
+import io.penstock.objectstore.Deadline;
+import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.UploadedPart;
+import io.penstock.writeback.content.Run;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Brings the parts of one file to the store: those that are at rest while the file is written, and those that a commit
+ * needs. Safe for use by any number of threads, of which one at a time commits.
+ *
+ * <p>Each part is sent by a virtual thread that holds a permit of the {@link UploadGate} before it asks for the part's
+ * bytes: so the gate bounds the memory that they take.
+ */
+final class PartSender {
+    private static final Logger LOG = LoggerFactory.getLogger(PartSender.class);
+
+    /** After a failure, which has been retried up to the store's deadline already. */
+    static final long EARLY_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private final Uploads uploads;
+    private final String key;
+    private final TargetProperties properties;
+    private final FileContent content;
+    private final UploadJournal journal;
+    private final UploadGate.Lane lane;
+
+    /** Taken under the file's lock; the gate's is taken under it. Never held over calls of store, content or journal. */
+    private final ReentrantLock lock = new ReentrantLock();
+
+    /** A part is no longer on its way, or all has ended. */
+    private final Condition progress = lock.newCondition();
+
+    // All that follows is guarded by lock.
+
+    private final Parts parts;
+    private RemoteUpload remote;
+
+    /** Whether a part has been begun to be sent, so that the layout is settled. */
+    private boolean begun;
+
+    /** Whether parts may go up before they are needed. */
+    private boolean early = true;
+
+    /** When, by the clock of nanoseconds, that is tried again if it is off because of a failure. */
+    private long earlyAgain;
+
+    /** Counts commits, and times that one has begun anew. */
+    private int commits;
+
+    /** The commit that runs; 0 if none does. */
+    private int committing;
+
+    /** Of the running commit; null if none runs, or it has none. */
+    private @Nullable Deadline deadline;
+
+    /** Why the running commit fails. */
+    private @Nullable Exception failure;
+
+    /** Threads that may be interrupted. */
+    private final Set<Thread> senders = new HashSet<>();
+
+    /** Parts on their way: more than senders, as long as the upload is being created. */
+    private int sending;
+
+    private boolean ended;
+
+    PartSender(
+            Uploads uploads,
+            TargetProperties properties,
+            FileContent content,
+            UploadJournal journal,
+            UploadGate.Lane lane,
+            PartLayout layout,
+            @Nullable JournalledUpload earlier) {
+        this.uploads = uploads;
+        this.key = properties.key();
+        this.properties = properties;
+        this.content = content;
+        this.journal = journal;
+        this.lane = lane;
+        this.parts = new Parts(layout);
+        this.remote = new RemoteUpload(uploads.store(), properties, journal, earlier);
+        this.begun = earlier != null;
+    }
+
+    // ---- while the file is written
+
+    public void ready(ByteRange blocks) {
+        lock.lock();
+        try {
+            List<Part> due = parts.ready(blocks);
+            if (!early && committing == 0 && uploads.nanoTime() - earlyAgain >= 0) {
+                early = true;
+                due = parts.allDue();
+            }
+            enqueueEarly(due);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    public void changed(ByteRange range) {
+        lock.lock();
+        try {
+            enqueueEarly(parts.changed(range));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Bytes that the store has as they are now. */
+    public long uploadedBytes() {
+        return locked(() -> parts.uploadedBytes());
+    }
+
+    private void enqueueEarly(List<Part> due) {
+        if (early && !ended) {
+            due.forEach(this::enqueue);
+        }
+    }
+
+    private void pauseEarly() {
+        early = false;
+        earlyAgain = uploads.nanoTime() + EARLY_PAUSE_NANOS;
+    }
+
+    private void enqueue(Part part) {
+        part.enqueued();
+        lane.enqueue(() -> uploads.run(() -> send(part)));
+    }
+
+    // ---- one part, on a thread of its own that has a permit
+
+    /** What is to be brought where of a part. */
+    private record Sending(int number, Run run, PartLayout layout, RemoteUpload to, Deadline deadline) {}
+
+    private void send(Part part) {
+        try {
+            Sending sending = begin(part);
+            if (sending != null) {
+                finish(part, sending);
+            }
+        } finally {
+            lane.release();
+        }
+    }
+
+    /** Null if nothing is to be sent any more. */
+    private @Nullable Sending begin(Part part) {
+        lock.lock();
+        try {
+            if (ended || !isDue(part)) {
+                part.withdrawn();
+                progress.signalAll();
+                return null;
+            }
+            part.begun(committing);
+            begun = true;
+            sending++;
+            Deadline ofCommit = part.isNeededBy(committing) ? deadline : null;
+            Deadline until = ofCommit == null ? uploads.store().retries().forWriting() : ofCommit;
+            return new Sending(part.number(), part.run(), parts.layout(), remote, until);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean isDue(Part part) {
+        return part.isNeededBy(committing) || (early && parts.isReady(part));
+    }
+
+    private void finish(Part part, Sending sending) {
+        try {
+            sending.deadline.stoodInLine();
+            finished(part, sending.deadline.call(() -> bring(sending)), null);
+        } catch (ObjectStoreException | IOException | InterruptedException e) {
+            finished(part, null, e);
+        } catch (RuntimeException | Error e) {
+            LOG.error("Sending part {} of '{}' failed in an unforeseen way", part.number(), key, e);
+            finished(part, null, new IOException("writing '" + key + "' failed: " + e, e));
+        }
+    }
+
+    private UploadedPart bring(Sending sending) throws ObjectStoreException, IOException, InterruptedException {
+        MultipartUpload upload = sending.to.open(sending.layout); // interrupted, it would leave one nobody knows
+        becomeInterruptible();
+        return sending.to.bring(upload, sending.number, sending.run, content, uploads);
+    }
+
+    private void becomeInterruptible() throws InterruptedException {
+        lock.lock();
+        try {
+            if (ended) {
+                throw new InterruptedException();
+            }
+            senders.add(Thread.currentThread());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void finished(Part part, @Nullable UploadedPart sent, @Nullable Exception failed) {
+        lock.lock();
+        try {
+            senders.remove(Thread.currentThread());
+            sending--;
+            if (sent != null) {
+                part.sent(sent);
+            } else {
+                part.failed();
+                failed(part, failed);
+            }
+            if (part.isOutdated() && !ended && failure == null && isDue(part)) {
+                enqueue(part);
+            }
+            progress.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void failed(Part part, @Nullable Exception cause) {
+        if (ended) {
+            return;
+        }
+        if (!part.isNeededBy(committing)) {
+            pauseEarly();
+            LOG.debug("Part {} of '{}' waits for the commit: {}", part.number(), key, cause, cause);
+        } else if (part.wasBegunIn(committing)) {
+            failure = cause;
+        }
+    }
+
+    // ---- a commit
+
+    /** @param partsCount whether parts are needed; else none goes up any more that has not begun to */
+    void beginCommit(boolean partsCount) throws IOException {
+        lock.lock();
+        try {
+            checkNotEnded();
+            committing = ++commits;
+            deadline = Deadline.current();
+            failure = null;
+            early = partsCount;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void endCommit() {
+        lock.lock();
+        try {
+            committing = 0;
+            deadline = null;
+            pauseEarly();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Of what is up already, if content of this size fits; else one that is made for it. */
+    PartLayout settleLayout(long size) {
+        lock.lock();
+        try {
+            if (begun && size <= parts.layout().reach()) {
+                return parts.layout();
+            }
+            parts.begin(uploads.planned(size, parts.layout().partBytes()));
+            if (begun) {
+                replaceRemote();
+            }
+            return parts.layout();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What the part of this number has, if that is up and has just these bytes. */
+    @Nullable
+    Run uploadedRun(int number, ByteRange range) {
+        return locked(() -> parts.uploadedRun(number, range));
+    }
+
+    /** Waits until the store has all of them, or one could not be brought there. */
+    List<UploadedPart> bring(List<PlannedPart> plan) throws ObjectStoreException, IOException, InterruptedException {
+        List<UploadedPart> uploaded = new ArrayList<>(plan.size());
+        lock.lockInterruptibly();
+        try {
+            List<Part> needed = parts.adopt(plan);
+            needed.forEach(this::need);
+            for (Part part : needed) {
+                while (part.uploaded() == null) {
+                    checkNotEnded();
+                    checkFailure();
+                    progress.await();
+                }
+                uploaded.add(part.uploaded());
+            }
+            return uploaded;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void need(Part part) {
+        part.neededBy(committing);
+        if (part.isOutdated()) {
+            enqueue(part);
+        }
+    }
+
+    /** No failure of the store: nothing comes of trying again. */
+    private void checkNotEnded() throws IOException {
+        if (ended) {
+            throw new IOException("the upload of '" + key + "' was given up");
+        }
+    }
+
+    private void checkFailure() throws ObjectStoreException, IOException, InterruptedException {
+        switch (failure) {
+            case null -> {}
+            case ObjectStoreException e -> throw e;
+            case IOException e -> throw e;
+            case InterruptedException e -> throw e;
+            default -> throw new IllegalStateException(failure);
+        }
+    }
+
+    RemoteUpload remote() {
+        return locked(() -> remote);
+    }
+
+    /**
+     * The upload has vanished from the store: goes on with a new one, for which all parts are needed again. If it has
+     * not, it is aborted.
+     *
+     * @return false if there was none
+     */
+    boolean beginAnew() {
+        lock.lock();
+        try {
+            if (!begun) {
+                return false;
+            }
+            committing = ++commits;
+            failure = null;
+            replaceRemote();
+            parts.changeAll();
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The store refuses the parts for their sizes: goes on with a new upload of equal ones. */
+    void beginInEqualParts(long size) {
+        lock.lock();
+        try {
+            committing = ++commits;
+            failure = null;
+            replaceRemote();
+            parts.begin(PartLayout.equal(size, parts.layout().partBytes()));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void replaceRemote() {
+        abortBehind(remote);
+        remote = new RemoteUpload(uploads.store(), properties, journal, null);
+    }
+
+    // ---- the end
+
+    /** Cancels what is on its way; nothing can be committed after. */
+    public void end(boolean abort) {
+        lock.lock();
+        try {
+            ended = true;
+            senders.forEach(Thread::interrupt);
+            progress.signalAll();
+            if (abort) {
+                abortBehind(remote);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A part that arrives after the abort would stay for ever: so it waits for those on their way. */
+    private void abortBehind(RemoteUpload upload) {
+        if (sending == 0 && !upload.isThere()) {
+            return;
+        }
+        uploads.run(() -> {
+            locked(() -> {
+                while (sending > 0) {
+                    progress.awaitUninterruptibly();
+                }
+                return null;
+            });
+            try {
+                upload.abort();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+    }
+
+    private <T extends @Nullable Object> T locked(Supplier<T> read) {
+        lock.lock();
+        try {
+            return read.get();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

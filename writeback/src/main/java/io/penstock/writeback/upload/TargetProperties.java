@@ -1,0 +1,54 @@
+package io.penstock.writeback.upload;
+
+import io.penstock.objectstore.ObjectProperties;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What the object that an upload makes has beside its bytes: what the object had that it takes the place of, else what
+ * follows from its name. The store is asked once in the life of a written file, before the first request that has to say
+ * it; what others change of it later is lost with the next commit. Safe for use by any number of threads.
+ *
+ * @param known of the file, over all of its uploads; null until it is
+ */
+public record TargetProperties(String key, Over over, AtomicReference<@Nullable ObjectProperties> known) {
+    private static final Logger log = LoggerFactory.getLogger(TargetProperties.class);
+
+    /** What an upload writes over. */
+    public enum Over {
+        /** Nothing, for all that is known: the object is new. */
+        NOTHING,
+        /** An object of whose bytes none stays, so that what they were encoded with does not either. */
+        OTHER_CONTENT,
+        /** An object of whose bytes some stay. */
+        SAME_CONTENT
+    }
+
+    public ObjectProperties get(ObjectStore store) throws ObjectStoreException, InterruptedException {
+        ObjectProperties before = known.get();
+        if (before == null) { // racy on purpose: two parts may both ask
+            before = over == Over.NOTHING ? ObjectProperties.ofNew(key) : ask(store);
+        }
+        ObjectProperties now = over == Over.OTHER_CONTENT ? before.withoutEncoding() : before;
+        known.set(now);
+        return now;
+    }
+
+    private ObjectProperties ask(ObjectStore store) throws ObjectStoreException, InterruptedException {
+        try {
+            return store.properties(key);
+        } catch (ObjectStoreException.NotFound e) {
+            log.debug("'{}' is gone: what it had beside its bytes is too", key, e);
+            return ObjectProperties.ofNew(key);
+        }
+    }
+
+    /** The object is a copy of another, which had these. */
+    public void copied(ObjectProperties of) {
+        known.set(of);
+    }
+}

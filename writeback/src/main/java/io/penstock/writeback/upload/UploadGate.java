@@ -1,0 +1,166 @@
+package io.penstock.writeback.upload;
+
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets so many uploads run at once, of the mount and of each file. Files take turns: one that has thousands of parts to
+ * send lets a small one through after the next. Where they are behind what programs wait for, fewer run at once.
+ */
+final class UploadGate {
+    private static final Executor LATER = CompletableFuture.delayedExecutor(100, TimeUnit.MILLISECONDS);
+
+    private final WritebackLimits limits;
+    private final BooleanSupplier yields;
+
+    /** A leaf: nothing is taken under it. */
+    private final ReentrantLock lock = new ReentrantLock();
+
+    /** Those for whom something waits, each once; the next to be served first. Guarded by lock. */
+    private final Queue<Lane> line = new ArrayDeque<>();
+
+    /** Guarded by lock. */
+    private int running;
+
+    /** Whether those that yield are looked at again in a while. Guarded by lock. */
+    private boolean looksAgain;
+
+    /** @param yields whether programs wait for something else now; asked whenever an upload might begin, must not wait */
+    UploadGate(WritebackLimits limits, BooleanSupplier yields) {
+        this.limits = limits;
+        this.yields = yields;
+        limits.whenChanged(this::admit);
+    }
+
+    /** The uploads of one file. */
+    final class Lane {
+        /** Guarded by lock. */
+        private final Queue<Runnable> waiting = new ArrayDeque<>();
+
+        /** Guarded by lock. */
+        private int runningHere;
+
+        /**
+         * Has an upload begin when it is its turn.
+         *
+         * @param begin called once, by any thread and perhaps at once; must not wait. {@link #release} follows the upload
+         */
+        void enqueue(Runnable begin) {
+            lock.lock();
+            try {
+                if (waiting.isEmpty()) {
+                    line.add(this);
+                }
+                waiting.add(begin);
+            } finally {
+                lock.unlock();
+            }
+            admit();
+        }
+
+        /** Waits for its turn. */
+        public void acquire() throws InterruptedException {
+            CountDownLatch turn = new CountDownLatch(1);
+            Runnable begin = turn::countDown;
+            enqueue(begin);
+            try {
+                turn.await();
+            } catch (InterruptedException e) {
+                if (!withdraw(begin)) {
+                    release();
+                }
+                throw e;
+            }
+        }
+
+        /** An upload has ended. */
+        public void release() {
+            lock.lock();
+            try {
+                running--;
+                runningHere--;
+            } finally {
+                lock.unlock();
+            }
+            admit();
+        }
+
+        private boolean withdraw(Runnable begin) {
+            lock.lock();
+            try {
+                boolean waited = waiting.remove(begin);
+                if (waited && waiting.isEmpty()) {
+                    line.remove(this);
+                }
+                return waited;
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    Lane lane() {
+        return new Lane();
+    }
+
+    /** Uploads that run now. */
+    public int running() {
+        lock.lock();
+        try {
+            return running;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void admit() {
+        for (Runnable next = next(); next != null; next = next()) {
+            next.run();
+        }
+    }
+
+    private @Nullable Runnable next() {
+        lock.lock();
+        try {
+            WritebackLimits.Values most = limits.get();
+            boolean yielding = yields.getAsBoolean();
+            int inAll = yielding ? Math.min(most.uploads(), most.uploadsWhileStaging()) : most.uploads();
+            for (int lanes = line.size(); lanes > 0 && running < inAll; lanes--) {
+                Lane lane = line.remove();
+                Runnable next = lane.runningHere < most.uploadsPerFile() ? lane.waiting.remove() : null;
+                if (!lane.waiting.isEmpty()) {
+                    line.add(lane);
+                }
+                if (next != null) {
+                    lane.runningHere++;
+                    running++;
+                    return next;
+                }
+            }
+            if (yielding && !line.isEmpty() && !looksAgain) {
+                looksAgain = true; // nobody tells when others do not wait any more
+                LATER.execute(this::lookAgain);
+            }
+            return null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void lookAgain() {
+        lock.lock();
+        try {
+            looksAgain = false;
+        } finally {
+            lock.unlock();
+        }
+        admit();
+    }
+}

@@ -1,0 +1,139 @@
+package io.penstock.writeback.upload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.ObjectStoreException.Refused;
+import io.penstock.objectstore.UploadedPart;
+import io.penstock.objectstore.WriteCondition;
+import io.penstock.testing.Call;
+import io.penstock.testing.ForwardingObjectStore;
+import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.testing.RecordingObjectStore;
+import io.penstock.testing.TestData;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A store that takes no parts of different sizes, as Cloudflare R2 does. */
+@Timeout(120)
+final class EqualPartsTest {
+    private static final long MIB = 1L << 20;
+    private static final long GIB = 1L << 30;
+    private static final int PART = 8 << 20;
+
+    private final InMemoryObjectStore bucket = new InMemoryObjectStore();
+    private final WritebackLimits limits = new WritebackLimits(new WritebackLimits.Values(8, 8, 8, GIB, GIB, PART));
+
+    private RecordingObjectStore store = new RecordingObjectStore(new EqualParts(bucket));
+    private Uploads uploads = uploads(PartSizes.EQUAL);
+
+    @AfterEach
+    void nothingIsLeft() {
+        uploads.close();
+        assertThat(bucket.openUploads()).isEmpty();
+    }
+
+    @Test
+    void commit_oneByteChanged_sendsItsPartAndHasTheOthersCopied() throws Exception {
+        changeOneByte(20 * MIB + 100);
+
+        assertThat(store.uploadedBytes()).isEqualTo(PART);
+        assertThat(store.copiedBytes()).isEqualTo(PART + 4 * MIB + 100);
+        assertThat(store.only(Call.Complete.class)).hasSize(1);
+    }
+
+    @Test
+    void commit_unequalAndRefused_goesUpOnceMoreInEqualParts() throws Exception {
+        uploads.close();
+        uploads = uploads(PartSizes.GROWING);
+
+        changeOneByte(40 * MIB);
+        assertThat(store.only(Call.Complete.class)).hasSize(2);
+
+        store.drain();
+        changeOneByte(40 * MIB);
+        assertThat(store.only(Call.Complete.class)).as("once it is known").hasSize(1);
+    }
+
+    @Test
+    void commit_equalAndRefusedForAnotherReason_fails() {
+        store = new RecordingObjectStore(new ForwardingObjectStore(bucket) {
+            @Override
+            public ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, WriteCondition condition)
+                    throws ObjectStoreException {
+                throw new Refused("in any sizes", null);
+            }
+        });
+        uploads.close();
+        uploads = uploads(PartSizes.GROWING);
+        FakeFile file = new FakeFile(null, TestData.of("key", 20 * MIB).bytes());
+        Upload upload = uploads.begin(null, file, target(TargetProperties.Over.NOTHING), file);
+
+        assertThatThrownBy(() -> upload.commit(20 * MIB, WriteCondition.ABSENT, _ -> {}))
+                .isInstanceOf(Refused.class);
+
+        assertThat(store.only(Call.UploadPart.class)).hasSize(3);
+        upload.abandon();
+    }
+
+    /** 10,000 parts of 8 MiB end at 78 GiB: what is larger goes up at the commit, in larger parts. */
+    @Test
+    void commit_streamOf100GiB_isWhole() throws Exception {
+        InMemoryObjectStore sizes = InMemoryObjectStore.keepingSizesOnly();
+        store = new RecordingObjectStore(new EqualParts(sizes));
+        uploads.close();
+        uploads = uploads(PartSizes.EQUAL);
+        MadeUpFile file = new MadeUpFile(null, 0);
+        Upload upload = uploads.begin(null, file, target(TargetProperties.Over.NOTHING), NoJournal.INSTANCE);
+        file.writeAll(upload, 100 * GIB + 5);
+
+        ObjectVersion version = upload.commit(100 * GIB + 5, WriteCondition.ABSENT, _ -> {});
+
+        assertThat(version.size()).isEqualTo(100 * GIB + 5);
+        assertThat(sizes.pieces("key")).hasSizeLessThanOrEqualTo(UploadedPart.MAX_NUMBER);
+    }
+
+    private void changeOneByte(long size) throws Exception {
+        ObjectVersion base = bucket.putTestData("key", size);
+        FakeFile file = new FakeFile(base, TestData.of("key", size).bytes());
+        Upload upload = uploads.begin(base, file, target(TargetProperties.Over.SAME_CONTENT), file);
+        file.write(upload, 9 * MIB, new byte[1]);
+
+        assertThat(upload.commit(size, new WriteCondition.Unchanged(base.etag()), _ -> {})
+                        .size())
+                .isEqualTo(size);
+    }
+
+    private Uploads uploads(PartSizes sizes) {
+        return new Uploads(store, sizes, 5L << 40, limits, () -> false, System::nanoTime);
+    }
+
+    private static TargetProperties target(TargetProperties.Over over) {
+        return new TargetProperties("key", over, new AtomicReference<>());
+    }
+
+    private static final class EqualParts extends ForwardingObjectStore {
+        EqualParts(ObjectStore store) {
+            super(store);
+        }
+
+        @Override
+        public ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, WriteCondition condition)
+                throws ObjectStoreException, InterruptedException {
+            long size = parts.getFirst().size();
+            for (UploadedPart part : parts) {
+                if (part.equals(parts.getLast()) ? part.size() > size : part.size() != size) {
+                    throw new Refused("All non-trailing parts must have the same length.", null);
+                }
+            }
+            return super.complete(upload, parts, condition);
+        }
+    }
+}
