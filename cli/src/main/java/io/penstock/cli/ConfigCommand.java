@@ -17,7 +17,7 @@ import picocli.CommandLine.Spec;
 
 @Command(
         name = "config",
-        description = "Checks a configuration file, or shows what holds and why.",
+        description = "Checks a configuration file, or shows the effective settings.",
         subcommands = {ConfigCommand.Check.class, ConfigCommand.Show.class, ConfigCommand.Document.class})
 final class ConfigCommand {
 
@@ -42,7 +42,7 @@ final class ConfigCommand {
     @Command(
             name = "show",
             description = {
-                "Shows every setting as it would hold for a mount of the bucket, and where it was made.",
+                "Shows every setting that a mount of the bucket would use, and where it was set.",
                 "",
                 "Takes the same options as penstock mount."
             })
@@ -54,7 +54,7 @@ final class ConfigCommand {
                 paramLabel = "BUCKET",
                 arity = "0..1",
                 defaultValue = "BUCKET",
-                description = "The bucket; without it, what holds for buckets that have no section of their own.")
+                description = "The bucket; without it, the settings of buckets that have no section of their own.")
         private String bucket;
 
         @Mixin

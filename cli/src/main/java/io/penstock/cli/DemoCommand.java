@@ -39,13 +39,13 @@ import picocli.CommandLine.Spec;
 final class DemoCommand implements Callable<Integer> {
     private static final long MOST_OBJECTS = 100_000_000;
 
-    @Option(names = "--keep", description = "Leave the mount up, and tell how to look around and how to end it.")
+    @Option(names = "--keep", description = "Leave the mount up, and show how to look around and how to end it.")
     private boolean keep;
 
     @Option(
             names = "--objects",
             paramLabel = "<n>",
-            description = "Show a bucket of so many objects, 1 to 100000000: 1000000 for instance.")
+            description = "Show a bucket with this many objects, 1 to 100000000: 1000000 for instance.")
     private @Nullable Long objects;
 
     @Spec

@@ -27,18 +27,18 @@ import picocli.CommandLine.Spec;
 
 @Command(
         name = "index",
-        description = "Makes files of what a bucket has: a listing made once serves many mounts.",
+        description = "Writes files with the names of a bucket: one listing serves many mounts.",
         subcommands = {IndexCommand.Export.class})
 final class IndexCommand {
 
     @Command(
             name = "export",
             description = {
-                "Lists a bucket, and writes what it has to a file.",
+                "Lists a bucket, and writes the list to a file.",
                 "",
-                "The file is Parquet, with the columns of Amazon S3 Inventory. A file that is there already is replaced"
-                        + " when all has been listed. It takes a request for each 1,000 objects, and takes the same"
-                        + " options as penstock mount."
+                "The file is Parquet, with the columns of Amazon S3 Inventory. An existing file is replaced"
+                        + " when the listing is complete. It takes a request for each 1,000 objects, and takes the"
+                        + " same options as penstock mount."
             },
             footer = {
                 "",

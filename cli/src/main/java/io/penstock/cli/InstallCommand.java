@@ -25,9 +25,9 @@ import picocli.CommandLine.Option;
         description = {
             "Makes penstock and mount -t penstock work from anywhere, fstab included.",
             "",
-            "Copies this Penstock to /usr/local/lib/penstock, so that root runs at boot only what root owns, and links"
-                    + " /usr/local/bin/penstock and /sbin/mount.penstock to it. Install again after an update."
-                    + " --remove takes all three away."
+            "Copies this Penstock to /usr/local/lib/penstock, so that root runs only files of root at boot,"
+                    + " and links /usr/local/bin/penstock and /sbin/mount.penstock to it. Install again after an"
+                    + " update. --remove takes all three away."
         })
 final class InstallCommand implements Callable<Integer> {
     private static final Path ROOT = Path.of("/");

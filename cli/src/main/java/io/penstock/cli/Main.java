@@ -19,7 +19,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 /** The command line. */
 @Command(
         name = "penstock",
-        description = "Shows S3 buckets as folders, and keeps what is read on a local disk.",
+        description = "Shows S3 buckets as folders, and caches the data read on a local disk.",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         scope = CommandLine.ScopeType.LOCAL,

@@ -37,11 +37,11 @@ final class MountHelperCommand implements Callable<Integer> {
     @SuppressWarnings("UnusedVariable")
     private boolean sloppy;
 
-    @Option(names = "-n", description = "Do not write /etc/mtab: nobody does.")
+    @Option(names = "-n", description = "Do not write /etc/mtab: Penstock never does.")
     @SuppressWarnings("UnusedVariable")
     private boolean noMtab;
 
-    @Option(names = "-v", description = "Verbose: tell also what went well.")
+    @Option(names = "-v", description = "Verbose: report success too.")
     private boolean verbose;
 
     @Option(names = "-t", description = "The type, if it has a subtype.")

@@ -21,12 +21,12 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "mounts",
         description = {
-            "Lists what Penstock has mounted on this machine, what each mount has still to upload, and whether the"
-                    + " names of the whole bucket are known.",
+            "Lists the mounts of Penstock on this machine, the backlog of each, and whether the names of the"
+                    + " whole bucket are known.",
             "",
-            "A mount whose process has died is shown as DEAD: programs get \"Transport endpoint is not connected\""
-                    + " there, until it is taken away with penstock umount. A process that"
-                    + " only uploads any more is shown as (unmounted)."
+            "A mount whose process has died is shown as DEAD: programs get \"Transport endpoint is not"
+                    + " connected\" there, until it is removed with penstock umount. A process that only uploads is"
+                    + " shown as (unmounted)."
         })
 final class MountsCommand implements Callable<Integer> {
     private static final List<String> HEADINGS =

@@ -47,11 +47,12 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "recover",
         description = {
-            "Shows and settles what was written to a bucket and could not be uploaded.",
+            "Shows and settles written files that could not be uploaded.",
             "",
-            "A written file stays in the staging folder until it is uploaded. After a crash the next mount goes on by"
-                    + " itself; what it cannot settle, such as a file whose object somebody else has changed meanwhile,"
-                    + " waits for this command. The bucket must not be mounted with this cache folder meanwhile."
+            "A written file stays in the staging folder until it is uploaded. After a crash the next mount"
+                    + " continues by itself. A file that it cannot settle, for instance because another client has"
+                    + " changed the object, waits for this command. The bucket must not be mounted with this cache"
+                    + " folder while the command runs."
         },
         footer = {
             "",
@@ -73,7 +74,7 @@ final class RecoverCommand implements Callable<Integer> {
     @Option(
             names = "--from",
             paramLabel = "SERVER/BUCKET",
-            description = "Settle also what was written to this bucket by another name, as the list shows it.")
+            description = "Also settle files written to this bucket under another name, as the list shows it.")
     private Set<String> from = new HashSet<>();
 
     @ArgGroup
@@ -84,13 +85,14 @@ final class RecoverCommand implements Callable<Integer> {
 
     /** The action; without any of these options the files are listed. */
     static final class What {
-        @Option(names = "--list", description = "Show what there is; changes nothing. The default.")
+        @Option(names = "--list", description = "Show the waiting files; changes nothing. The default.")
         @SuppressWarnings("UnusedVariable") // The default action.
         private boolean list;
 
         @Option(
                 names = "--commit",
-                description = "Upload it in place of what the bucket has, and what an earlier mount had not uploaded.")
+                description = "Upload the files over the bucket's objects, and files that an earlier mount had"
+                        + " not uploaded.")
         private boolean commit;
 
         @Option(names = "--export", paramLabel = "DIR", description = "Write it to files in this folder.")
@@ -156,7 +158,7 @@ final class RecoverCommand implements Callable<Integer> {
         try {
             return PageCache.open(cacheConfig(plan));
         } catch (IOException e) {
-            throw new RefusedException(Reason.of(e) + " (what was written lies there; a mount has to be ended first)");
+            throw new RefusedException(Reason.of(e) + " (the written files are there; unmount first)");
         }
     }
 
@@ -223,7 +225,7 @@ final class RecoverCommand implements Callable<Integer> {
             } else if (what.export != null) {
                 say(name + ": written to " + file.export(Host.current().path(what.export.toString())));
             } else if (what.discard && file.reason() == null && keys.isEmpty()) {
-                say(name + ": is to be uploaded by the next mount; removed only if it is named");
+                say(name + ": the next mount will upload it; it is removed only if it is named");
             } else if (what.discard) {
                 file.discard();
                 say(name + ": removed");
@@ -260,9 +262,9 @@ final class RecoverCommand implements Callable<Integer> {
     /** Files that cannot be handled here are listed for the user. */
     private static String describe(UnreadableFile file) {
         String key = file.key() == null ? "A file whose name is not known" : "'" + file.key() + "'";
-        String data = file.data() == null ? "" : "; what was written is in " + file.data();
+        String data = file.data() == null ? "" : "; the written data is in " + file.data();
         return key + " cannot be read: " + file.reason() + data + "; its journal is " + file.journal()
-                + ". A later version may read it; else take from it what you need, and remove both";
+                + ". A later version may read it; otherwise copy what you need from it, and remove both";
     }
 
     /** Objects committed here appear at the next mount. */

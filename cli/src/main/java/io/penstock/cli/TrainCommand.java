@@ -21,7 +21,7 @@ import picocli.CommandLine.Parameters;
         description = {
             "Makes the cache from which the JVM starts faster. bin/penstock calls this by itself after a build.",
             "",
-            "Mounts a bucket of its own and reads it, while the mount's JVM records what it loads and compiles."
+            "Mounts a bucket of its own and reads it, while the mount's JVM records the classes and methods in use."
         })
 final class TrainCommand implements Callable<Integer> {
     @Parameters(paramLabel = "FILE", description = "Where to put the cache, which exists if all went well.")

@@ -27,9 +27,9 @@ import picocli.CommandLine.Spec;
         description = {
             "Ends a mount, and waits until its process has ended.",
             "",
-            "What was written and is not uploaded yet is uploaded first, and what is left of it is shown; Ctrl-C leaves"
-                    + " the process at it. If a program still uses the mount, tells which. The cache stays on disk for"
-                    + " the next mount."
+            "Written files that are not uploaded yet are uploaded first, and the rest is shown; after Ctrl-C"
+                    + " the process goes on uploading. If a program still uses the mount, it is named. The cache"
+                    + " stays on disk for the next mount."
         })
 final class UmountCommand implements Callable<Integer> {
     /** Long enough for a program that is just closing its files. */
@@ -63,8 +63,8 @@ final class UmountCommand implements Callable<Integer> {
             mount.unmount(PATIENCE);
             spec.commandLine()
                     .getErr()
-                    .println("penstock: " + folder + " is unmounted, but which process served it is not known to this"
-                            + " user: what it has still to upload was not waited for");
+                    .println("penstock: " + folder + " is unmounted, but which process served it is not known"
+                            + " to this user: this command did not wait for its uploads");
         } else {
             CountDownLatch ended = new CountDownLatch(1);
             Thread.ofVirtual().start(() -> countDownAtTheEnd(serving.get(), ended));
@@ -129,9 +129,9 @@ final class UmountCommand implements Callable<Integer> {
         Path real = table.at(given).isPresent() ? given : realPath(given);
         MountTable.Entry entry = table.at(real)
                 .orElseThrow(() ->
-                        new RefusedException("nothing is mounted on " + given + "; penstock mounts shows what is"));
+                        new RefusedException("nothing is mounted on " + given + "; penstock mounts lists the mounts"));
         if (!RunningMount.isPenstock(entry)) {
-            throw new RefusedException("what is mounted on " + given + " is not of Penstock: " + entry.source()
+            throw new RefusedException("what is mounted on " + given + " is not a mount of Penstock:  " + entry.source()
                     + " (type " + entry.type() + ")");
         }
         return real;

@@ -36,7 +36,7 @@ final class DemoIT {
         assertThat(said)
                 .contains("23,000 objects in 3 folders, up to imgs/00002/000022999.jpg")
                 .contains("\n  23,000 objects in ", " requests\n", "\n  23000\n")
-                .contains("All names are there, and what was read is what the server makes up.")
+                .contains("All names are there, and the bytes read are those of the server.")
                 .doesNotContain("DIFFERS");
         assertNothingLeft();
     }

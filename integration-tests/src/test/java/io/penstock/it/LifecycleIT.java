@@ -139,7 +139,7 @@ final class LifecycleIT {
                 assertThat(busy.out()).contains("is busy");
                 assertThat(MountedBucket.isMounted(mount.path())).isTrue();
             }
-            assertThat(Program.run(scratch, command).orThrow()).contains("not known", "was not waited for");
+            assertThat(Program.run(scratch, command).orThrow()).contains("not known", "did not wait for its uploads");
             assertThat(MountedBucket.isMounted(mount.path())).isFalse();
             assertThat(mount.awaitEnd()).isTrue();
         }

@@ -65,7 +65,7 @@ public final class Settings {
     public static final Setting<String> PROFILE = Setting.of(
                     "s3.profile",
                     word("<name>", "the name of a profile in ~/.aws/config", Pattern.compile("\\S.*")),
-                    "The profile of ~/.aws/config and ~/.aws/credentials to take credentials from.")
+                    "The profile in ~/.aws/config and ~/.aws/credentials that has the credentials.")
             .alias("profile")
             .withDefault("the AWS SDK's credential chain", context -> null);
 
@@ -75,29 +75,29 @@ public final class Settings {
             .withDefault("false");
 
     public static final Setting<Boolean> REQUESTER_PAYS = Setting.of(
-                    "s3.requester-pays", flag(), "Agree to pay for requests to another's bucket.")
+                    "s3.requester-pays", flag(), "Agree to pay for requests to another owner's bucket.")
             .alias("requester-pays")
             .withDefault("false");
 
     public static final Setting<Checksums> CHECKSUMS = Setting.of(
                     "s3.checksums",
                     choice(Checksums.class),
-                    "When requests and answers carry checksums beyond the ETag. Older S3-compatible servers refuse"
-                            + " them: use required there.")
+                    "When requests and responses carry checksums beside the ETag. Older S3-compatible servers"
+                            + " refuse them: use required there.")
             .withDefault(Integrity.DEFAULT.checksums());
 
     public static final Setting<HttpClient> HTTP_CLIENT = Setting.of(
                     "s3.http-client",
                     choice(HttpClient.class),
-                    "What carries the requests. direct reads parts of objects, and writes, over connections of"
-                            + " Penstock's own, unless there is a proxy, and leaves the rest to the AWS SDK; sdk leaves"
-                            + " all to it, which costs more CPU time.")
+                    "The HTTP client. direct: Penstock's own connections for reads of ranges and for writes,"
+                            + " unless there is a proxy, and the AWS SDK for all other requests. sdk: the AWS SDK"
+                            + " for all requests, which costs more CPU time.")
             .withDefault("direct");
 
     public static final Setting<Integer> CONNECTIONS = Setting.of(
                     "s3.connections",
                     integer(2, 16_384),
-                    "The most connections to the server at once. Writes leave one of them to reads.")
+                    "The maximum number of connections to the server. Writes leave one of them to reads.")
             .withDefault(
                     Limits.DEFAULT.connections()
                             + ", or more if readahead.concurrency and upload.concurrency need them",
@@ -122,31 +122,31 @@ public final class Settings {
     public static final Setting<Duration> RETRY_DEADLINE = Setting.of(
                     "s3.retry-deadline",
                     duration(Duration.ZERO, Duration.ofHours(1)),
-                    "How long a read, a lookup or a listing waits for a store that is out of reach or in trouble: it"
-                        + " fails (EIO) once nothing that it asked for has come for so long, or a few seconds later."
-                        + " 0s: after one attempt.")
+                    "How long a read, a lookup or a listing waits for a store that is unreachable or in"
+                            + " trouble: it fails (EIO) after this time without a response, or a few seconds later."
+                            + " 0s: after one attempt.")
             .withDefault(RetryPolicy.DEFAULT.reading());
 
     public static final Setting<URI> PROXY = Setting.of(
                     "s3.proxy", proxy(), "The HTTP proxy to go through, with its port.")
-            .withDefault("what the environment says", context -> null);
+            .withDefault("the environment's proxy", context -> null);
 
     public static final Setting<Path> CA_FILE = Setting.of(
-                    "s3.ca-file", path(), "Certificates (PEM) to trust beside those that Java trusts.")
+                    "s3.ca-file", path(), "A file of certificates (PEM) to trust beside those that Java trusts.")
             .fromEnvironment("AWS_CA_BUNDLE");
 
     public static final Setting<Path> CACHE_DIR = Setting.of(
                     "cache.dir",
                     path(),
-                    "The folder that keeps what was read; best on a local NVMe disk. One mount at a time can use it:"
-                            + " put {bucket} into it where it is set for several.")
+                    "The folder that keeps the data read; best on a local NVMe disk. One mount at a time can"
+                            + " use it: put {bucket} into the path if it is set for several buckets.")
             .alias("cache")
             .withDefault(
                     "/var/cache/penstock/BUCKET for root, ~/.cache/penstock/BUCKET for others",
                     context -> context.host().cacheFolder().resolve(context.bucket()));
 
     public static final Setting<Long> CACHE_SIZE = Setting.of(
-                    "cache.size", size(MIB, Long.MAX_VALUE), "The most bytes that the cache folder may hold.")
+                    "cache.size", size(MIB, Long.MAX_VALUE), "The maximum size of the cache folder.")
             .withDefault("64GiB");
 
     public static final Setting<Long> CACHE_MIN_FREE = Setting.of(
@@ -158,15 +158,15 @@ public final class Settings {
     public static final Setting<Boolean> CACHE_PRIVATE = Setting.of(
                     "cache.private",
                     flag(),
-                    "Remove at start what was cached with another access key, or without this setting. Temporary"
-                            + " credentials have another key each time: with them the cache starts empty.")
+                    "At start, delete data that was cached with another access key, or without this setting."
+                            + " Temporary credentials have a new key each time: with them the cache starts empty.")
             .withDefault("false");
 
     public static final Setting<Long> MEMORY = Setting.of(
                     "memory",
                     size(64 * MIB, Long.MAX_VALUE),
-                    "The most memory for data on its way from the server and to the disk. The process needs some"
-                            + " 300MiB beside it.")
+                    "The maximum memory for data on its way from the server and to the disk. The process needs"
+                            + " some 300MiB more.")
             .withDefault(
                     "1/48 of the machine's memory, 256MiB to 4GiB",
                     context -> context.host().shareOfMemory(48, 256 * MIB, 4 * GIB));
@@ -174,58 +174,58 @@ public final class Settings {
     public static final Setting<Long> MAX_WINDOW = Setting.of(
                     "readahead.max-window",
                     mebibytes(0, 64 * GIB),
-                    "How far ahead of a sequential reader data is fetched at most; 0 turns it off. All such readers"
-                            + " together take at most half of memory.")
+                    "The maximum distance that data is fetched ahead of a sequential reader; 0 turns readahead"
+                            + " off. All readers together use at most half of memory.")
             .withDefault(ReadaheadConfig.DEFAULT.maxWindowBytes());
 
     public static final Setting<Long> RANGE_SIZE = Setting.of(
-                    "readahead.range-size", mebibytes(MIB, GIB), "The most bytes that one GET request asks for.")
+                    "readahead.range-size", mebibytes(MIB, GIB), "The maximum size of one GET request.")
             .withDefault(ReadaheadConfig.DEFAULT.rangeSizeBytes());
 
     public static final Setting<Integer> READ_CONCURRENCY = Setting.of(
-                    "readahead.concurrency", integer(1, 4096), "The most GET requests at once.")
+                    "readahead.concurrency", integer(1, 4096), "The maximum number of concurrent GET requests.")
             .withDefault(ReadaheadConfig.DEFAULT.concurrency());
 
     public static final Setting<Long> SMALL_FILE = Setting.of(
                     "readahead.small-file",
                     size(0, GIB),
-                    "Objects up to this size come whole with their first read; 0 turns it off.")
+                    "Objects up to this size are fetched whole at their first read; 0 turns this off.")
             .withDefault(ReadaheadConfig.DEFAULT.smallFileBytes());
 
     public static final Setting<Duration> METADATA_TTL = Setting.of(
                     "metadata.ttl",
                     duration(Duration.ZERO, Duration.ofDays(365)),
-                    "How long names, sizes and listings are believed before the server is asked again.")
+                    "How long names, sizes and listings are cached before the server is asked again.")
             .withDefault("60s");
 
     public static final Setting<Duration> NEGATIVE_TTL = Setting.of(
                     "metadata.negative-ttl",
                     duration(Duration.ZERO, Duration.ofDays(365)),
-                    "How long it is believed that a name does not exist; up to twice as long in a folder where many"
-                            + " such names are asked for, while it is listed anew.")
+                    "How long the absence of a name is cached; up to twice as long in a folder with many"
+                            + " lookups of absent names, while the folder is listed again.")
             .withDefault("5s");
 
     public static final Setting<PreloadConfig.Mode> PRELOAD = Setting.of(
                     "metadata.preload",
                     choice(PreloadConfig.Mode.class),
-                    "Whether the whole bucket is listed behind: on, as soon as it is mounted; auto, once 32 folders"
-                            + " were listed one by one, and if it takes less than half of the time for which it is"
-                            + " believed; off. It takes a request for each 1,000 objects, and some 30 to 60 bytes of"
-                            + " memory an object.")
+                    "Whether the whole bucket is listed in the background: on, right after mounting; auto,"
+                            + " after 32 folders were listed one by one, if the listing takes less than half of its"
+                            + " validity; off, never. A listing takes a request for each 1,000 objects, and some 30"
+                            + " to 60 bytes of memory for each object.")
             .withDefault("auto");
 
     public static final Setting<Duration> REFRESH = Setting.of(
                     "metadata.refresh",
                     duration(Duration.ZERO, Duration.ofDays(365)),
-                    "How long after the whole bucket was listed that is done again. Until then its names are believed,"
-                            + " not only for metadata.ttl. 0 turns it off.")
+                    "The time between two listings of the whole bucket. The names of a listing are cached"
+                            + " until the next one, not only for metadata.ttl. 0 turns it off.")
             .withDefault("0s");
 
     public static final Setting<Long> PRELOAD_MEMORY = Setting.of(
                     "metadata.preload-memory",
                     size(0, Long.MAX_VALUE),
-                    "The most memory for the names of the whole bucket. A bucket that needs more is listed folder by"
-                            + " folder.")
+                    "The maximum memory for the names of the whole bucket. A bucket that needs more is listed"
+                            + " folder by folder.")
             .withDefault(
                     "1/8 of the machine's memory, 256MiB to 8GiB",
                     context -> context.host().shareOfMemory(8, 256 * MIB, 8 * GIB));
@@ -233,28 +233,29 @@ public final class Settings {
     public static final Setting<Path> INDEX = Setting.of(
                     "metadata.index",
                     path(),
-                    "A file that has the names of the whole bucket, made by penstock index export or by Amazon S3"
-                            + " Inventory (its manifest.json): they are believed as long as the bucket is mounted, or"
-                            + " until it has been listed if metadata.refresh is set.")
+                    "A file with the names of the whole bucket, made by penstock index export or by Amazon S3"
+                            + " Inventory (its manifest.json). The names are cached as long as the bucket is"
+                            + " mounted, or until its first listing if metadata.refresh is set.")
             .alias("index");
 
     public static final Setting<Integer> LIST_CONCURRENCY = Setting.of(
                     "metadata.list-concurrency",
                     integer(1, 1024),
-                    "The most listing requests at once for a folder of more than 4,000 names, or for the whole bucket.")
+                    "The maximum number of concurrent listing requests for a folder of more than 4,000 names,"
+                            + " or for the whole bucket.")
             .withDefault("16");
 
     public static final Setting<Boolean> READ_ONLY = Setting.of(
-                    "read-only", flag(), "Refuse all that writes (Read-only file system); -o ro is the same.")
+                    "read-only", flag(), "Refuse all writes (Read-only file system); -o ro is the same.")
             .withDefault("false");
 
     public static final Setting<Integer> UID = Setting.of(
                     "uid", integer(0, Integer.MAX_VALUE), "The owner of all files, by number.")
-            .withDefault("who mounts", context -> context.host().uid());
+            .withDefault("the mounting user's", context -> context.host().uid());
 
     public static final Setting<Integer> GID = Setting.of(
                     "gid", integer(0, Integer.MAX_VALUE), "The group of all files, by number.")
-            .withDefault("who mounts", context -> context.host().gid());
+            .withDefault("the mounting user's", context -> context.host().gid());
 
     public static final Setting<Integer> FILE_MODE =
             Setting.of("file-mode", mode(), "Permission bits of files.").withDefault("0644");
@@ -265,31 +266,32 @@ public final class Settings {
     public static final Setting<Binding> BINDING = Setting.of(
                     "fuse.binding",
                     choice(Binding.class),
-                    "How the kernel is spoken to: kernel, its own protocol (Linux 5.4 and newer); jnr, libfuse 2"
-                            + " through jnr-fuse; auto, the first where it works, else the second.")
+                    "The protocol between Penstock and the kernel: kernel, the kernel's own protocol (Linux"
+                            + " 5.4 and newer); jnr, libfuse 2 through jnr-fuse; auto, the first if it works, else"
+                            + " the second.")
             .alias("binding")
             .withDefault("auto");
 
     public static final Setting<Passthrough> PASSTHROUGH = Setting.of(
                     "fuse.passthrough",
                     choice(Passthrough.class),
-                    "Whether the kernel reads files of the cache by itself, at the disk's speed, once all of an object"
-                        + " is there: off; verified, if every page was written or checked since the start; trusting,"
-                        + " also unchecked. Needs root, Linux 6.9 and the kernel binding.")
+                    "Whether the kernel itself reads files of the cache, at the disk's speed, once the whole"
+                            + " object is cached: off; verified, if every page was written or checked since the"
+                            + " start; trusting, also unchecked. Needs root, Linux 6.9 and the kernel binding.")
             .withDefault("verified");
 
     public static final Setting<Long> PASSTHROUGH_FROM = Setting.of(
                     "fuse.passthrough-from",
                     size(0, Long.MAX_VALUE),
-                    "The smallest file that the kernel reads by itself. Handing over one that is read by a single"
-                            + " request takes longer than answering that.")
+                    "The smallest file that the kernel itself reads. For a file that is read by a single"
+                            + " request, passthrough takes longer than serving the request.")
             .withDefault("2MiB");
 
     public static final Setting<Boolean> ALLOW_OTHER = Setting.of(
                     "fuse.allow-other",
                     flag(),
-                    "Let other users than the mounting one use the mount. Who is not root needs user_allow_other in"
-                            + " /etc/fuse.conf for it.")
+                    "Let users other than the mounting one use the mount. Users other than root need"
+                            + " user_allow_other in /etc/fuse.conf for it.")
             .alias("allow-other")
             .withDefault(
                     "true for root, false for others", context -> context.host().isRoot());
@@ -297,19 +299,19 @@ public final class Settings {
     public static final Setting<Long> KERNEL_READAHEAD = Setting.of(
                     "fuse.readahead",
                     size(0, GIB),
-                    "The kernel's own readahead for files of the mount, which only root can raise; 0 leaves it as"
-                            + " it is.")
+                    "The kernel's own readahead for files of the mount, which only root can raise; 0 leaves it"
+                            + " unchanged.")
             .withDefault("4MiB");
 
     public static final Setting<Integer> THREADS = Setting.of(
-                    "fuse.threads", integer(1, 1024), "How many requests of the kernel are served at once.")
+                    "fuse.threads", integer(1, 1024), "The number of requests of the kernel that are served at once.")
             .withDefault("32");
 
     public static final Setting<Path> LOG_FILE = Setting.of(
                     "log.file",
                     path(),
-                    "The log of the mount, readable for its user alone. {mount} in it stands for the mount point, its"
-                            + " slashes as dashes: each mount needs a log of its own.")
+                    "The log of the mount, readable for its user only. {mount} in the path stands for the"
+                            + " mount point with dashes for slashes: each mount needs a log of its own.")
             .withDefault(
                     "/var/log/penstock/BUCKET@{mount}.log for root, ~/.local/state/penstock/BUCKET@{mount}.log for"
                             + " others",

@@ -30,15 +30,16 @@ public final class WriteSettings {
     public static final Setting<Close> CLOSE = Setting.of(
                     "write.close",
                     choice(Close.class),
-                    "When closing a written file returns: visible, once the object is there for everybody; staged, once"
-                            + " it would survive a crash of this machine, and it is uploaded behind.")
+                    "When closing a written file returns: visible, once all nodes can see the object; staged,"
+                            + " once the content would survive a crash of this machine; it is then uploaded in the"
+                            + " background.")
             .withDefault("visible");
 
     public static final Setting<Fsync> FSYNC = Setting.of(
                     "write.fsync",
                     choice(Fsync.class),
-                    "When fsync returns: staged, once the content would survive a crash of this machine; visible, once"
-                            + " the object is there for everybody.")
+                    "When fsync returns: staged, once the content would survive a crash of this machine;"
+                            + " visible, once all nodes can see the object.")
             .withDefault("staged");
 
     public static final Setting<Exclusive> EXCLUSIVE = Setting.of(
@@ -52,7 +53,8 @@ public final class WriteSettings {
     public static final Setting<Long> MEMORY = Setting.of(
                     "write.memory",
                     size(2L * Writeback.BLOCK_SIZE, Long.MAX_VALUE),
-                    "The most memory for what is written and neither staged nor uploaded. Beside the setting memory.")
+                    "The maximum memory for written data that is neither staged nor uploaded yet. It comes on"
+                            + " top of the setting memory.")
             .withDefault(
                     "1/24 of the machine's memory, 256MiB to 8GiB",
                     context -> context.host().shareOfMemory(24, 256 * MIB, 8 * GIB));
@@ -60,9 +62,9 @@ public final class WriteSettings {
     public static final Setting<Path> STAGING = Setting.of(
                     "write.staging",
                     path(),
-                    "The folder that keeps what is written until it is uploaded: data, not a cache. Best on the local"
-                        + " NVMe disk that cache.dir is on: on another file system, what was written is fetched again"
-                        + " when it is read.")
+                    "The folder that keeps written data until it is uploaded: data, not a cache. Best on the"
+                            + " same local NVMe disk as cache.dir: on another file system, written data is fetched"
+                            + " again when it is read.")
             .withDefault(
                     "the folder staging in cache.dir if you set that; if not, or if it lies in a folder for caches"
                             + " (/var/cache, ~/.cache, $XDG_CACHE_HOME), /var/lib/penstock/staging/BUCKET for root,"
@@ -72,47 +74,49 @@ public final class WriteSettings {
     public static final Setting<Long> STAGING_SIZE = Setting.of(
                     "write.staging-size",
                     size(2L * Writeback.BLOCK_SIZE, Long.MAX_VALUE),
-                    "The most bytes that the staging folder may hold; writers wait for uploads then. Beside"
-                            + " cache.size.")
+                    "The maximum size of the staging folder; when it is full, writers wait for uploads. It"
+                            + " comes on top of cache.size.")
             .withDefault("as cache.size", context -> context.get(Settings.CACHE_SIZE));
 
     public static final Setting<UploadChecksums> CHECKSUMS = Setting.of(
                     "write.checksums",
                     choice(UploadChecksums.class),
-                    "What is sent with each upload for the server to compare. Older S3-compatible servers know only"
-                            + " md5, which costs far more.")
+                    "The checksum that is sent with each upload for the server to check. Older S3-compatible"
+                            + " servers know only md5, which costs far more.")
             .withDefault(Integrity.DEFAULT.uploadChecksums());
 
     public static final Setting<Boolean> SIGNED_BODIES = Setting.of(
                     "write.sign-bodies",
                     flag(),
-                    "Sign the bytes of uploads over plain HTTP too, for servers that insist; it costs about as much as"
-                            + " sending them. Over HTTPS they never are.")
+                    "Sign the bytes of uploads over plain HTTP too, for servers that require it; it costs"
+                            + " about as much as sending them. Over HTTPS they are never signed.")
             .withDefault(Integrity.DEFAULT.signedPayloads());
 
     public static final Setting<Duration> RETRY_DEADLINE = Setting.of(
                     "write.retry-deadline",
                     duration(Duration.ZERO, Duration.ofDays(36_500)),
-                    "How long close and fsync, where they wait for the store (write.close, write.fsync), and mkdir,"
-                        + " rm, rmdir and rename wait for one that is out of reach or in trouble: they fail (EIO) once"
-                        + " it has taken nothing of what they send for so long, or a few seconds later. 0s: after one"
-                        + " attempt; 36500d: never. What is uploaded behind is tried until it succeeds. The mount"
-                        + " stays usable meanwhile.")
+                    "How long close and fsync, where they wait for the store (write.close, write.fsync), and"
+                            + " mkdir, rm, rmdir and rename wait for a store that is unreachable or in trouble:"
+                            + " they fail (EIO) after this time without progress, or a few seconds later. 0s: after"
+                            + " one attempt; 36500d: never. Uploads in the background are retried until they"
+                            + " succeed. The mount stays usable.")
             .withDefault(RetryPolicy.DEFAULT.writing());
 
     public static final Setting<Integer> UPLOAD_CONCURRENCY = Setting.of(
-                    "upload.concurrency", integer(1, 4096), "The most uploads (PUT requests) at once.")
+                    "upload.concurrency", integer(1, 4096), "The maximum number of concurrent uploads (PUT requests).")
             .withDefault("32");
 
     public static final Setting<Integer> UPLOAD_CONCURRENCY_PER_FILE = Setting.of(
-                    "upload.concurrency-per-file", integer(1, 4096), "The most uploads of one file at once.")
+                    "upload.concurrency-per-file",
+                    integer(1, 4096),
+                    "The maximum number of concurrent uploads" + " of one file.")
             .withDefault("16");
 
     public static final Setting<Integer> UPLOAD_CONCURRENCY_WHILE_STAGING = Setting.of(
                     "upload.concurrency-while-staging",
                     integer(1, 4096),
-                    "The most uploads at once while programs write with write.close=staged: what is uploaded behind"
-                            + " leaves them the processors and the disk.")
+                    "The maximum number of concurrent uploads while programs write with write.close=staged: it"
+                            + " leaves the processors and the disk to these programs.")
             .withDefault(
                     "half of the processors",
                     context -> Math.max(1, context.host().processors() / 2));
@@ -126,26 +130,27 @@ public final class WriteSettings {
     public static final Setting<Long> LARGEST_OBJECT = Setting.of(
                     "upload.largest-object",
                     size(5 * GIB, 50 * TIB),
-                    "The largest object that the store takes: 5TiB on most, 50TB on S3 itself. Parts grow so that it is"
-                            + " reached.")
+                    "The largest object that the store accepts: 5TiB for most stores, 50TB for S3 itself."
+                            + " Parts grow so that a file can reach it.")
             .withDefault("5TiB");
 
     public static final Setting<Boolean> WRITEBACK_CACHE = Setting.of(
                     "fuse.writeback-cache",
                     flag(),
-                    "Let the kernel collect what programs write and send it in large pieces: writing a few KiB at a"
-                        + " time is several times as fast, large writes are a little slower. Switches fuse.passthrough"
-                        + " off; needs the kernel binding.")
+                    "Let the kernel collect written data and send it in large pieces: writes of a few KiB are"
+                            + " several times as fast, large writes are a little slower. Switches fuse.passthrough"
+                            + " off; needs the kernel binding.")
             .withDefault("false");
 
     public static final Setting<PartSizes> PARTS = Setting.of(
                     "upload.parts",
                     choice(PartSizes.class),
-                    "The sizes of a file's parts: growing, small ones first, and larger ones as the file grows; equal,"
-                        + " all but the last of one size, for stores that take no others, which Penstock finds out at"
-                        + " the first upload that such a store refuses. New files of more than 10,000 times"
-                        + " upload.part-size (78GiB) then go up once more when they are closed, in larger parts: set"
-                        + " upload.part-size to a ten-thousandth of your largest file.")
+                    "The sizes of a file's parts: growing, small ones first, and larger ones as the file"
+                            + " grows; equal, all but the last of one size, for stores that accept no others;"
+                            + " Penstock notices such a store when it refuses the first upload. New files of more"
+                            + " than 10,000 times upload.part-size (78GiB) then go up once more when they are"
+                            + " closed, in larger parts: set upload.part-size to a ten-thousandth of your largest"
+                            + " file.")
             .withDefault(
                     "equal on Cloudflare R2 (s3.endpoint below r2.cloudflarestorage.com), else growing",
                     context -> context.find(Settings.ENDPOINT)

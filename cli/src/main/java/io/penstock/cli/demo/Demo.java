@@ -82,8 +82,8 @@ public final class Demo {
         tellStatistics();
         shell.title(
                 good
-                        ? "All that was read is what was stored, and all that was written is in the bucket."
-                        : "What was read or written is NOT what was stored.");
+                        ? "All bytes read are those stored, and all bytes written are in the bucket."
+                        : "Bytes read or written are NOT those stored.");
         return good;
     }
 
@@ -118,8 +118,8 @@ public final class Demo {
         String from = fetched > 0
                 ? fetched + " GET requests to S3"
                 : memory + disk == 0
-                        ? "answered by the kernel, without asking Penstock"
-                        : "answered by Penstock's cache, " + percent(disk, memory + disk) + " of it on disk";
+                        ? "served by the kernel, without a request to Penstock"
+                        : "served by Penstock's cache, " + percent(disk, memory + disk) + " of it on disk";
         shell.say(String.format(
                 Locale.ROOT,
                 "%s%.0f MiB/s (%d ms), %s",
@@ -147,7 +147,7 @@ public final class Demo {
     }
 
     private void compareEverything(Map<String, String> written) throws IOException, InterruptedException {
-        shell.title("Everything once more, to compare it with what was stored and written");
+        shell.title("Everything once more, to compare it with the data stored and written");
         String digests = shell.run("find . -type f -exec sha256sum {} +").text();
         Map<String, String> read = new HashMap<>();
         digests.lines().forEach(line -> read.put(line.substring(line.indexOf("./") + 2), line.split(" ", 2)[0]));
@@ -196,7 +196,7 @@ public final class Demo {
 
     private void differs(String what) {
         good = false;
-        shell.say("DIFFERS from what was stored: " + what);
+        shell.say("DIFFERS from the stored data:  " + what);
     }
 
     private static String percent(long part, long whole) {

@@ -77,7 +77,7 @@ public final class DemoNames {
                     + ", in this process. It stores nothing: as they are" + " asked for,");
             shell.say(String.format(
                     Locale.ROOT,
-                    "it makes up what its bucket \"%s\" holds, %,d objects in %,d folders, up to %s.",
+                    "it makes up the contents of its bucket \"%s\" holds, %,d objects in %,d folders, up to %s.",
                     BUCKET,
                     count,
                     objects.folders(),
@@ -94,7 +94,7 @@ public final class DemoNames {
     /** Runs as soon as the bucket is mounted. */
     private boolean run() throws IOException, RefusedException, InterruptedException {
         awaitListing(System.nanoTime());
-        shell.title("Names cost no request any more");
+        shell.title("Names no longer cost requests");
         statDeepFiles();
         listFolder();
         findAll();
@@ -102,14 +102,14 @@ public final class DemoNames {
         tellRequests();
         shell.title(
                 good
-                        ? "All names are there, and what was read is what the server makes up."
-                        : "Names are missing, or what was read is NOT what the server makes up.");
+                        ? "All names are there, and the bytes read are those of the server."
+                        : "Names are missing, or the bytes read are NOT those of the server.");
         return good;
     }
 
     /** @param begun its time, as {@link System#nanoTime} has it */
     private void awaitListing(long begun) throws RefusedException, InterruptedException {
-        shell.title("It can be used at once, and all names are listed meanwhile");
+        shell.title("It can be used at once, while all names are being listed");
         DemoListing.Listed listed;
         while ((listed = listing.await(pauseAfter(System.nanoTime() - begun))) == null) {
             if (bucket.names() instanceof PreloadState.Listing(long come, double _, Duration since)) {
@@ -238,7 +238,7 @@ public final class DemoNames {
     private void expect(String what, String there, String shown) {
         if (!there.equals(shown)) {
             good = false;
-            shell.say("DIFFERS from what is there: " + what);
+            shell.say("DIFFERS from the bucket:  " + what);
         }
     }
 }

@@ -147,11 +147,11 @@ final class Backlog {
         hasLeft = true;
         List<String> lost = leave.end();
         if (statistics.get().backlogFiles() > lost.size()) {
-            log.warn("Not uploaded when this process had to end: {}. The next mount goes on with it", left());
+            log.warn("Not uploaded when this process had to end: {}. The next mount continues", left());
         }
         for (String key : lost) {
             log.error(
-                    "'{}' is not uploaded, and what was written to it since it last was, or was fsynced, is LOST: this"
+                    "'{}' is not uploaded, and data written since the last upload or fsync is LOST: this"
                             + " process had to end, and the staging disk does not take it",
                     key);
         }

@@ -184,8 +184,8 @@ public final class Serving {
         List<String> news = new ArrayList<>(List.of(running.source() + " is mounted on " + running.mountPoint()));
         List<String> recovered = bucket.recovered();
         if (!recovered.isEmpty()) {
-            log.info("Uploading what an earlier mount had not: {}", recovered);
-            news.add("Uploading what an earlier mount had not: " + recovered.getFirst()
+            log.info("Uploading files that an earlier mount did not upload: {}", recovered);
+            news.add("Uploading files that an earlier mount did not upload: " + recovered.getFirst()
                     + (recovered.size() > 1 ? " and " + (recovered.size() - 1) + " more" : ""));
         }
         if (bucket.kept() > 0) {

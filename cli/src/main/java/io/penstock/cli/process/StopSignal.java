@@ -89,7 +89,7 @@ public final class StopSignal implements AutoCloseable {
             target.unmount(UNMOUNT_PATIENCE);
         } catch (MountException e) {
             log.warn("{}", e.getMessage());
-            log.warn("This process has been told to end, and detaches it");
+            log.warn("This process was told to end and detaches the mount");
             target.close();
             patience = DETACHED_PATIENCE;
         } catch (InterruptedException e) {

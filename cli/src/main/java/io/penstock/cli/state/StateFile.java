@@ -41,7 +41,9 @@ public final class StateFile implements AutoCloseable {
         try {
             running.save(host);
         } catch (IOException e) {
-            log.debug("Neither penstock mounts nor who waits for the end is told what has changed", e);
+            log.debug(
+                    "The state file is out of date: neither penstock mounts nor penstock umount will see the change",
+                    e);
         }
     }
 
