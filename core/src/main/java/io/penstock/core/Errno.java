@@ -1,7 +1,7 @@
 package io.penstock.core;
 
 /**
- * The error numbers that Penstock answers, with Linux's numbers (include/uapi/asm-generic/errno-base.h and errno.h),
+ * The error numbers in Penstock's replies, with Linux's values (include/uapi/asm-generic/errno-base.h and errno.h),
  * which are the same on x86-64 and aarch64.
  */
 public enum Errno {

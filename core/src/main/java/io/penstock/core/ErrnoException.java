@@ -3,9 +3,9 @@ package io.penstock.core;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An operation of the file system that is answered with an error number. The message is for the log. It has no stack
- * trace: most of them are a lookup's ENOENT, which is an answer and must cost no more than one; what failed unforeseen
- * is the cause, and has its own.
+ * An operation of the file system fails with an error number. The message is for the log. It has no stack trace: most
+ * are a lookup's ENOENT, which is an ordinary result and must cost no more than one; an unexpected failure is the
+ * cause, and has its own.
  */
 public class ErrnoException extends Exception {
     private static final long serialVersionUID = 1L;

@@ -4,17 +4,17 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Parts of a buffer whose bytes have not been copied into it: they lie in memory that its owner lends for as long as it
- * takes to hand them on. Reused; for one thread at a time.
+ * Parts of a buffer whose bytes have not been copied into it: they lie in memory that its owner lends until they are
+ * passed on. Reused; for one thread at a time.
  *
- * <p>Who has taken loans and has to wait for anything but the hand-over {@linkplain #settle settles} first: somebody may
- * be waiting for that memory.
+ * <p>A thread with loans that must wait for anything but passing them on {@linkplain #settle settles} first: another
+ * thread may be waiting for that memory.
  */
 public final class LentBytes {
-    /** Below this a copy costs less than a loan: counting it, and another element for writev(2) to go through. */
+    /** Below this size a copy costs less than a loan, which must be counted and adds an element to writev(2). */
     private static final int WORTH_LENDING = 32 << 10;
 
-    /** What ends a loan: the memory is its owner's again. */
+    /** Ends a loan: the owner may use the memory again. */
     @FunctionalInterface
     public interface Loan {
         void end();
@@ -36,7 +36,7 @@ public final class LentBytes {
     private final Part[] parts;
     private int count;
 
-    /** @param most loans at a time */
+    /** @param most maximum number of loans at a time */
     public LentBytes(int most) {
         parts = new Part[most];
         for (int i = 0; i < most; i++) {
@@ -44,15 +44,15 @@ public final class LentBytes {
         }
     }
 
-    /** Whether so many bytes are to be lent rather than copied. */
+    /** Whether this many bytes should be lent rather than copied. */
     public boolean takes(int bytes) {
         return bytes >= WORTH_LENDING && count < parts.length;
     }
 
     /**
-     * Notes a loan, behind those before.
+     * Adds a loan after those before.
      *
-     * @param at where in the buffer the bytes belong
+     * @param at the bytes' position in the buffer
      * @param memory has them from {@code offset} on
      * @param address of the first of them
      */
@@ -66,7 +66,7 @@ public final class LentBytes {
         part.loan = loan;
     }
 
-    /** Ends all loans; what they were of is copied to where it belongs. */
+    /** Ends all loans, and copies their bytes to their positions. */
     public void settle(ByteBuffer buffer) {
         for (int i = 0; i < count; i++) {
             Part part = parts[i];
@@ -94,7 +94,7 @@ public final class LentBytes {
         return count;
     }
 
-    /** Where in the buffer the bytes of a loan belong. */
+    /** The position of a loan's bytes in the buffer. */
     public int at(int loan) {
         return parts[loan].at;
     }

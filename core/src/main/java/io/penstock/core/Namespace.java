@@ -5,10 +5,9 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What keeps keys of buckets of one name on different servers apart: server and bucket, as {@code
- * minio.example.com:9000/data}, or {@code aws/data}. All spellings of an endpoint are one: the scheme does not count, nor a
- * port that is the scheme's own, nor a slash at the end, nor whether letters of the host are capitals. A name and an
- * address of one server are two.
+ * Distinguishes buckets of the same name on different servers: server and bucket, as {@code
+ * minio.example.com:9000/data}, or {@code aws/data}. All spellings of an endpoint are equal: scheme, the scheme's
+ * default port, a slash at the end and upper case do not count. A name and an address of one server are different.
  */
 public final class Namespace {
     private Namespace() {}
@@ -18,7 +17,7 @@ public final class Namespace {
         return normalised((endpoint == null ? "aws" : endpoint) + "/" + bucket);
     }
 
-    /** The same for a namespace as earlier versions wrote it: the endpoint as the user did, a slash and the bucket. */
+    /** The same for a namespace of earlier versions: the endpoint as the user wrote it, a slash and the bucket. */
     public static String normalised(String namespace) {
         int start = namespace.indexOf("://");
         String scheme = start < 0 ? "" : namespace.substring(0, start).toLowerCase(Locale.ROOT);
@@ -31,7 +30,7 @@ public final class Namespace {
         String own = switch (scheme) {
             case "http" -> ":80";
             case "https" -> ":443";
-            default -> "/"; // which no server ends in
+            default -> "/"; // no server's name ends in it
         };
         if (server.endsWith(own)) {
             server = server.substring(0, server.length() - own.length());

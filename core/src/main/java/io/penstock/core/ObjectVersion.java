@@ -5,7 +5,7 @@ import java.util.regex.Pattern;
 
 /**
  * One immutable version of one object of the mounted bucket. Two with the same key and {@linkplain #identity identity}
- * hold the same bytes; that is what every cached page relies on.
+ * hold the same bytes; every cached page relies on that.
  *
  * @param key the object's full key, as S3 returns it after URL decoding; never empty
  * @param etag the entity tag with its quotes, which belong to it (RFC 9110, section 8.8.3); not always an MD5
@@ -23,8 +23,8 @@ public record ObjectVersion(String key, String etag, long size, Instant lastModi
     }
 
     /**
-     * Tells the object's versions apart: the ETag where that is made of the content. What other ETags are made of nobody
-     * knows, and some outlive their content: with them size and time count too, in whole seconds, as headers have it.
+     * Distinguishes the object's versions: the ETag if it is made of the content. Other ETags have an unknown origin,
+     * and some do not change with the content: with them size and time count too, in whole seconds, as in headers.
      */
     public String identity() {
         return hasContentEtag() ? etag : etag + " " + size + " " + lastModified.getEpochSecond();

@@ -1,12 +1,12 @@
 package io.penstock.core;
 
-/** Text from elsewhere, such as an object's key, made fit for a message. */
+/** Makes foreign text, such as an object's key, safe for a message. */
 public final class Printable {
     private Printable() {}
 
     /**
-     * The text with its control characters as escapes ({@code \}{@code u001b}): no line breaks, nothing that steers a
-     * terminal.
+     * The text with its control characters as escapes ({@code \}{@code u001b}): no line breaks, and nothing that
+     * controls a terminal.
      */
     public static String text(String text) {
         if (text.codePoints().noneMatch(Printable::isControl)) {
@@ -23,7 +23,7 @@ public final class Printable {
         return escaped.toString();
     }
 
-    /** Those of ISO 646 and 6429, and what breaks lines or turns the direction of text in Unicode. */
+    /** Those of ISO 646 and 6429, and Unicode's line breaks and direction changes. */
     private static boolean isControl(int c) {
         return Character.isISOControl(c)
                 || c == 0x2028

@@ -16,10 +16,10 @@ import software.amazon.awssdk.services.s3.model.PutObjectRequest;
 
 /**
  * An S3 server in this process, S3Proxy over a folder, on a free port of the loopback interface. Buckets are folders,
- * objects files in them; it asks for signed requests, path style, any region. Thread-safe.
+ * objects files in them. It requires signed requests, and accepts path style and any region. Thread-safe.
  *
- * <p>What it cannot do: hold an object {@code a} beside objects {@code a/…}, and keys that are no file names, such as
- * ones with {@code //} or {@code ..}.
+ * <p>It cannot hold an object {@code a} beside objects {@code a/…}, nor keys that are no file names, such as ones with
+ * {@code //} or {@code ..}.
  */
 public final class EmbeddedS3 implements AutoCloseable {
     private final BlobStore folder;
@@ -28,9 +28,9 @@ public final class EmbeddedS3 implements AutoCloseable {
     /**
      * Starts the server.
      *
-     * @param root an existing folder, which keeps what is stored after {@link #close}
-     * @param accessKeyId what requests must be signed with
-     * @param secretAccessKey likewise
+     * @param root an existing folder, which keeps the objects after {@link #close}
+     * @param accessKeyId the key that must sign requests
+     * @param secretAccessKey its secret
      */
     public EmbeddedS3(Path root, String accessKeyId, String secretAccessKey) throws IOException {
         folder = new FilesystemNio2BlobStore(root.toString());
@@ -47,7 +47,7 @@ public final class EmbeddedS3 implements AutoCloseable {
         }
     }
 
-    /** Where it listens. */
+    /** The address on which it listens. */
     public URI endpoint() {
         return URI.create("http://127.0.0.1:" + server.getPort());
     }
@@ -85,7 +85,7 @@ public final class EmbeddedS3 implements AutoCloseable {
     }
 
     /**
-     * An object's bytes, as they stream out. The caller closes it.
+     * An object's bytes as a stream, which the caller closes.
      *
      * @throws RuntimeException if there is no such object
      */

@@ -10,7 +10,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request asks for, decoded.
+ * The decoded address of a request.
  *
  * @param bucket empty if none is named
  * @param key empty if it is about the bucket
@@ -31,7 +31,7 @@ record Query(String bucket, String key, Map<String, String> parameters) {
                 parameters.put(decode(name), equals < 0 ? "" : decode(parameter.substring(equals + 1)));
             }
         }
-        // In a path a plus sign is one.
+        // In a path a plus sign stands for itself.
         return new Query(decode(bucket.replace("+", "%2B")), decode(key.replace("+", "%2B")), parameters);
     }
 
@@ -39,18 +39,18 @@ record Query(String bucket, String key, Map<String, String> parameters) {
         try {
             return URLDecoder.decode(text, UTF_8);
         } catch (IllegalArgumentException e) {
-            throw Refusal.invalid("'" + text + "' is not encoded as it should be.");
+            throw Refusal.invalid("'" + text + "' is not encoded correctly.");
         }
     }
 
-    /** Empty if it is not there. */
+    /** Empty if it is missing. */
     String parameter(String name) {
         String value = parameters.get(name);
         return value == null ? "" : value;
     }
 
     /**
-     * A number, or {@code otherwise} if it is not there.
+     * A number, or {@code otherwise} if it is missing.
      *
      * @throws Refusal if it is not one from 0 to {@code most}
      */

@@ -2,7 +2,7 @@ package io.penstock.embeddeds3;
 
 import java.io.Serial;
 
-/** An answer that is an error, as S3 would give it. */
+/** An error response, in S3's form. */
 final class Refusal extends Exception {
     @Serial
     private static final long serialVersionUID = 1;
@@ -13,7 +13,7 @@ final class Refusal extends Exception {
     /**
      * @param status of HTTP
      * @param code of S3
-     * @param message for who reads it
+     * @param message for a person
      */
     Refusal(int status, String code, String message) {
         super(message, null, false, false);
@@ -33,7 +33,7 @@ final class Refusal extends Exception {
         return status;
     }
 
-    /** The body of the answer. */
+    /** The body of the response. */
     String document(String resource) {
         return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>" + code + "</Code><Message>"
                 + Xml.text(String.valueOf(getMessage())) + "</Message><Resource>" + Xml.text(resource)

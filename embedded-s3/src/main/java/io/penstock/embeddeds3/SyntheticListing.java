@@ -7,8 +7,8 @@ import java.util.Arrays;
 import java.util.Set;
 
 /**
- * One page of ListObjectsV2 over {@link SyntheticObjects}. It costs what is on it, wherever it begins: the number of any
- * key is found without a walk. One use, one thread.
+ * One page of ListObjectsV2 over {@link SyntheticObjects}. Its cost depends only on its length: the number of any key
+ * is computed. One use, one thread.
  */
 final class SyntheticListing {
     private static final int MAX_KEYS = 1000;
@@ -31,14 +31,14 @@ final class SyntheticListing {
     private static final byte[] PREFIX = ascii("<CommonPrefixes><Prefix>");
     private static final byte[] PREFIX_END = ascii("</Prefix></CommonPrefixes>");
 
-    /** {@code 2024-01-01T} and those after it. */
+    /** {@code 2024-01-01T} and the following days. */
     private static final byte[][] DAYS = days();
 
     private static final int DAY_LENGTH = 11;
     private static final int TIME_LENGTH = DAY_LENGTH + "00:00:00".length();
     private static final int LONGEST_SIZE = 10;
 
-    /** Bytes of an object on a page, at most. */
+    /** The maximum size of an object on a page: bytes. */
     private static final int OBJECT_LENGTH = CONTENTS_KEY.length
             + SyntheticObjects.KEY_LENGTH
             + KEY_TIME.length
@@ -62,7 +62,7 @@ final class SyntheticListing {
     /** The number of the first key that may be on the page. */
     private long next;
 
-    /** The number of the first key behind the prefix. */
+    /** The number of the first key after the prefix. */
     private final long end;
 
     private final byte[] page;
@@ -75,7 +75,7 @@ final class SyntheticListing {
     SyntheticListing(SyntheticObjects objects, Query query) throws Refusal {
         String unknown = query.other(PARAMETERS);
         if (unknown != null || !query.parameter("list-type").equals("2")) {
-            throw Refusal.notImplemented("Of a bucket that is made up there is ListObjectsV2, and nothing else.");
+            throw Refusal.notImplemented("A synthetic bucket supports ListObjectsV2 only.");
         }
         this.objects = objects;
         this.query = query;
@@ -118,7 +118,7 @@ final class SyntheticListing {
         return new byte[][] {ascii(head()), Arrays.copyOf(page, length), ascii("</ListBucketResult>")};
     }
 
-    /** How long the prefix is that stands for the key; -1 if the key stands for itself. */
+    /** The length of the common prefix that stands for the key; -1 if the key stands for itself. */
     private int folded(long number) {
         if (delimiter.length == 0) {
             return -1;
@@ -132,7 +132,7 @@ final class SyntheticListing {
         return -1;
     }
 
-    /** Of keys after {@code start-after} the first may stand for a prefix that is not after it. */
+    /** The first of the keys after {@code start-after} may belong to a common prefix that is not after it. */
     private void writePrefix(byte[] common) {
         if (Arrays.compareUnsigned(common, startAfter) > 0) {
             write(PREFIX);
@@ -191,7 +191,7 @@ final class SyntheticListing {
         length += bytes.length;
     }
 
-    /** What S3 says before the objects. */
+    /** The elements that S3 sends before the objects. */
     private String head() {
         boolean truncated = next < end && maxKeys > 0;
         StringBuilder head = new StringBuilder("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -229,7 +229,7 @@ final class SyntheticListing {
                 .append('>');
     }
 
-    /** A parameter as the answer repeats it. Keys are the same in every encoding. */
+    /** A parameter as the response repeats it. Keys are the same in every encoding. */
     private String text(String parameter) {
         String value = query.parameter(parameter);
         return encodes ? URLEncoder.encode(value, UTF_8).replace("%2F", "/") : Xml.text(value);

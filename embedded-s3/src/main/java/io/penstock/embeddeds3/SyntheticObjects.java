@@ -6,17 +6,17 @@ import java.time.Instant;
 import java.util.Arrays;
 
 /**
- * A bucket's objects that are stored nowhere: keys, sizes, times, ETags and bytes follow from an object's number, and the
- * numbers are in the order of the keys.
+ * A bucket's objects that are stored nowhere: keys, sizes, times, ETags and bytes follow from an object's number, and
+ * the numbers are in the order of the keys.
  *
- * @param count how many: 1 to 1,000,000,000
- * @param perFolder how many of them a folder holds: 1 or more, and so many that there are 100,000 folders at most
+ * @param count number of objects: 1 to 1,000,000,000
+ * @param perFolder objects in each folder: 1 or more, and enough to have 100,000 folders at most
  */
 public record SyntheticObjects(long count, int perFolder) {
     /** Bytes of every key, which are ASCII: {@code imgs/00012/000123456.jpg}. */
     static final int KEY_LENGTH = 24;
 
-    /** Bytes of every ETag, without its quotes. It looks like an MD5, as that of most objects, and is none. */
+    /** Bytes of every ETag, without its quotes. It looks like an MD5, as most ETags do, but is none. */
     static final int ETAG_LENGTH = 32;
 
     private static final byte[] KEY = "imgs/00000/000000000.jpg".getBytes(UTF_8);
@@ -30,7 +30,7 @@ public record SyntheticObjects(long count, int perFolder) {
     private static final long FIRST_SECOND =
             Instant.parse("2024-01-01T00:00:00Z").getEpochSecond();
 
-    /** Times are spread over so many days. */
+    /** The number of days over which times are spread. */
     static final int DAYS = 700;
 
     private static final long SECONDS = DAYS * 86_400L;
@@ -52,7 +52,7 @@ public record SyntheticObjects(long count, int perFolder) {
         return new String(key, UTF_8);
     }
 
-    /** How many folders there are below {@code imgs}. */
+    /** The number of folders below {@code imgs}. */
     public int folders() {
         return (int) ((count - 1) / perFolder) + 1;
     }
@@ -76,7 +76,7 @@ public record SyntheticObjects(long count, int perFolder) {
         return '"' + new String(etag, UTF_8) + '"';
     }
 
-    /** To the second. */
+    /** In whole seconds. */
     public Instant lastModified(long number) {
         return Instant.ofEpochSecond(FIRST_SECOND + second(number));
     }
@@ -85,7 +85,7 @@ public record SyntheticObjects(long count, int perFolder) {
      * A part of an object's bytes.
      *
      * @param from 0 or more
-     * @param length at most what the object has from there on
+     * @param length at most the rest of the object
      */
     public byte[] content(long number, int from, int length) {
         byte[] bytes = new byte[length];
@@ -97,7 +97,9 @@ public record SyntheticObjects(long count, int perFolder) {
         return bytes;
     }
 
-    /** The number of the first key that is not before {@code bound} in the order of bytes; {@link #count} if all are. */
+    /**
+     * The number of the first key that is not before {@code bound} in the order of bytes; {@link #count} if all are.
+     */
     long firstFrom(byte[] bound) {
         return search(bound, KEY_LENGTH, false);
     }
@@ -107,7 +109,7 @@ public record SyntheticObjects(long count, int perFolder) {
         return search(prefix, Math.min(prefix.length, KEY_LENGTH), true);
     }
 
-    /** @param compared of each key only so many bytes are */
+    /** @param compared the number of bytes of each key that count */
     private long search(byte[] bound, int compared, boolean behind) {
         byte[] key = new byte[KEY_LENGTH];
         long low = 0;
@@ -137,7 +139,7 @@ public record SyntheticObjects(long count, int perFolder) {
         writeDigits(number, to, at + NUMBER_END);
     }
 
-    /** Over zeros. */
+    /** Written over zeros. */
     private static void writeDigits(long value, byte[] to, int end) {
         int at = end;
         for (long rest = value; rest > 0; rest /= 10) {
@@ -167,7 +169,7 @@ public record SyntheticObjects(long count, int perFolder) {
         return Instant.ofEpochSecond(FIRST_SECOND + day * 86_400L);
     }
 
-    /** Another one for each number and each of what it decides. */
+    /** Differs for each number and each attribute. */
     private static long hash(long number, int what) {
         return mix(mix(number) + what);
     }

@@ -23,21 +23,22 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An S3 server in this process, whose buckets hold {@link SyntheticObjects}: nothing is stored, so that there can be very
- * many. Path style, on a free port of the loopback interface; it looks at no signature, and takes no writes. Thread-safe.
+ * An S3 server in this process, whose buckets hold {@link SyntheticObjects}: nothing is stored, so there can be very
+ * many objects. Path style, on a free port of the loopback interface; it ignores signatures and accepts no writes.
+ * Thread-safe.
  *
- * <p>There are ListObjectsV2, HeadBucket, HeadObject and GetObject, with one range and If-Match.
+ * <p>It has ListObjectsV2, HeadBucket, HeadObject and GetObject, with one range and If-Match.
  */
 public final class SyntheticS3 implements AutoCloseable {
     private static final String REGION = "us-east-1";
     private static final Pattern RANGE = Pattern.compile("bytes=([0-9]{0,18})-([0-9]{0,18})");
 
-    /** That of the JDK leaves a zero out (RFC 9110, 5.6.7). */
+    /** The JDK's format leaves a zero out (RFC 9110, 5.6.7). */
     private static final DateTimeFormatter HTTP_DATE = DateTimeFormatter.ofPattern(
                     "EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.US)
             .withZone(ZoneOffset.UTC);
 
-    /** {@code x-id} is what SDKs call their request. */
+    /** {@code x-id} names the operation in requests of SDKs. */
     private static final Set<String> PARAMETERS_OF_OBJECTS = Set.of("x-id");
 
     private static final int NOTHING = -1;
@@ -52,7 +53,7 @@ public final class SyntheticS3 implements AutoCloseable {
     private final LongAdder others = new LongAdder();
 
     static {
-        // The end of an answer would wait for the acknowledgement of what came before it, which takes up to 40 ms.
+        // Without it the end of a response would wait for the acknowledgement of the bytes before, for up to 40 ms.
         if (System.getProperty("sun.net.httpserver.nodelay") == null) {
             System.setProperty("sun.net.httpserver.nodelay", "true");
         }
@@ -61,7 +62,7 @@ public final class SyntheticS3 implements AutoCloseable {
     /**
      * Requests since the start.
      *
-     * @param others that are refused, whatever they ask for
+     * @param others refused requests of any kind
      */
     public record Requests(long listings, long heads, long gets, long others) {
         public long total() {
@@ -73,7 +74,7 @@ public final class SyntheticS3 implements AutoCloseable {
      * Starts the server.
      *
      * @param buckets by name
-     * @param listLatency that each page of a listing takes at least
+     * @param listLatency minimum time of each page of a listing
      */
     public SyntheticS3(Map<String, SyntheticObjects> buckets, Duration listLatency) throws IOException {
         this.buckets = Map.copyOf(buckets);
@@ -84,7 +85,7 @@ public final class SyntheticS3 implements AutoCloseable {
         server.start();
     }
 
-    /** Where it listens. */
+    /** The address on which it listens. */
     public URI endpoint() {
         return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
     }
@@ -110,7 +111,7 @@ public final class SyntheticS3 implements AutoCloseable {
                 exchange.getResponseHeaders().set("Content-Type", "application/xml");
                 send(exchange, refusal.status(), document);
             } catch (InterruptedException e) {
-                Thread.currentThread().interrupt(); // it is closed: so is the connection
+                Thread.currentThread().interrupt(); // the server is closed, and so is the connection
             }
         }
     }
@@ -121,7 +122,7 @@ public final class SyntheticS3 implements AutoCloseable {
         boolean isHead = method.equals("HEAD");
         (isHead ? heads : !isGet ? others : query.key().isEmpty() ? listings : gets).increment();
         if (!isGet && !isHead) {
-            throw new Refusal(403, "AccessDenied", "The objects of this server are made up: it takes no writes.");
+            throw new Refusal(403, "AccessDenied", "The objects of this server are synthetic: it accepts no writes.");
         }
         SyntheticObjects objects = buckets.get(query.bucket());
         if (query.bucket().isEmpty()) {
@@ -182,7 +183,7 @@ public final class SyntheticS3 implements AutoCloseable {
     /** @param length 1 or more */
     private record Part(int from, int length) {}
 
-    /** Null for all of it, as for what is no range of one part. */
+    /** Null for the whole object, also if the header is no range of one part. */
     private static @Nullable Part part(@Nullable String range, int size) throws Refusal {
         Matcher bounds = RANGE.matcher(range == null ? "" : range);
         if (!bounds.matches() || bounds.group().equals("bytes=-")) {

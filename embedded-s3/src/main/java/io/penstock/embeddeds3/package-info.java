@@ -1,4 +1,4 @@
-/** S3 servers in this process: one that stores, and one that makes its objects up. */
+/** S3 servers in this process: one that stores objects, and one that generates them. */
 @NullMarked
 package io.penstock.embeddeds3;
 

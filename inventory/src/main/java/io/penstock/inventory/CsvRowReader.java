@@ -22,14 +22,14 @@ import java.util.Map;
 import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
 
-/** Reads a CSV file of S3 Inventory: compressed by gzip, without a heading, its keys encoded as in URLs. */
+/** Reads a CSV file of S3 Inventory: compressed by gzip, without a heading, its keys URL-encoded. */
 final class CsvRowReader implements RowReader {
     private static final int BUFFER = 64 << 10;
     private static final char REPLACEMENT = '\ufffd';
 
     private final Path path;
 
-    /** Where each column stands in a row. */
+    /** The index of each column in a row. */
     private final Map<Column, Integer> places;
 
     private final CloseableIterator<CsvRecord> rows;
@@ -53,7 +53,7 @@ final class CsvRowReader implements RowReader {
         InputStream file = Files.newInputStream(path);
         try {
             InputStream bytes = path.toString().endsWith(".gz") ? new GZIPInputStream(file, BUFFER) : file;
-            // A decoder that reports what is not UTF-8, where a reader of a charset would replace it.
+            // A decoder that reports invalid UTF-8, where a reader with a charset would replace it.
             CsvReader<CsvRecord> reader =
                     CsvReader.builder().ofCsvRecord(new InputStreamReader(bytes, UTF_8.newDecoder()));
             return new CsvRowReader(path, places, reader.iterator());

@@ -8,7 +8,7 @@ import java.util.List;
 sealed interface DataFile {
     Path path();
 
-    /** @throws IndexException if it is damaged, or lacks a column that is needed */
+    /** @throws IndexException if it is damaged, or lacks a required column */
     RowReader open() throws IOException;
 
     /** @param columns by their names in CSV, those too that are not read */

@@ -1,13 +1,13 @@
 package io.penstock.inventory;
 
 /**
- * ETags as S3 Inventory has them, without their quotation marks, and as S3 answers them, with these. Any one is the same to
- * the letter when it comes back:
+ * Converts ETags between the form of S3 Inventory, without quotation marks, and that of S3 responses, with them. Each
+ * one comes back unchanged:
  *
  * <pre>
  *   "9b2c…"     9b2c…       what S3 has
- *   W/"9b2c"    W/"9b2c"    what has a quotation mark elsewhere stays as it is
- *   9b2c         9b2c       what has none gets a space before it, which no ETag has (RFC 9110, section 8.8.3)
+ *   W/"9b2c"    W/"9b2c"    a quotation mark elsewhere stays as it is
+ *   9b2c         9b2c       without one, a space is put before it, which no ETag has (RFC 9110, section 8.8.3)
  * </pre>
  */
 final class ETags {

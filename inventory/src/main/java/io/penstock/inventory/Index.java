@@ -13,14 +13,14 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A list of what a bucket had at some time, from a Parquet file with the columns of S3 Inventory (as {@link IndexWriter}
- * makes them), or from an S3 Inventory that was copied to a local disk, named by its {@code manifest.json}. Immutable; the
- * files must not change while it is in use.
+ * A list of a bucket's objects at some time, from a Parquet file with the columns of S3 Inventory (as {@link
+ * IndexWriter} makes them), or from an S3 Inventory that was copied to a local disk and is named by its {@code
+ * manifest.json}. Immutable; the files must not change while it is in use.
  */
 public final class Index {
     private static final byte[] PARQUET = "PAR1".getBytes(StandardCharsets.US_ASCII);
 
-    /** So often a reader looks whether it is interrupted: rows. */
+    /** The number of rows between two checks for an interrupt. */
     private static final int INTERRUPTIBLE_EACH = 4096;
 
     private final String bucket;
@@ -28,7 +28,7 @@ public final class Index {
     private final Instant asOf;
     private final List<DataFile> files;
 
-    /** Takes what is read. */
+    /** Receives the objects. */
     @FunctionalInterface
     public interface Receiver {
         void receive(StoredObject object) throws InterruptedException;
@@ -42,11 +42,12 @@ public final class Index {
     }
 
     /**
-     * Finds the files of an index, and looks whether they are of the bucket and have what is needed; reads one row.
+     * Finds the files of an index and checks that they belong to the bucket and have the required columns; reads one
+     * row.
      *
      * @param file a Parquet file, or a {@code manifest.json}
-     * @param prefix what is wanted of the bucket: keys that begin so; empty for all
-     * @throws IndexException if it is of no use for this
+     * @param prefix beginning of the wanted keys; empty for all
+     * @throws IndexException if it cannot be used for this bucket
      */
     public static Index open(Path file, String bucket, String prefix) throws IOException {
         Index index = isParquet(file) ? ofParquet(file, bucket, prefix) : ofManifest(file, bucket, prefix);
@@ -115,18 +116,18 @@ public final class Index {
     }
 
     /**
-     * When what it says held: when the listing was begun. Of a Parquet file that {@link IndexWriter} has not made it is when
-     * the file was written.
+     * The time of its contents: when the listing began. For a Parquet file that {@link IndexWriter} has not made it is
+     * when the file was written.
      */
     public Instant asOf() {
         return asOf;
     }
 
     /**
-     * Reads all objects whose keys begin with the prefix, in no particular order, as a listing shows them: at their latest
-     * version, their times in whole seconds. A key may come more than once if it was changed while it was listed.
+     * Reads all objects whose keys begin with the prefix, in no particular order, as a listing shows them: at their
+     * latest version, their times in whole seconds. A key that was changed during the listing may come more than once.
      *
-     * @throws IndexException if a file is damaged or of another bucket; some objects may have been read by then
+     * @throws IndexException if a file is damaged or belongs to another bucket; some objects may have been read by then
      */
     public void read(Receiver receiver) throws IOException, InterruptedException {
         for (DataFile file : files) {

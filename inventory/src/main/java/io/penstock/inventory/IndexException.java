@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** An index that is of no use here: damaged, of another bucket, or without what is needed. The message is for users. */
+/** An index that cannot be used: damaged, of another bucket, or without required columns. The message is for users. */
 public final class IndexException extends IOException {
     private static final long serialVersionUID = 1L;
 
@@ -29,7 +29,7 @@ public final class IndexException extends IOException {
                 cause);
     }
 
-    /** A codec's library is native: it is unpacked into a file, from which it is loaded. */
+    /** The library of a codec is native: it is unpacked into a file, from which it is loaded. */
     static IndexException noCodec(String what, LinkageError cause) {
         return new IndexException(
                 what + "the library that compresses cannot be loaded: " + reason(cause) + "; it is unpacked into "
@@ -38,7 +38,7 @@ public final class IndexException extends IOException {
                 cause);
     }
 
-    /** What libraries throw says where they were; what it was caused by says why. */
+    /** An exception of a library says where it failed; its cause says why. */
     private static String reason(Throwable cause) {
         Throwable last = cause;
         while (last.getCause() != null && last.getCause().getMessage() != null) {

@@ -6,16 +6,16 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@link IndexWriter} notes in a file beside the columns of S3 Inventory, as key-value metadata of Parquet.
+ * The notes of {@link IndexWriter} in a file, beside the columns of S3 Inventory, as key-value metadata of Parquet.
  *
- * @param listedAt when the listing was begun; null if that is not known
- * @param prefix what all keys begin with: others were not listed
+ * @param listedAt when the listing began; null if it is unknown
+ * @param prefix the beginning of all listed keys
  */
 record IndexMetadata(@Nullable Instant listedAt, String prefix) {
     private static final String LISTED_AT = "penstock.listed-at";
     private static final String PREFIX = "penstock.prefix";
 
-    /** What a file says: nothing, if it is not one of Penstock's. */
+    /** The notes of a file; empty if it is not one of Penstock's. */
     static IndexMetadata of(Map<String, String> entries) {
         return new IndexMetadata(parse(entries.get(LISTED_AT)), entries.getOrDefault(PREFIX, ""));
     }

@@ -12,18 +12,18 @@ import java.time.Instant;
 import org.apache.parquet.hadoop.metadata.CompressionCodecName;
 
 /**
- * Writes a Parquet file with the columns of S3 Inventory, which {@link Index} reads. It takes the place of what has its name
- * once all is written.
+ * Writes a Parquet file with the columns of S3 Inventory, which {@link Index} reads. When complete, it replaces a file
+ * of the same name.
  *
  * <pre>
  *   OPEN ──finish──▶ FINISHED: the file is there
- *     └──close──▶ CLOSED: nothing is, but what was
+ *     └──close──▶ CLOSED: nothing is, except a former file
  * </pre>
  *
  * <p>Used by one thread at a time.
  */
 public final class IndexWriter implements AutoCloseable {
-    /** What is kept in heap until it is written: bytes. */
+    /** Bytes that are kept in heap until they are written. */
     private static final long ROW_GROUP = 32 << 20;
 
     private final String bucket;
@@ -31,7 +31,7 @@ public final class IndexWriter implements AutoCloseable {
     private final CarpetWriter<WrittenRow> rows;
     private boolean open = true;
 
-    /** As Inventory has it: "Amazon S3 Inventory manifest" in the S3 User Guide. */
+    /** Inventory's own value: "Amazon S3 Inventory manifest" in the S3 User Guide. */
     record WrittenRow(
             @NotNull String bucket,
             @NotNull String key,
@@ -49,8 +49,8 @@ public final class IndexWriter implements AutoCloseable {
     /**
      * Begins a file.
      *
-     * @param prefix what was listed of the bucket: keys that begin so; empty for all
-     * @param listedAt when the listing was begun
+     * @param prefix beginning of the listed keys; empty for all
+     * @param listedAt when the listing began
      */
     public static IndexWriter create(Path path, String bucket, String prefix, Instant listedAt) throws IOException {
         ReplacingFile file = new ReplacingFile(path);
@@ -86,7 +86,7 @@ public final class IndexWriter implements AutoCloseable {
         }
     }
 
-    /** All is added: puts the file in the place of what has its name. */
+    /** Ends the file, and replaces a former one. */
     public void finish() throws IOException {
         checkIsOpen();
         open = false;
@@ -104,13 +104,13 @@ public final class IndexWriter implements AutoCloseable {
         }
     }
 
-    /** Leaves nothing behind if it is not {@linkplain #finish finished}. */
+    /** Leaves no file behind if it is not {@linkplain #finish finished}. */
     @Override
     public void close() throws IOException {
         if (open) {
             open = false;
             try (file) {
-                rows.close(); // for what it holds besides
+                rows.close(); // room for the other parts
             }
         }
     }

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The {@code manifest.json} of an S3 Inventory that lies, with the files that it names, on a local disk. */
+/** The {@code manifest.json} of an S3 Inventory on a local disk, together with the files that it names. */
 final class Manifest {
     private final Path path;
 
@@ -26,15 +26,15 @@ final class Manifest {
     private @Nullable String fileSchema;
     private final List<Listed> files = new ArrayList<>();
 
-    /** @param size bytes; negative if it is not said */
+    /** @param size bytes; negative if it is missing */
     private record Listed(String key, long size) {
-        /** Where it may have been copied to, as seen from the manifest. */
+        /** The paths, relative to the manifest, to which a file may have been copied. */
         Set<Path> candidates(Path manifest) {
             String name = key.substring(key.lastIndexOf('/') + 1);
             Path folder = manifest.toAbsolutePath().normalize().getParent();
             Set<Path> candidates = new LinkedHashSet<>();
             if (folder != null && folder.getParent() != null) {
-                candidates.add(folder.getParent().resolve("data").resolve(name)); // as Inventory lays them out
+                candidates.add(folder.getParent().resolve("data").resolve(name)); // Inventory's own layout
             }
             candidates.add(manifest.resolveSibling("data").resolve(name));
             candidates.add(manifest.resolveSibling(name));
@@ -125,7 +125,7 @@ final class Manifest {
         }
     }
 
-    /** The files that it names, which are all there. */
+    /** The files that it names, all of which exist. */
     List<DataFile> files() throws IOException {
         String format = need(fileFormat, "fileFormat");
         List<DataFile> found = new ArrayList<>();
@@ -156,13 +156,13 @@ final class Manifest {
             if (Files.isRegularFile(candidate)) {
                 if (file.size >= 0 && Files.size(candidate) != file.size) {
                     throw new IndexException("'" + candidate + "' has " + Files.size(candidate) + " bytes, where '"
-                            + path + "' says " + file.size + ": copy it anew");
+                            + path + "' says " + file.size + ": copy it again");
                 }
                 return candidate;
             }
         }
         throw new IndexException("'" + file.key + "', which '" + path + "' names, is not there: it was looked for at "
                 + String.join(", ", candidates.stream().map(Path::toString).toList())
-                + "; copy it to one of these");
+                + "; copy it to one of these places");
     }
 }

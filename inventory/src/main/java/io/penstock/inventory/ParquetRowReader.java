@@ -14,13 +14,13 @@ import org.apache.parquet.hadoop.metadata.FileMetaData;
 import org.apache.parquet.schema.MessageType;
 import org.jspecify.annotations.Nullable;
 
-/** Reads a Parquet file with the columns of S3 Inventory; others that it has are not touched. */
+/** Reads a Parquet file with the columns of S3 Inventory; other columns are ignored. */
 final class ParquetRowReader implements RowReader {
     private final Path path;
     private final CloseableIterator<ReadRow> rows;
     private long number;
 
-    /** Null is what the file does not say. */
+    /** Null stands for a missing value. */
     record ReadRow(
             @Nullable String bucket,
             @Nullable String key,
@@ -36,7 +36,7 @@ final class ParquetRowReader implements RowReader {
         this.rows = rows;
     }
 
-    /** What Penstock has noted in the file, if it has made it. */
+    /** Penstock's own notes in the file, if it has made it. */
     static IndexMetadata metadata(Path path) throws IOException {
         return IndexMetadata.of(footer(path).getKeyValueMetaData());
     }

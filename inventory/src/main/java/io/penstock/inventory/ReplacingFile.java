@@ -17,8 +17,8 @@ import java.nio.file.Path;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * A hidden file beside another, whose place it takes when it is closed, if it is to be {@linkplain #keep kept}. Else it is
- * removed, also if this process is ended by a signal that it hears of. Used by one thread at a time.
+ * A hidden file beside another one. Closing it moves it to the other's place if it is {@linkplain #keep kept};
+ * otherwise it is removed, also if a signal that the JVM handles ends this process. Used by one thread at a time.
  */
 final class ReplacingFile implements Closeable {
     private final Path file;
@@ -37,7 +37,7 @@ final class ReplacingFile implements Closeable {
         unfinished.toFile().deleteOnExit();
     }
 
-    /** What is to be written to; to close it is not to close the file. */
+    /** The stream to write to; closing it does not close the file. */
     OutputStream bytes() {
         return new BufferedOutputStream(Channels.newOutputStream(channel)) {
             @Override
@@ -47,7 +47,7 @@ final class ReplacingFile implements Closeable {
         };
     }
 
-    /** All is written: {@link #close} puts it in its place. */
+    /** The file is complete: {@link #close} moves it to its place. */
     void keep() {
         kept = true;
     }

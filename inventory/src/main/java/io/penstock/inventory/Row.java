@@ -9,12 +9,12 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a row says of a version of an object; null where it says nothing.
+ * A row: a version of an object; null for missing values.
  *
  * @param number the file's first row is 1
  * @param isCurrent whether a listing shows it: it is the latest version, and no delete marker
  * @param size bytes
- * @param etag as Inventory has it
+ * @param etag in Inventory's form
  */
 record Row(
         long number,
@@ -28,7 +28,7 @@ record Row(
 
     private static final String STANDARD = "STANDARD";
 
-    /** The object, as a listing shows it: its time in whole seconds, which is what a HEAD tells. */
+    /** The object as a listing shows it: its time in whole seconds, because HEAD has no finer time. */
     StoredObject object(Path file) throws IndexException {
         if (size == null) {
             throw damaged(file, Column.SIZE);

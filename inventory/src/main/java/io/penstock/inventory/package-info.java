@@ -1,4 +1,4 @@
-/** Lists of what a bucket has, as files with the columns of Amazon S3 Inventory. */
+/** Lists of a bucket's objects, as files with the columns of Amazon S3 Inventory. */
 @NullMarked
 package io.penstock.inventory;
 

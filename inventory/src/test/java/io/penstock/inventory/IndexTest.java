@@ -175,7 +175,7 @@ class IndexTest {
         byte[] bytes = Files.readAllBytes(data);
         Files.write(data, Arrays.copyOf(bytes, bytes.length - 1));
 
-        assertRefused(() -> Index.open(manifest, BUCKET, ""), data.toString(), "copy it anew");
+        assertRefused(() -> Index.open(manifest, BUCKET, ""), data.toString(), "copy it again");
     }
 
     @Test

@@ -17,7 +17,7 @@ final class HiddenKeys {
     /** Directories already reported; one that is dropped may be reported again. */
     private static final int DIRECTORIES = 10_000;
 
-    static final String SHADOWED = "there are keys below it, so that its name is a directory";
+    static final String SHADOWED = "there are keys below it, so its name is a directory";
     static final String MARKER_WITH_CONTENT = "it stands for a directory, whose content cannot be read";
 
     private final String bucket;

@@ -32,7 +32,7 @@ public final class Names {
         } else if (name.indexOf('\0') >= 0) {
             return "a name in it holds a NUL character";
         } else if (name.indexOf('/') >= 0) {
-            return "the store did not heed the delimiter";
+            return "the store ignored the delimiter";
         } else if (utf8Length(name) > MAX_NAME_BYTES) {
             return "a name in it is longer than " + MAX_NAME_BYTES + " bytes";
         }

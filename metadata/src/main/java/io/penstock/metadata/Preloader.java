@@ -235,11 +235,11 @@ final class Preloader {
             Belief belief = isRefreshed() ? belief() : Belief.Always.ALWAYS;
             return become(coming, table, List.of(), belief, listed);
         } catch (IOException e) {
-            LOG.error("{}: the index is of no use: {}", what, e.getMessage());
+            LOG.error("{}: the index cannot be used: {}", what, e.getMessage());
         } catch (OutOfMemoryError e) {
             LOG.error("{}: there is no memory for the index: {}", what, e.getMessage());
         } catch (IllegalArgumentException e) {
-            LOG.error("{}: the index has what is no key of S3: {}", what, e.getMessage());
+            LOG.error("{}: the index has an invalid key: {}", what, e.getMessage());
         }
         flat.abandon(coming);
         return false;
@@ -306,7 +306,7 @@ final class Preloader {
                     listed.requests(),
                     table.bytes() >> 20);
             listed.refused()
-                    .forEach(refused -> LOG.warn("The store refuses to list {}: it is asked for each name.", refused));
+                    .forEach(refused -> LOG.warn("The store refuses to list {}: each name there is looked up singly.", refused));
             if (become(coming, table, listed.refused(), belief(), new Ended(table.size(), complete))) {
                 keep(table, listed);
             }
@@ -318,7 +318,7 @@ final class Preloader {
             giveUp("there is no memory for it: " + e.getMessage());
             return false;
         } catch (IllegalArgumentException e) {
-            giveUp("what the server lists cannot be kept in order: " + e.getMessage());
+            giveUp("the server's keys cannot be kept in order: " + e.getMessage());
             return false;
         } finally {
             flat.abandon(coming);
@@ -369,8 +369,8 @@ final class Preloader {
                         "{} is being listed: {} objects so far, {} % of it.",
                         what, listing.listed(), Math.round(listing.share() * 100));
                 if (config.mode() == Mode.AUTO && since(since).compareTo(most) > 0) {
-                    listing.stop("it takes more than half of the time for which it is believed; with a longer"
-                            + " metadata.ttl, or with metadata.refresh, it is worth while");
+                    listing.stop("it takes more than half of its validity; with a longer metadata.ttl, or with"
+                            + " metadata.refresh, it is worthwhile");
                 }
             }
         } catch (InterruptedException e) {

@@ -2,7 +2,7 @@ package io.penstock.objectstore;
 
 import java.nio.ByteBuffer;
 
-/** Gathers a range's bytes, handing out buffers of a given size so that their edges fall where a test wants them. */
+/** Collects a range's bytes in buffers of a given size, so that a test can place their edges. */
 public final class CollectingSink implements BodySink {
     private final ByteBuffer all;
     private final int bufferSize;
@@ -33,7 +33,7 @@ public final class CollectingSink implements BodySink {
         all.position(all.position() + bytes);
     }
 
-    /** What came so far. */
+    /** The bytes received so far. */
     public byte[] bytes() {
         byte[] bytes = new byte[all.position()];
         all.get(0, bytes);

@@ -24,10 +24,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What every {@link ObjectStore} does: the fakes of tests and S3 on every server alike. */
+/** The contract of every {@link ObjectStore}: the fakes of tests and S3 on every server alike. */
 public abstract class ObjectStoreContract {
     private TestBucket bucket;
-    /** Connected to a bucket that is empty at first. */
+    /** A store connected to a bucket that is empty at first. */
     protected ObjectStore store;
 
     /** A bucket, empty at first. */
@@ -48,12 +48,12 @@ public abstract class ObjectStoreContract {
     /** A new bucket for each test. */
     protected abstract TestBucket newBucket() throws Exception;
 
-    /** Keys, of the strange ones, that the server refuses or changes. */
+    /** Those of the unusual keys that the server refuses or changes. */
     protected Set<String> keysNotHeld() {
         return Set.of();
     }
 
-    /** Whether an object {@code a} may stand beside objects {@code a/…}: where objects are files it may not. */
+    /** Whether an object {@code a} may stand beside objects {@code a/…}: not where objects are files. */
     protected boolean holdsFileAndDirectoryOfOneName() {
         return true;
     }

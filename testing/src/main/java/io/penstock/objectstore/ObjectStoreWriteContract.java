@@ -24,12 +24,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What every {@link ObjectStore} does with writes, beside what it does with reads. */
+/** The contract of every {@link ObjectStore} for writes, beside that for reads. */
 public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
     private static final int PART = (int) UploadedPart.MIN_SIZE;
     private static final Unchanged MADE_UP = new Unchanged("\"0123456789abcdef0123456789abcdef\"");
 
-    /** What a server may lack. */
+    /** Features that a server may lack. */
     public enum Ability {
         /** If-Match on the source of UploadPartCopy. */
         CONDITIONAL_COPY_PART,
@@ -37,15 +37,15 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         CHECKSUMS,
         /** Refuses small parts before the last. */
         LEAST_PART_SIZE,
-        /** Tells that there is no upload of an id. */
+        /** Reports an unknown upload id. */
         KNOWS_UPLOADS,
         /** Keeps tags. */
         TAGS,
-        /** Keeps {@code Expires} of what it copies and of what was sent in parts. */
+        /** Keeps {@code Expires} of copied objects and of those sent in parts. */
         EXPIRES
     }
 
-    /** What the server has none of. */
+    /** The features that the server lacks. */
     protected List<Ability> lacks() {
         return List.of();
     }
@@ -120,7 +120,7 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         assertIsNow(first, body.bytes());
     }
 
-    /** As of directories, and of files that are locks. */
+    /** Sizes of directory markers and of lock files. */
     @ParameterizedTest
     @ValueSource(ints = {0, 1000})
     void put_absentButTheSameIsThere_failsThePrecondition(int size) throws Exception {
@@ -500,7 +500,7 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         assertIsNow(store.head("object").version(), theirs);
     }
 
-    /** A store may have to be asked, with objects of its own, whether it honours them. */
+    /** A store may have to probe, with objects of its own, whether it honours conditions. */
     @Test
     void condition_ofAnyRequest_leavesNothingBehind() throws Exception {
         MultipartUpload upload = store.createUpload("a");

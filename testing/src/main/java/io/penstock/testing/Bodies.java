@@ -25,7 +25,7 @@ public final class Bodies {
         };
     }
 
-    /** A range of a content, made up or held, without a checksum. */
+    /** A range of a content, generated or held, without a checksum. */
     public static UploadBody of(Content content, long start, long length) {
         return new Body(length, OptionalInt.empty()) {
             @Override

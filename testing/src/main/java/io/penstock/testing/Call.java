@@ -4,7 +4,7 @@ import io.penstock.core.ByteRange;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.WriteCondition;
 
-/** One call of an object store, as tests name it. */
+/** One call of an object store, in the form that tests use. */
 public sealed interface Call {
     /** A range GET of one version. */
     record Get(String key, ByteRange range, String etag) implements Call {
@@ -22,7 +22,7 @@ public sealed interface Call {
         }
     }
 
-    /** What an object is beside its bytes is asked for. */
+    /** A request for an object's properties. */
     record Properties(String key) implements Call {
         @Override
         public String toString() {
@@ -78,7 +78,7 @@ public sealed interface Call {
         }
     }
 
-    /** A multipart upload is given up. */
+    /** A multipart upload is aborted. */
     record Abort(String key) implements Call {
         @Override
         public String toString() {
@@ -86,7 +86,7 @@ public sealed interface Call {
         }
     }
 
-    /** The parts of a multipart upload are asked for. */
+    /** A request for the parts of a multipart upload. */
     record ListParts(String key) implements Call {
         @Override
         public String toString() {
@@ -115,12 +115,12 @@ public sealed interface Call {
         return this instanceof Get get && get.key().equals(key);
     }
 
-    /** Whether this sends bytes or copies them within the store: what limits on uploads count. */
+    /** Whether this sends bytes or copies them within the store: the calls that limits on uploads count. */
     default boolean isUpload() {
         return this instanceof Put || this instanceof UploadPart || this instanceof CopyPart || this instanceof Copy;
     }
 
-    /** Whether this is no mere question to the store. */
+    /** Whether this changes something in the store. */
     default boolean isWrite() {
         return switch (this) {
             case Get _, Head _, Properties _, List _, ListParts _ -> false;

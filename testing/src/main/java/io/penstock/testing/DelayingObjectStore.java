@@ -15,8 +15,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 
 /**
- * Makes calls wait, by gates that a test opens and by a latency that passes on a {@link ManualClock}; never by the
- * real time. Thread-safe.
+ * Makes calls wait, by gates that a test opens and by a latency that passes on a {@link ManualClock}; never in real
+ * time. Thread-safe.
  */
 public final class DelayingObjectStore extends ForwardingObjectStore {
     private final ManualClock clock;
@@ -36,19 +36,19 @@ public final class DelayingObjectStore extends ForwardingObjectStore {
         this.latency = latency;
     }
 
-    /** Holds matching calls, those that begin from now on, before they reach the store. */
+    /** Holds matching calls that begin from now on, before they reach the store. */
     public Gate hold(Predicate<Call> which) {
         return holdAfter(0, which);
     }
 
-    /** Holds matching calls, those that begin from now on, once they have delivered or sent this many bytes. */
+    /** Holds matching calls that begin from now on, once they have delivered or sent this many bytes. */
     public Gate holdAfter(long bytes, Predicate<Call> which) {
         Gate gate = new Gate(which, bytes);
         gates.add(gate);
         return gate;
     }
 
-    /** Holds matching calls, but GETs, once the store has done what they ask for, or refused it. */
+    /** Holds matching calls except GETs, after the store has carried them out or refused them. */
     public Gate holdAnswer(Predicate<Call> which) {
         Gate gate = new Gate(which, 0);
         answers.add(gate);
@@ -102,7 +102,7 @@ public final class DelayingObjectStore extends ForwardingObjectStore {
         return allowed;
     }
 
-    /** Hands on no more room than the gates let through. */
+    /** Passes on no more room than the gates let through. */
     private static final class GatedSink implements BodySink {
         private final BodySink sink;
         private final List<Gate> gates;

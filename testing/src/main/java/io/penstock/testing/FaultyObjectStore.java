@@ -20,8 +20,8 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fails calls: the next ones that match, or a seeded share of all. A failing GET reads what it delivers from the store
- * within as a shorter GET; a failing upload has read as much of its body. Thread-safe.
+ * Fails calls: the next matching ones, or a seeded share of all. A failing GET reads the bytes that it delivers from
+ * the store as a shorter GET; a failing upload has read as much of its body. Thread-safe.
  */
 public final class FaultyObjectStore extends ForwardingObjectStore {
     private final CountDownLatch closed = new CountDownLatch(1);
@@ -36,34 +36,34 @@ public final class FaultyObjectStore extends ForwardingObjectStore {
         super(store);
     }
 
-    /** The next call that matches goes wrong. Several plans for one call are used up in the order they were made. */
+    /** The next matching call fails. Several plans for one call are used up in the order in which they were made. */
     public void next(Predicate<Call> which, Fault fault) {
         next(1, which, fault);
     }
 
-    /** The next {@code times} calls that match go wrong. */
+    /** The next {@code times} matching calls fail. */
     public synchronized void next(int times, Predicate<Call> which, Fault fault) {
         for (int i = 0; i < times; i++) {
             planned.add(new Planned(call -> which.test(call) ? fault : null, false));
         }
     }
 
-    /** All calls that match go wrong, until {@link #heal}. */
+    /** All matching calls fail, until {@link #heal}. */
     public synchronized void always(Predicate<Call> which, Fault fault) {
         planned.add(new Planned(call -> which.test(call) ? fault : null, true));
     }
 
-    /** Each call goes wrong with this probability, until {@link #heal}; {@code fault} chooses how. */
+    /** Each call fails with this probability, until {@link #heal}; {@code fault} chooses the failure. */
     public synchronized void randomly(RandomGenerator random, double probability, Function<Call, Fault> fault) {
         planned.add(new Planned(call -> random.nextDouble() < probability ? fault.apply(call) : null, true));
     }
 
-    /** Nothing goes wrong any more. */
+    /** No call fails any more. */
     public synchronized void heal() {
         planned.clear();
     }
 
-    /** How many calls went wrong so far. */
+    /** The number of failed calls so far. */
     public synchronized long injected() {
         return injected;
     }
@@ -117,7 +117,7 @@ public final class FaultyObjectStore extends ForwardingObjectStore {
         super.close();
     }
 
-    /** Reads what a store that then breaks off would have read. */
+    /** Reads as much of a body as a store that then breaks off would have read. */
     private static void take(UploadBody body, long bytes) throws InterruptedException {
         try {
             body.read(0, ByteBuffer.allocate(Math.toIntExact(Math.min(bytes, body.length()))));
@@ -157,6 +157,6 @@ public final class FaultyObjectStore extends ForwardingObjectStore {
         return kind.make("injected fault: " + call, null);
     }
 
-    /** A fault that waits for its call; one that stays is not used up. */
+    /** A planned fault; a permanent one is not used up. */
     private record Planned(Function<Call, @Nullable Fault> fault, boolean stays) {}
 }

@@ -20,7 +20,7 @@ import java.util.List;
 
 /** A store before another one: every call but GET passes {@link #around}, which a decorator overrides. */
 public abstract class ForwardingObjectStore implements ObjectStore {
-    /** What does the work. */
+    /** The decorated store. */
     protected final ObjectStore store;
 
     protected ForwardingObjectStore(ObjectStore store) {
@@ -28,21 +28,21 @@ public abstract class ForwardingObjectStore implements ObjectStore {
     }
 
     /**
-     * A request to the store within.
+     * A request to the decorated store.
      *
-     * @param <X> {@link IOException} where it sends a body
+     * @param <X> {@link IOException} if it sends a body
      */
     @FunctionalInterface
     protected interface Request<T, X extends Exception> {
-        /** @param body what to send, or something that reads as it; of no account where nothing is sent */
+        /** @param body the body to send, or a decorator of it; ignored if nothing is sent */
         T send(UploadBody body) throws ObjectStoreException, InterruptedException, X;
     }
 
     /**
      * Makes the request, or does not.
      *
-     * @param call what it is
-     * @param body what it sends; empty for most
+     * @param call its description
+     * @param body its body; empty for most
      */
     protected <T, X extends Exception> T around(Call call, UploadBody body, Request<T, X> request)
             throws ObjectStoreException, InterruptedException, X {

@@ -4,9 +4,9 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.function.Predicate;
 
 /**
- * Holds matching calls until the test lets them go, so that what happens in between can be asserted without sleeping.
- * A GET is held after a number of bytes of its body; 0 holds calls of every kind before they reach the store. Closing
- * the gate's scope opens it. Thread-safe.
+ * Holds matching calls until the test releases them, so that the time in between can be asserted without sleeping. A
+ * GET is held after a number of bytes of its body; 0 holds calls of every kind before they reach the store. Closing the
+ * gate's scope opens it. Thread-safe.
  */
 public final class Gate implements AutoCloseable {
     /** Long enough for a loaded machine; reaching it is a failure, never a pass. */
@@ -45,7 +45,7 @@ public final class Gate implements AutoCloseable {
         }
     }
 
-    /** How many calls are held now. */
+    /** The number of calls held now. */
     public synchronized int held() {
         return held;
     }
@@ -56,7 +56,7 @@ public final class Gate implements AutoCloseable {
         notifyAll();
     }
 
-    /** Lets all through, also those that come later. */
+    /** Lets all calls through, later ones included. */
     public void open() {
         advanceTo(Long.MAX_VALUE);
     }
@@ -66,7 +66,7 @@ public final class Gate implements AutoCloseable {
         open();
     }
 
-    /** Waits while a call that has delivered this many bytes is held; tells how many more it may deliver. */
+    /** Waits while a call that has delivered this many bytes is held; returns how many more it may deliver. */
     synchronized long pass(long delivered) throws InterruptedException {
         if (delivered >= position) {
             held++;

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * does. The continuation token is the last item's first key. Confined to one thread.
  */
 final class Listing {
-    /** Sorts after every key that begins with what it is appended to: the greatest code point. */
+    /** Sorts after every key that begins with the text it is appended to: the greatest code point. */
     private static final String LAST = Character.toString(Character.MAX_CODE_POINT);
 
     private final NavigableMap<String, Entry> entries;
@@ -85,7 +85,7 @@ final class Listing {
         if (prefix != null) {
             seenPrefixes.add(prefix);
             commonPrefixes.add(prefix);
-        } else if (entry != null) { // else deleted meanwhile
+        } else if (entry != null) { // otherwise it was deleted since the last page
             objects.add(entry.object());
         }
     }
@@ -103,7 +103,7 @@ final class Listing {
         return entries.higherKey(ordered && prefix != null ? prefix + LAST : key);
     }
 
-    /** What the delimiter rolls the key up into; null if the key stands for itself. */
+    /** The prefix that the delimiter rolls the key up into; null if the key stands for itself. */
     private @Nullable String commonPrefix(String key) {
         String delimiter = request.delimiter();
         int at = delimiter.isEmpty()

@@ -26,7 +26,7 @@ public final class ManualClock implements InstantSource {
         return now.getEpochSecond() * 1_000_000_000L + now.getNano();
     }
 
-    /** Moves the clock and wakes whoever's time has come. */
+    /** Moves the clock and wakes the threads whose time has come. */
     public synchronized void advance(Duration duration) {
         now = now.plus(duration);
         notifyAll();

@@ -12,8 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Remembers every call in the order in which they began, failed ones included, for tests that assert the exact
- * requests of a scenario. Put it outermost: decorators within may split a call. Thread-safe.
+ * Records every call in the order of their beginning, failed ones included, for tests that assert the exact requests of
+ * a scenario. Must be outermost: decorators within may split a call. Thread-safe.
  */
 public final class RecordingObjectStore extends ForwardingObjectStore {
     @GuardedBy("this")
@@ -65,7 +65,7 @@ public final class RecordingObjectStore extends ForwardingObjectStore {
         return calls().stream().filter(kind::isInstance).map(kind::cast).toList();
     }
 
-    /** Bytes that were sent so far, those of failed calls included. */
+    /** The bytes sent so far, those of failed calls included. */
     public long uploadedBytes() {
         return calls().stream()
                 .mapToLong(call -> switch (call) {
@@ -83,12 +83,12 @@ public final class RecordingObjectStore extends ForwardingObjectStore {
                 .sum();
     }
 
-    /** The deadlines that calls were made within so far, each once. */
+    /** The deadlines of the calls so far, each once. */
     public synchronized List<Deadline> deadlines() {
         return List.copyOf(deadlines);
     }
 
-    /** All calls so far, which are then forgotten. */
+    /** Returns all calls so far and drops them. */
     public synchronized List<Call> drain() {
         List<Call> drained = calls();
         calls.clear();

@@ -4,8 +4,8 @@ import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
 /**
- * Runs a property on random inputs that follow from a seed. A failure names the one that it needs, and
- * {@code -Dpenstock.seed=N} runs that one alone.
+ * Runs a property on random inputs that follow from a seed. A failure names its seed, and {@code -Dpenstock.seed=N}
+ * runs that seed alone.
  */
 public final class Seeded {
     private static final RandomGeneratorFactory<RandomGenerator> GENERATORS =
@@ -13,7 +13,7 @@ public final class Seeded {
 
     private Seeded() {}
 
-    /** What must hold for any input drawn from the generator. */
+    /** The property, for any input drawn from the generator. */
     @FunctionalInterface
     public interface Property {
         void check(RandomGenerator random) throws Exception;
@@ -25,8 +25,8 @@ public final class Seeded {
     }
 
     /**
-     * Checks the property with other seeds in each run of the tests, and prints which: what one run has no time for, many
-     * runs find.
+     * Checks the property with other seeds in each run of the tests, and prints them: many runs find more than one run
+     * has time for.
      *
      * @param name of the test, to be printed
      */

@@ -34,7 +34,7 @@ final class Uploads {
         return upload;
     }
 
-    /** What it was created with, also once it is completed. */
+    /** The properties given at its creation, also once it is completed. */
     synchronized ObjectProperties properties(MultipartUpload upload) {
         return requireNonNull(properties.get(upload));
     }
@@ -67,7 +67,7 @@ final class Uploads {
         return partsOf(upload).values().stream().map(Part::part).toList();
     }
 
-    /** What these parts make. */
+    /** The object made of these parts. */
     synchronized Content compose(MultipartUpload upload, List<UploadedPart> parts) throws ObjectStoreException {
         NavigableMap<Integer, Part> there = partsOf(upload);
         List<Content> pieces = new ArrayList<>();
@@ -102,7 +102,7 @@ final class Uploads {
         return parts;
     }
 
-    /** As S3's 400. */
+    /** S3's 400. */
     private static ObjectStoreException refused(String why) {
         return new ObjectStoreException.Refused("the store refused the request: " + why, null);
     }
