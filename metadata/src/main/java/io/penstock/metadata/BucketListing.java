@@ -49,8 +49,8 @@ public final class BucketListing implements Iterable<StoredObject>, AutoCloseabl
             }
         } catch (IllegalArgumentException e) {
             throw new ObjectStoreException.Corrupt(
-                    "the listing of 's3://" + store.bucket() + "/" + Printable.text(prefix)
-                            + "' has invalid keys: " + e.getMessage(),
+                    "the listing of 's3://" + store.bucket() + "/" + Printable.text(prefix) + "' has invalid keys: "
+                            + e.getMessage(),
                     e);
         }
     }

@@ -1,8 +1,8 @@
 package io.penstock.metadata;
 
-import io.penstock.metadata.Answers.Dated;
-import io.penstock.metadata.Answers.Name;
 import io.penstock.metadata.Listing.DatedPage;
+import io.penstock.metadata.LookupCache.Dated;
+import io.penstock.metadata.LookupCache.Name;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import java.io.UncheckedIOException;
@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
  * one table answers, the next listing may run:
  *
  * <pre>
- *   known:   NOTHING ──become──▶ a table ──become──▶ the next one
+ *   known:   NOTHING ──publish─▶ a table ──publish─▶ the next one
  *               ▲                   │ it has expired, or many names have changed here
  *               └───────────────────┘
- *   coming:  NOTHING ──begin──▶ a listing ──become, abandon──▶ NOTHING
+ *   pending: NOTHING ──begin──▶ a listing ──publish, abandon──▶ NOTHING
  * </pre>
  *
  * <p>It gives no answer about names that were changed here, or found to be otherwise, since its listing began, nor
@@ -37,20 +37,20 @@ final class FlatListing implements AutoCloseable {
 
     private volatile State state = new State(null, null); // written under the monitor
 
-    private record State(@Nullable Known known, @Nullable Coming coming) {}
+    private record State(@Nullable Known known, @Nullable PendingListing pending) {}
 
     /**
      * A running listing.
      *
-     * @param heard answers of the store since the listing began, which the listing may not have
+     * @param answered answers of the store since the listing began, which the listing may not have
      */
-    record Coming(Superseded superseded, Map<Name, Answer> heard) {
+    record PendingListing(SupersededNames superseded, Map<Name, Answer> answered) {
         /** Beyond this number, names count as superseded. */
-        private static final int MOST_HEARD = 20_000;
+        private static final int MAX_NOTED = 20_000;
 
-        void hear(Directory directory, String name, Answer answer) {
-            if (heard.size() < MOST_HEARD) {
-                heard.put(new Name(directory, name), answer);
+        void note(Directory directory, String name, Answer answer) {
+            if (answered.size() < MAX_NOTED) {
+                answered.put(new Name(directory, name), answer);
             } else {
                 superseded.add(directory, name);
             }
@@ -58,7 +58,8 @@ final class FlatListing implements AutoCloseable {
     }
 
     /** @param refused prefixes that the store refused to list */
-    private record Known(KeyTable table, FlatTree tree, List<String> refused, Superseded superseded, Belief belief) {
+    private record Known(
+            KeyTable table, FlatTree tree, List<String> refused, SupersededNames superseded, Belief belief) {
         /**
          * Whether the name is superseded, or its directory has a superseded name. A table that counts as asked for just
          * now would otherwise override newer answers of the store.
@@ -109,15 +110,15 @@ final class FlatListing implements AutoCloseable {
     }
 
     /** A listing begins: it may miss changes made here from now on. */
-    synchronized Coming begin() {
-        Coming coming = new Coming(new Superseded(), new ConcurrentHashMap<>());
-        state = new State(state.known, coming);
-        return coming;
+    synchronized PendingListing begin() {
+        PendingListing pending = new PendingListing(new SupersededNames(), new ConcurrentHashMap<>());
+        state = new State(state.known, pending);
+        return pending;
     }
 
     /** The listing has failed, unless its table already answers. */
-    synchronized void abandon(Coming coming) {
-        if (coming.equals(state.coming)) {
+    synchronized void abandon(PendingListing pending) {
+        if (pending.equals(state.pending)) {
             state = new State(state.known, null);
         }
     }
@@ -128,20 +129,21 @@ final class FlatListing implements AutoCloseable {
      * @param comparison called with the table before it, while both can be read; not called if there is none
      * @return whether it answers; if not, the table has been closed
      */
-    boolean become(Coming coming, KeyTable table, List<String> refused, Belief belief, Comparison comparison) {
-        Known next = new Known(table, new FlatTree(table), refused, coming.superseded, belief);
+    boolean publish(
+            PendingListing pending, KeyTable table, List<String> refused, Belief belief, Comparison comparison) {
+        Known next = new Known(table, new FlatTree(table), refused, pending.superseded, belief);
         Known former;
         synchronized (this) {
             former = state.known;
-            if (!coming.equals(state.coming) || coming.superseded.isFull()) {
+            if (!pending.equals(state.pending) || pending.superseded.isFull()) {
                 table.close();
-                abandon(coming);
+                abandon(pending);
                 return false;
             }
-            supersedeHeard(coming, next);
+            supersedeChanged(pending, next);
             state = new State(next, null);
         }
-        supersedeHeard(coming, next); // answers that arrived in between
+        supersedeChanged(pending, next); // answers that arrived in between
         if (former != null) {
             try {
                 comparison.compare(former.table, table, name -> !next.superseded.containsKey(name));
@@ -156,8 +158,8 @@ final class FlatListing implements AutoCloseable {
         return true;
     }
 
-    private static void supersedeHeard(Coming coming, Known next) {
-        coming.heard.forEach((name, answer) -> {
+    private static void supersedeChanged(PendingListing pending, Known next) {
+        pending.answered.forEach((name, answer) -> {
             try {
                 if (!next.tree.lookup(name.directory(), name.name()).answer().equals(answer)) {
                     next.superseded.add(name.directory(), name.name());
@@ -248,7 +250,7 @@ final class FlatListing implements AutoCloseable {
 
     private synchronized void forget(Known known) {
         if (known.equals(state.known)) {
-            state = new State(null, state.coming);
+            state = new State(null, state.pending);
             known.table.close();
         }
     }
@@ -256,8 +258,8 @@ final class FlatListing implements AutoCloseable {
     /** The name was changed here, or the known answer is wrong. */
     void supersede(Directory directory, String name) {
         State current = state;
-        if (current.coming != null) {
-            current.coming.superseded.add(directory, name);
+        if (current.pending != null) {
+            current.pending.superseded.add(directory, name);
         }
         Known known = current.known;
         if (known != null) {
@@ -269,10 +271,10 @@ final class FlatListing implements AutoCloseable {
     }
 
     /** The store has answered about a name. */
-    void heard(Directory directory, String name, Answer answer) {
-        Coming coming = state.coming;
-        if (coming != null) {
-            coming.hear(directory, name, answer);
+    void answered(Directory directory, String name, Answer answer) {
+        PendingListing pending = state.pending;
+        if (pending != null) {
+            pending.note(directory, name, answer);
         }
         // In this order: the running listing may have become the known table in between.
         Dated known = find(directory, name);

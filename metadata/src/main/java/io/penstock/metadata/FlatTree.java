@@ -26,7 +26,7 @@ final class FlatTree {
     record DatedPage(ListPage page, long asOf) {}
 
     /** What a name stands for, and when the oldest page behind that answer was requested. */
-    Answers.Dated lookup(Directory parent, String name) {
+    LookupCache.Dated lookup(Directory parent, String name) {
         String key = parent.key(name);
         String below = key + DELIMITER;
         KeyCursor cursor = table.cursor();
@@ -40,10 +40,10 @@ final class FlatTree {
         }
         cursor.advance(below);
         if (cursor.startsWith(below)) {
-            return new Answers.Dated(new Directory(below), cursor.asOf());
+            return new LookupCache.Dated(new Directory(below), cursor.asOf());
         }
         asOf = KeyCursor.older(asOf, cursor.asOfGap());
-        return new Answers.Dated(file == null ? Absent.ABSENT : new FileEntry(file), asOf);
+        return new LookupCache.Dated(file == null ? Absent.ABSENT : new FileEntry(file), asOf);
     }
 
     /**

@@ -50,7 +50,7 @@ final class KeyTable implements AutoCloseable {
     private final long size;
 
     /** Null if this process made the chunks: they need no check. */
-    private final @Nullable ChunkSums sums;
+    private final @Nullable ChunkChecksums sums;
 
     private final List<Arena> arenas;
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -68,7 +68,7 @@ final class KeyTable implements AutoCloseable {
             long[] pageStarts,
             long[] pageTimes,
             long size,
-            @Nullable ChunkSums sums,
+            @Nullable ChunkChecksums sums,
             List<Arena> arenas) {
         if (pageStarts.length == 0) {
             throw new IllegalArgumentException("a table must have been asked for at some time: it has no page");

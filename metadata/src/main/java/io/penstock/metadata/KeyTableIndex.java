@@ -124,7 +124,8 @@ final class KeyTableIndex {
                 check(pageStarts[i] >= (i == 0 ? 0 : pageStarts[i - 1]));
             }
             check(pageStarts.length > 0 && !index.hasRemaining());
-            return new KeyTable(chunks, blocks, pageStarts, pageTimes, size, new ChunkSums(file, sums), List.of(arena));
+            return new KeyTable(
+                    chunks, blocks, pageStarts, pageTimes, size, new ChunkChecksums(file, sums), List.of(arena));
         } catch (BufferUnderflowException e) {
             throw unfit();
         }

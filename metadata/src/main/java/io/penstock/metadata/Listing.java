@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * furthest reader, so that fetching stops when readers stop:
  *
  * <pre>
- *   RESTING ──a reader comes near the last entry──▶ FETCHING ──last page──▶ COMPLETE
+ *   IDLE ─────a reader comes near the last entry──▶ FETCHING ──last page──▶ COMPLETE
  *      ▲                                               │
  *      └───far enough ahead, or the store failed───────┘
  * </pre>
@@ -66,7 +66,7 @@ public final class Listing {
 
     /** Answers and changes since then, which override older pages. */
     @GuardedBy("this")
-    private final Map<String, Answers.Dated> newer = new HashMap<>();
+    private final Map<String, LookupCache.Dated> newer = new HashMap<>();
 
     /** The highest index that a reader asked for. */
     @GuardedBy("this")
@@ -183,7 +183,7 @@ public final class Listing {
     }
 
     /** Whether another opendir at {@code now} may share it. */
-    synchronized boolean isFresh(long now, long ttlNanos) {
+    synchronized boolean isShareable(long now, long ttlNanos) {
         return now - startedAt < ttlNanos && !entries.hasDropped(0);
     }
 
@@ -230,7 +230,7 @@ public final class Listing {
     }
 
     /** Applies an answer about one name, unless the listed entry was asked for later. */
-    synchronized void correct(String name, Answers.Dated answer) {
+    synchronized void correct(String name, LookupCache.Dated answer) {
         if (answer.asOf() - startedAt < 0) {
             return;
         }
@@ -256,14 +256,14 @@ public final class Listing {
         try {
             page = source.list(request);
         } catch (Throwable e) {
-            rest();
+            stopFetching();
             throw e;
         }
         onPage.arrived(this, arrived(page));
         return page;
     }
 
-    private synchronized void rest() {
+    private synchronized void stopFetching() {
         inFlight = null;
         forgetNewer();
     }

@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * <pre>
  *   auto: WAITING ──many directories are listed one by one──▶ LISTING ──▶ WAITING, if nothing is refreshed
  *   on:                                          at once ───▶ LISTING ──▶ ENDED, if nothing is refreshed
- *                                                                ▲  └──▶ RESTING
+ *                                                                ▲  └──▶ WAITING
  *                                                                └─ metadata.refresh ─┘
  * </pre>
  *
@@ -182,7 +182,7 @@ final class Preloader {
                 if (!isRefreshed()) {
                     return;
                 }
-                rest();
+                sleepUntilRefresh();
             } else if (config.mode() == Mode.OFF) {
                 return;
             } else if (load()) {
@@ -192,7 +192,7 @@ final class Preloader {
             }
             while (list()) {
                 if (isRefreshed()) {
-                    rest();
+                    sleepUntilRefresh();
                 } else if (config.mode() == Mode.AUTO) {
                     awaitWorthIt();
                 } else {
@@ -210,13 +210,13 @@ final class Preloader {
         return share.compareTo(LONGEST_PAUSE) < 0 ? share : LONGEST_PAUSE;
     }
 
-    private void rest() throws InterruptedException {
+    private void sleepUntilRefresh() throws InterruptedException {
         Thread.sleep(Objects.requireNonNull(config.refresh()));
     }
 
     /** Begins with the index of another program. Returns whether it can be read. */
     private boolean read(ObjectIndex index) throws InterruptedException {
-        FlatListing.Coming coming = flat.begin();
+        FlatListing.PendingListing pending = flat.begin();
         long begun = nanoClock.getAsLong();
         // The sorter orders it, which is all that the tree needs; the user knows its age.
         try (KeyTableSorter sorter = new KeyTableSorter(begun)) {
@@ -233,7 +233,7 @@ final class Preloader {
                     table.size(),
                     begun - Duration.between(index.asOf(), Instant.now()).toNanos());
             Belief belief = isRefreshed() ? belief() : Belief.Always.ALWAYS;
-            return become(coming, table, List.of(), belief, listed);
+            return publish(pending, table, List.of(), belief, listed);
         } catch (IOException e) {
             LOG.error("{}: the index cannot be used: {}", what, e.getMessage());
         } catch (OutOfMemoryError e) {
@@ -241,7 +241,7 @@ final class Preloader {
         } catch (IllegalArgumentException e) {
             LOG.error("{}: the index has an invalid key: {}", what, e.getMessage());
         }
-        flat.abandon(coming);
+        flat.abandon(pending);
         return false;
     }
 
@@ -250,15 +250,15 @@ final class Preloader {
         if (snapshot == null || !isRefreshed()) {
             return false;
         }
-        FlatListing.Coming coming = flat.begin();
+        FlatListing.PendingListing pending = flat.begin();
         KeyTable table = snapshot.load();
         if (table == null || !isWhole(table)) {
-            flat.abandon(coming);
+            flat.abandon(pending);
             return false;
         }
         LOG.info("{}: {} objects are known from the last mount.", what, table.size());
         Ended kept = new Ended(table.size(), table.pageTime(table.pageCount() - 1));
-        boolean _ = become(coming, table, List.of(), belief(), kept); // the bucket was worth listing in any case
+        boolean _ = publish(pending, table, List.of(), belief(), kept); // the bucket was worth listing in any case
         return true;
     }
 
@@ -288,7 +288,7 @@ final class Preloader {
      * @return whether it is worth listing again
      */
     private boolean list() throws InterruptedException {
-        FlatListing.Coming coming = flat.begin();
+        FlatListing.PendingListing pending = flat.begin();
         CountDownLatch isOver = new CountDownLatch(1);
         long since = nanoClock.getAsLong();
         try (WholeListing listing =
@@ -306,22 +306,23 @@ final class Preloader {
                     listed.requests(),
                     table.bytes() >> 20);
             listed.refused()
-                    .forEach(refused -> LOG.warn("The store refuses to list {}: each name there is looked up singly.", refused));
-            if (become(coming, table, listed.refused(), belief(), new Ended(table.size(), complete))) {
+                    .forEach(refused ->
+                            LOG.warn("The store refuses to list {}: each name there is looked up singly.", refused));
+            if (publish(pending, table, listed.refused(), belief(), new Ended(table.size(), complete))) {
                 keep(table, listed);
             }
             return true;
         } catch (ObjectStoreException | CancellationException e) {
-            giveUp(e.getMessage());
+            logFailure(e.getMessage());
             return e instanceof ObjectStoreException && config.refresh() != null;
         } catch (OutOfMemoryError e) {
-            giveUp("there is no memory for it: " + e.getMessage());
+            logFailure("there is no memory for it: " + e.getMessage());
             return false;
         } catch (IllegalArgumentException e) {
-            giveUp("the server's keys cannot be kept in order: " + e.getMessage());
+            logFailure("the server's keys cannot be kept in order: " + e.getMessage());
             return false;
         } finally {
-            flat.abandon(coming);
+            flat.abandon(pending);
             running = null;
             isOver.countDown();
             restart();
@@ -329,9 +330,9 @@ final class Preloader {
     }
 
     /** Makes the table answer, and {@link #state} report it. Returns whether the table answers. */
-    private boolean become(
-            FlatListing.Coming coming, KeyTable table, List<String> refused, Belief belief, Ended listed) {
-        boolean isKnown = flat.become(coming, table, refused, belief, comparison);
+    private boolean publish(
+            FlatListing.PendingListing pending, KeyTable table, List<String> refused, Belief belief, Ended listed) {
+        boolean isKnown = flat.publish(pending, table, refused, belief, comparison);
         if (isKnown) {
             ended = listed;
         }
@@ -378,7 +379,7 @@ final class Preloader {
         }
     }
 
-    private void giveUp(@Nullable String why) {
+    private void logFailure(@Nullable String why) {
         LOG.warn("{} is not listed as a whole, but each folder when it is entered: {}", what, why);
     }
 }

@@ -3,9 +3,9 @@ package io.penstock.metadata;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.penstock.core.ObjectVersion;
-import io.penstock.metadata.Answers.Name;
 import io.penstock.metadata.Inode.Place;
 import io.penstock.metadata.Listing.DatedPage;
+import io.penstock.metadata.LookupCache.Name;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
@@ -63,8 +63,8 @@ public final class Tree implements AutoCloseable {
     private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
     private final HiddenKeys hidden;
     private final NameProbe probe;
-    private final Answers answers;
-    private final LocalNames local = new LocalNames();
+    private final LookupCache answers;
+    private final NameOverlay overlay = new NameOverlay();
     private final EmptiedDirectories emptied;
     private final FlatListing flat;
     private final Preloader preloader;
@@ -102,7 +102,7 @@ public final class Tree implements AutoCloseable {
         this.flat = new FlatListing(nanoClock, this::flatIsDamaged);
         this.preloader = new Preloader(store, prefix, config, executor, nanoClock, flat, this::tellDifference);
         this.probe = new NameProbe(store, hidden, executor);
-        this.answers = new Answers(this::ask, executor, config, nanoClock, this::correctListing);
+        this.answers = new LookupCache(this::ask, executor, config, nanoClock, this::correctListing);
         this.listings = Caffeine.newBuilder()
                 .maximumWeight(config.mostListed())
                 .weigher((Directory directory, Listing listing) -> LISTING_WEIGHT + listing.held())
@@ -140,13 +140,13 @@ public final class Tree implements AutoCloseable {
         if (known != null) {
             return known;
         }
-        Answers.Dated answer = answers.ask(new Name(directory, name));
+        LookupCache.Dated answer = answers.ask(new Name(directory, name));
         Believed shown = shownAs(directory, name); // the name may have got an overlay in between
         return shown == null ? kept(directory, name, answer) : shown;
     }
 
     /** The answer, except for a directory that was emptied here: it still exists. */
-    private Believed kept(Directory directory, String name, Answers.Dated answer) {
+    private Believed kept(Directory directory, String name, LookupCache.Dated answer) {
         boolean isKept = answer.answer() instanceof Absent && emptied.contains(directory, name);
         return new Believed(isKept ? directory.child(name) : answer.answer(), answers.validNanos(answer));
     }
@@ -166,9 +166,9 @@ public final class Tree implements AutoCloseable {
             return listed;
         }
         Name asked = new Name(directory, name);
-        Answers.Dated known = answers.known(asked);
+        LookupCache.Dated known = answers.known(asked);
         if (known == null) {
-            Answers.Dated first = flat.find(directory, name);
+            LookupCache.Dated first = flat.find(directory, name);
             return first == null
                             || answers.validNanos(first) == 0
                             || (listing != null && listing.supersedes(name, first.asOf()))
@@ -223,7 +223,7 @@ public final class Tree implements AutoCloseable {
     }
 
     private @Nullable Believed shownAs(Directory directory, String name) {
-        return switch (local.get(directory, name)) {
+        return switch (overlay.get(directory, name)) {
             case null -> null;
             case Node node -> new Believed(node, ttlNanos);
             case Absent absent -> new Believed(absent, negativeTtlNanos);
@@ -246,7 +246,7 @@ public final class Tree implements AutoCloseable {
         return listings.asMap()
                 .compute(
                         directory,
-                        (key, known) -> known != null && known.isFresh(nanoClock.getAsLong(), ttlNanos)
+                        (key, known) -> known != null && known.isShareable(nanoClock.getAsLong(), ttlNanos)
                                 ? known
                                 : newListing(key));
     }
@@ -308,17 +308,17 @@ public final class Tree implements AutoCloseable {
      * together with them.
      */
     public Map<String, Answer> shown(Directory directory) {
-        return local.in(directory);
+        return overlay.in(directory);
     }
 
     /** Overlays the name: it stands for this, whatever the store has, until {@link #unshow}. */
     public void show(Directory directory, String name, Answer answer) {
-        local.put(directory, name, answer);
+        overlay.put(directory, name, answer);
     }
 
     /** Removes the overlay; does nothing if the overlay is something else than {@code shown}. */
     public void unshow(Directory directory, String name, Answer shown) {
-        local.remove(directory, name, shown);
+        overlay.remove(directory, name, shown);
     }
 
     /**
@@ -373,7 +373,7 @@ public final class Tree implements AutoCloseable {
      */
     public boolean isEmpty(Directory directory) throws ObjectStoreException, InterruptedException {
         if (emptied.containsAny(directory)
-                || local.in(directory).values().stream().anyMatch(Node.class::isInstance)) {
+                || overlay.in(directory).values().stream().anyMatch(Node.class::isInstance)) {
             return false;
         }
         ListRequest request = new ListRequest(directory.prefix(), "", null, null, 2);
@@ -461,7 +461,7 @@ public final class Tree implements AutoCloseable {
             return known;
         }
         invalidate(directory, name);
-        Answers.Dated asked = answers.askAnew(new Name(directory, name));
+        LookupCache.Dated asked = answers.askAnew(new Name(directory, name));
         Believed meanwhile = shownAs(directory, name);
         return (meanwhile == null ? kept(directory, name, asked) : meanwhile).answer();
     }
@@ -485,8 +485,8 @@ public final class Tree implements AutoCloseable {
         return answer;
     }
 
-    private void correctListing(Name name, Answers.Dated answer) {
-        flat.heard(name.directory(), name.name(), answer.answer());
+    private void correctListing(Name name, LookupCache.Dated answer) {
+        flat.answered(name.directory(), name.name(), answer.answer());
         if (answer.answer() instanceof Node) {
             emptied.found(name.directory(), name.name(), answer.asOf());
         } else if (emptied.contains(name.directory(), name.name())) {

@@ -122,7 +122,7 @@ class FlatTreeTest {
                         Directory parent = new Directory(RandomKeys.folder(random, bucket.keys));
                         String name = name(random, parent, bucket.keys);
 
-                        Answers.Dated answer = tree.lookup(parent, name);
+                        LookupCache.Dated answer = tree.lookup(parent, name);
 
                         assertThat(answer.answer()).as("'%s'", name).isEqualTo(probe.ask(parent, name));
                         assertThat(answer.asOf())

@@ -133,8 +133,8 @@ class KeyTableFileTest {
         for (int i = 0; i < 20; i++) {
             Directory parent = new Directory(RandomKeys.folder(random, keys));
             String name = RandomKeys.near(random, keys);
-            Answers.Dated expected = written.lookup(parent, name);
-            Answers.Dated answer = opened.lookup(parent, name);
+            LookupCache.Dated expected = written.lookup(parent, name);
+            LookupCache.Dated answer = opened.lookup(parent, name);
             assertThat(answer.answer()).isEqualTo(expected.answer());
             ages.check(expected.asOf(), answer.asOf());
 

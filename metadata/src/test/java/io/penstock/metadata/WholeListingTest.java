@@ -55,7 +55,7 @@ class WholeListingTest {
             });
             steps.rounds(listed);
             try (KeyTable table = listed.get().table()) {
-                Answers.Dated said = new FlatTree(table).lookup(new Directory(""), requireNonNull(made.get()));
+                LookupCache.Dated said = new FlatTree(table).lookup(new Directory(""), requireNonNull(made.get()));
 
                 assertThat(said.answer()).isEqualTo(Absent.ABSENT);
                 assertThat(said.asOf()).isLessThanOrEqualTo(madeAt.get());

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * answer is valid for its time to live. When {@link #set} changes a name during a request, the response goes only to
  * the callers that already wait for it: they asked before the change was done. Safe for use by any number of threads.
  */
-final class Answers {
+final class LookupCache {
     /** The maximum number of cached answers: some 500 bytes each. */
     private static final int MAX_ANSWERS = 100_000;
 
@@ -24,7 +24,7 @@ final class Answers {
     private final long ttlNanos;
     private final long negativeTtlNanos;
     private final LongSupplier nanoClock;
-    private final Learned learned;
+    private final AnswerListener answerListener;
     private final AsyncCache<Name, Outcome> answers;
 
     record Name(Directory directory, String name) {}
@@ -39,8 +39,8 @@ final class Answers {
      * Notified of each new answer, unless the name was changed here since the request. Called under the name's lock.
      */
     @FunctionalInterface
-    interface Learned {
-        void learned(Name name, Dated answer);
+    interface AnswerListener {
+        void answerListener(Name name, Dated answer);
     }
 
     sealed interface Outcome {
@@ -54,13 +54,18 @@ final class Answers {
     /** @param asOf when the store was asked, on the tree's clock: nanoseconds */
     record Dated(Answer answer, long asOf) implements Outcome {}
 
-    Answers(Question question, Executor executor, MetadataConfig config, LongSupplier nanoClock, Learned learned) {
+    LookupCache(
+            Question question,
+            Executor executor,
+            MetadataConfig config,
+            LongSupplier nanoClock,
+            AnswerListener answerListener) {
         this.question = question;
         this.executor = executor;
         this.ttlNanos = TimeUnit.NANOSECONDS.convert(config.ttl());
         this.negativeTtlNanos = TimeUnit.NANOSECONDS.convert(config.negativeTtl());
         this.nanoClock = nanoClock;
-        this.learned = learned;
+        this.answerListener = answerListener;
         this.answers = Caffeine.newBuilder()
                 .maximumSize(MAX_ANSWERS)
                 .ticker(nanoClock::getAsLong)
@@ -103,7 +108,7 @@ final class Answers {
     void set(Name name, Answer answer) {
         Dated dated = new Dated(answer, nanoClock.getAsLong());
         answers.asMap().compute(name, (_, _) -> {
-            learned.learned(name, dated);
+            answerListener.answerListener(name, dated);
             return CompletableFuture.completedFuture(dated);
         });
     }
@@ -131,7 +136,7 @@ final class Answers {
                 if (outcome instanceof Dated answer) {
                     answers.asMap().computeIfPresent(name, (_, current) -> {
                         if (current == result) {
-                            learned.learned(name, answer);
+                            answerListener.answerListener(name, answer);
                         }
                         return current;
                     });

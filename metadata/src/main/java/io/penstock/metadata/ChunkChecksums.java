@@ -11,7 +11,7 @@ import java.util.zip.CRC32C;
  * whole when it is first used, so that opening takes no longer for a larger table. Safe for use by any number of
  * threads.
  */
-final class ChunkSums {
+final class ChunkChecksums {
     /** Bytes that are summed in one step. */
     private static final int PIECE = 16 << 10;
 
@@ -22,7 +22,7 @@ final class ChunkSums {
     private final boolean[] checked;
 
     /** @param expected the CRC32C of each chunk */
-    ChunkSums(Path file, int[] expected) {
+    ChunkChecksums(Path file, int[] expected) {
         this.file = file;
         this.expected = expected;
         this.checked = new boolean[expected.length];

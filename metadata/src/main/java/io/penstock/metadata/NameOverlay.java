@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * Names that stand for something else here than in the store: files being written, and removed names whose object is
  * still needed ({@link Absent}). Safe for use by any number of threads.
  */
-final class LocalNames {
+final class NameOverlay {
     /** Inner maps only change within compute on the outer map, which drops empty ones. */
     private final ConcurrentMap<Directory, ConcurrentMap<String, Answer>> directories = new ConcurrentHashMap<>();
 

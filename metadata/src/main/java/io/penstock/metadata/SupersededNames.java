@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * directories, which a change may create or remove. That listing does not count for them. Safe for use by any number of
  * threads.
  */
-final class Superseded {
+final class SupersededNames {
     /** Some 150 bytes of heap each. */
     private static final int MOST = 200_000;
 
