@@ -5,6 +5,7 @@ import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.OpenHandle.OpenDirectory;
 import io.penstock.filesystem.OpenHandle.OpenDirectory.View;
 import io.penstock.metadata.Answer;
+import io.penstock.metadata.CachedLookup;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Inode.Place;
@@ -12,7 +13,6 @@ import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Listing;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
-import io.penstock.metadata.Tree.Believed;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -140,12 +140,12 @@ final class DirectoryReader {
         }
         // The kernel takes this for what the inode is now: of an older listing, and of one that turned out to be wrong,
         // only what nothing better is known of, and that is not to be believed.
-        Believed believed = tree.believeNow(directory, name);
+        CachedLookup cached = tree.resolveNow(directory, name);
         Node now = node;
         long validNanos = 0;
-        if (believed != null && believed.answer() instanceof Node current) {
+        if (cached != null && cached.answer() instanceof Node current) {
             now = current;
-            validNanos = believed.nanos();
+            validNanos = cached.nanos();
         }
         Inode inode = files.acquire(directory, name, now);
         boolean taken = sink.add(name, view.of(inode.number(), now, validNanos), next);

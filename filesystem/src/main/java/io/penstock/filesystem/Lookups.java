@@ -5,12 +5,12 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.Places.Standing;
 import io.penstock.metadata.Absent;
+import io.penstock.metadata.CachedLookup;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Node;
-import io.penstock.metadata.Tree.Believed;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -39,14 +39,14 @@ final class Lookups {
     @Nullable
     Attributes lookupNow(long parent, String name) throws ErrnoException {
         Directory directory = places.directory(parent);
-        Believed believed = places.answerNow(directory, name);
-        return believed == null ? null : acquire(directory, name, believed);
+        CachedLookup cached = places.answerNow(directory, name);
+        return cached == null ? null : acquire(directory, name, cached);
     }
 
-    private Attributes acquire(Directory parent, String name, Believed believed) throws ErrnoException {
-        return switch (believed.answer()) {
-            case Absent _ -> throw new AbsentException(parent.key(name), believed.nanos());
-            case Node node -> view.of(files.acquire(parent, name, node).number(), node, believed.nanos());
+    private Attributes acquire(Directory parent, String name, CachedLookup cached) throws ErrnoException {
+        return switch (cached.answer()) {
+            case Absent _ -> throw new AbsentException(parent.key(name), cached.nanos());
+            case Node node -> view.of(files.acquire(parent, name, node).number(), node, cached.nanos());
         };
     }
 

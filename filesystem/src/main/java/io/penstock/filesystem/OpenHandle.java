@@ -92,18 +92,18 @@ sealed interface OpenHandle {
             static View of(Map<String, ?> shown, Listing listing) {
                 Set<String> names = Set.copyOf(shown.keySet());
                 // With names of our own it is like no other.
-                String edition = names.isEmpty() ? listing.edition() : "own " + OWN.incrementAndGet();
+                String edition = names.isEmpty() ? listing.generation() : "own " + OWN.incrementAndGet();
                 return new View(java.util.List.copyOf(names), names, listing, edition);
             }
 
             /** The same names over another listing. */
             View over(Listing another) {
-                return new View(shown, isShown, another, another.edition());
+                return new View(shown, isShown, another, another.generation());
             }
 
             /** Whether it is still what {@link #edition} names. */
             boolean isUnchanged() {
-                return !shown.isEmpty() || listing.edition().equals(edition);
+                return !shown.isEmpty() || listing.generation().equals(edition);
             }
         }
 

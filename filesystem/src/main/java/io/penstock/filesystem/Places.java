@@ -2,6 +2,7 @@ package io.penstock.filesystem;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.metadata.CachedLookup;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Inode.Place;
@@ -9,7 +10,6 @@ import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Names;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
-import io.penstock.metadata.Tree.Believed;
 import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -79,8 +79,8 @@ final class Places {
         if (place == null) {
             return placeless(inode);
         }
-        Believed believed = tree.believeNow(place.parent(), place.name());
-        return believed == null ? null : same(inode, believed);
+        CachedLookup cached = tree.resolveNow(place.parent(), place.name());
+        return cached == null ? null : same(inode, cached);
     }
 
     /** {@link #standing} for who does not ask how long. */
@@ -123,7 +123,7 @@ final class Places {
         if (place == null) {
             return placeless(inode).node();
         }
-        return same(inode, new Believed(Errnos.call(() -> tree.revalidate(place.parent(), place.name())), 0))
+        return same(inode, new CachedLookup(Errnos.call(() -> tree.revalidate(place.parent(), place.name())), 0))
                 .node();
     }
 
@@ -144,16 +144,16 @@ final class Places {
         return file;
     }
 
-    Believed answer(Directory directory, String name) throws ErrnoException {
+    CachedLookup answer(Directory directory, String name) throws ErrnoException {
         checkLength(name);
-        return Errnos.call(() -> tree.believe(directory, name));
+        return Errnos.call(() -> tree.resolve(directory, name));
     }
 
     /** The same if it is known: null if it is not. */
     @Nullable
-    Believed answerNow(Directory directory, String name) throws ErrnoException {
+    CachedLookup answerNow(Directory directory, String name) throws ErrnoException {
         checkLength(name);
-        return tree.believeNow(directory, name);
+        return tree.resolveNow(directory, name);
     }
 
     /** What has the name: null if nothing has. */
@@ -171,9 +171,9 @@ final class Places {
         return node;
     }
 
-    private static Standing same(Inode inode, Believed believed) throws ErrnoException {
-        if (believed.answer() instanceof Node node && inode.isDirectory() == node instanceof Directory) {
-            return new Standing(node, believed.nanos());
+    private static Standing same(Inode inode, CachedLookup cached) throws ErrnoException {
+        if (cached.answer() instanceof Node node && inode.isDirectory() == node instanceof Directory) {
+            return new Standing(node, cached.nanos());
         }
         throw new ErrnoException(Errno.ESTALE, inode + " is no longer what it was");
     }

@@ -26,6 +26,17 @@ public final class Inode {
         public String key() {
             return parent.key(name);
         }
+
+        /** The place of a directory other than a bucket's root. */
+        static Place of(Directory directory) {
+            return of(directory.prefix().substring(0, directory.prefix().length() - 1));
+        }
+
+        /** The place of an object's key. */
+        static Place of(String key) {
+            int slash = key.lastIndexOf('/') + 1;
+            return new Place(new Directory(key.substring(0, slash)), key.substring(slash));
+        }
     }
 
     Inode(long number, @Nullable Place place, @Nullable Directory directory) {

@@ -69,7 +69,7 @@ public final class InodeTable {
         if (directory.equals(root.directory())) {
             return root;
         }
-        Inode inode = byPlace.get(Tree.place(directory));
+        Inode inode = byPlace.get(Place.of(directory));
         return inode == null || !inode.isDirectory() ? null : inode;
     }
 

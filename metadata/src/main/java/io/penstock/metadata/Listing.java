@@ -178,7 +178,7 @@ public final class Listing {
      * Identifies the present state of this listing: entries read before, also to the end, are valid as long as it does
      * not change.
      */
-    public synchronized String edition() {
+    public synchronized String generation() {
         return number + "." + entries.changes();
     }
 
@@ -209,19 +209,19 @@ public final class Listing {
     }
 
     /** The listing's answer about a name; null if the listing has not come to it, or its answer is wrong or expired. */
-    synchronized Tree.@Nullable Believed find(String name, long now, long ttlNanos, long negativeTtlNanos) {
+    synchronized @Nullable CachedLookup find(String name, long now, long ttlNanos, long negativeTtlNanos) {
         if (entries.isDoubted(name)) {
             return null;
         }
         Entry entry = entries.get(name);
         if (entry != null) {
-            return believed(entry.node(), ttlNanos - (now - entry.asOf()));
+            return cached(entry.node(), ttlNanos - (now - entry.asOf()));
         }
-        return entries.isWhole() ? believed(Absent.ABSENT, negativeTtlNanos - (now - startedAt)) : null;
+        return entries.isWhole() ? cached(Absent.ABSENT, negativeTtlNanos - (now - startedAt)) : null;
     }
 
-    private static Tree.@Nullable Believed believed(Answer answer, long nanos) {
-        return nanos > 0 ? new Tree.Believed(answer, nanos) : null;
+    private static @Nullable CachedLookup cached(Answer answer, long nanos) {
+        return nanos > 0 ? new CachedLookup(answer, nanos) : null;
     }
 
     /** Marks the answer of {@link #find} as wrong until {@link #correct} replaces it. */

@@ -7,9 +7,9 @@ final class TableDifference {
     private final FlatTree former;
     private final FlatTree current;
     private final Predicate<String> isTold;
-    private final Tree.NewsListener listener;
+    private final NameListener listener;
 
-    private TableDifference(KeyTable before, KeyTable after, Predicate<String> isTold, Tree.NewsListener listener) {
+    private TableDifference(KeyTable before, KeyTable after, Predicate<String> isTold, NameListener listener) {
         this.former = new FlatTree(before);
         this.current = new FlatTree(after);
         this.isTold = isTold;
@@ -22,8 +22,7 @@ final class TableDifference {
      * @param root the prefix of all keys
      * @param isTold keys whose change is reported
      */
-    static void tell(
-            KeyTable before, KeyTable after, Directory root, Predicate<String> isTold, Tree.NewsListener listener) {
+    static void tell(KeyTable before, KeyTable after, Directory root, Predicate<String> isTold, NameListener listener) {
         TableDifference difference = new TableDifference(before, after, isTold, listener);
         KeyCursor old = before.cursor();
         KeyCursor now = after.cursor();
@@ -55,7 +54,7 @@ final class TableDifference {
                 return;
             }
             if (isTold.test(name) && Names.canBe(parent, name.substring(slash))) {
-                listener.heard(parent, name.substring(slash), answer);
+                listener.answered(parent, name.substring(slash), answer);
             }
             path = parent.prefix();
         }

@@ -77,13 +77,7 @@ public final class Tree implements AutoCloseable {
     private final Cache<Directory, AtomicInteger> askedOneByOne;
 
     /** Notified of the store's answers; null for nobody. */
-    private volatile @Nullable NewsListener newsListener;
-
-    /** Notified of each answer of the store. Called on the threads that receive the answers: it must not wait. */
-    @FunctionalInterface
-    public interface NewsListener {
-        void heard(Directory directory, String name, Answer answer);
-    }
+    private volatile @Nullable NameListener nameListener;
 
     /**
      * @param prefix the beginning of all shown keys; empty or ending in a slash
@@ -119,49 +113,42 @@ public final class Tree implements AutoCloseable {
     }
 
     /** From now on notifies {@code listener} of the store's answers, in place of an earlier listener. */
-    public void tell(NewsListener listener) {
-        newsListener = listener;
+    public void tell(NameListener listener) {
+        nameListener = listener;
     }
 
     public Directory root() {
         return root;
     }
 
-    /**
-     * A cached answer, and how much longer it is valid.
-     *
-     * @param nanos 0 or more
-     */
-    public record Believed(Answer answer, long nanos) {}
-
     /** What {@code name} stands for in the directory. A name that no key or path can have is {@link Absent}. */
-    public Believed believe(Directory directory, String name) throws ObjectStoreException, InterruptedException {
-        Believed known = believeNow(directory, name);
+    public CachedLookup resolve(Directory directory, String name) throws ObjectStoreException, InterruptedException {
+        CachedLookup known = resolveNow(directory, name);
         if (known != null) {
             return known;
         }
         LookupCache.Dated answer = answers.ask(new Name(directory, name));
-        Believed shown = shownAs(directory, name); // the name may have got an overlay in between
+        CachedLookup shown = shownAs(directory, name); // the name may have got an overlay in between
         return shown == null ? kept(directory, name, answer) : shown;
     }
 
     /** The answer, except for a directory that was emptied here: it still exists. */
-    private Believed kept(Directory directory, String name, LookupCache.Dated answer) {
+    private CachedLookup kept(Directory directory, String name, LookupCache.Dated answer) {
         boolean isKept = answer.answer() instanceof Absent && emptied.contains(directory, name);
-        return new Believed(isKept ? directory.child(name) : answer.answer(), answers.validNanos(answer));
+        return new CachedLookup(isKept ? directory.child(name) : answer.answer(), answers.validNanos(answer));
     }
 
-    /** As {@link #believe}, from the cache only: null if the answer is not cached. Never waits. */
-    public @Nullable Believed believeNow(Directory directory, String name) {
+    /** As {@link #resolve}, from the cache only: null if the answer is not cached. Never waits. */
+    public @Nullable CachedLookup resolveNow(Directory directory, String name) {
         if (!Names.canBe(directory, name)) {
-            return new Believed(Absent.ABSENT, negativeTtlNanos);
+            return new CachedLookup(Absent.ABSENT, negativeTtlNanos);
         }
-        Believed shown = shownAs(directory, name);
+        CachedLookup shown = shownAs(directory, name);
         if (shown != null) {
             return shown;
         }
         Listing listing = listings.getIfPresent(directory);
-        Believed listed = listing == null ? null : listed(directory, listing, name);
+        CachedLookup listed = listing == null ? null : listed(directory, listing, name);
         if (listed != null) {
             return listed;
         }
@@ -186,15 +173,15 @@ public final class Tree implements AutoCloseable {
      * directory, an expired listing is renewed in the background. It stays valid up to as long again: the kernel lets
      * no other program make a file in the directory while one such lookup waits for the store.
      */
-    private @Nullable Believed listed(Directory directory, Listing listing, String name) {
+    private @Nullable CachedLookup listed(Directory directory, Listing listing, String name) {
         long now = nanoClock.getAsLong();
         // In this order: a listing that is completed in between is not expired.
-        Believed believedOn = listing.find(name, now, ttlNanos, 2 * negativeTtlNanos);
-        Believed listed = listing.find(name, now, ttlNanos, negativeTtlNanos);
+        CachedLookup stillValid = listing.find(name, now, ttlNanos, 2 * negativeTtlNanos);
+        CachedLookup listed = listing.find(name, now, ttlNanos, negativeTtlNanos);
         if (listed != null) {
             return listed;
         }
-        if (believedOn == null) {
+        if (stillValid == null) {
             Listing old = former.get(directory);
             return old == null ? null : old.find(name, now, ttlNanos, 2 * negativeTtlNanos);
         }
@@ -204,7 +191,7 @@ public final class Tree implements AutoCloseable {
         }
         askedOneByOne.put(directory, asked); // a program that goes on making files must not be counted from the start
         relist(directory, listing);
-        return believedOn;
+        return stillValid;
     }
 
     private void relist(Directory directory, Listing old) {
@@ -222,22 +209,22 @@ public final class Tree implements AutoCloseable {
         });
     }
 
-    private @Nullable Believed shownAs(Directory directory, String name) {
+    private @Nullable CachedLookup shownAs(Directory directory, String name) {
         return switch (overlay.get(directory, name)) {
             case null -> null;
-            case Node node -> new Believed(node, ttlNanos);
-            case Absent absent -> new Believed(absent, negativeTtlNanos);
+            case Node node -> new CachedLookup(node, ttlNanos);
+            case Absent absent -> new CachedLookup(absent, negativeTtlNanos);
         };
     }
 
-    /** As {@link #believe}, without the validity. */
+    /** As {@link #resolve}, without the validity. */
     public Answer lookup(Directory directory, String name) throws ObjectStoreException, InterruptedException {
-        return believe(directory, name).answer();
+        return resolve(directory, name).answer();
     }
 
-    /** As {@link #believeNow}, without the validity. */
+    /** As {@link #resolveNow}, without the validity. */
     public @Nullable Answer lookupNow(Directory directory, String name) {
-        Believed known = believeNow(directory, name);
+        CachedLookup known = resolveNow(directory, name);
         return known == null ? null : known.answer();
     }
 
@@ -297,7 +284,7 @@ public final class Tree implements AutoCloseable {
     }
 
     private void tellDifference(KeyTable before, KeyTable after, Predicate<String> isTold) {
-        NewsListener listener = newsListener;
+        NameListener listener = nameListener;
         if (listener != null) {
             TableDifference.tell(before, after, root, isTold, listener);
         }
@@ -330,7 +317,7 @@ public final class Tree implements AutoCloseable {
         long now = nanoClock.getAsLong();
         Directory child = directory;
         while (!child.equals(root)) {
-            Place place = place(child);
+            Place place = Place.of(child);
             emptied.add(place.parent(), place.name(), now);
             child = place.parent();
         }
@@ -338,22 +325,13 @@ public final class Tree implements AutoCloseable {
 
     /** A kept directory has been removed here. */
     public void letGo(Directory directory) {
-        Place place = place(directory);
+        Place place = Place.of(directory);
         emptied.remove(place.parent(), place.name());
-    }
-
-    static Place place(Directory directory) {
-        return split(directory.prefix().substring(0, directory.prefix().length() - 1));
     }
 
     /** Where the object with this key is shown; null if it is not below the mounted prefix. */
     public @Nullable Place place(String key) {
-        return key.startsWith(root.prefix()) ? split(key) : null;
-    }
-
-    private static Place split(String path) {
-        int slash = path.lastIndexOf('/') + 1;
-        return new Place(new Directory(path.substring(0, slash)), path.substring(slash));
+        return key.startsWith(root.prefix()) ? Place.of(key) : null;
     }
 
     /** The bucket is about to be changed here. The first call may wait for the disk; later ones never wait. */
@@ -449,7 +427,7 @@ public final class Tree implements AutoCloseable {
      * different or unknown one is looked up anew. An overlay ({@link #show}) counts.
      */
     public Answer revalidate(Directory directory, String name) throws ObjectStoreException, InterruptedException {
-        Believed shown = shownAs(directory, name);
+        CachedLookup shown = shownAs(directory, name);
         if (shown != null) {
             return shown.answer();
         } else if (!Names.canBe(directory, name)) {
@@ -462,7 +440,7 @@ public final class Tree implements AutoCloseable {
         }
         invalidate(directory, name);
         LookupCache.Dated asked = answers.askAnew(new Name(directory, name));
-        Believed meanwhile = shownAs(directory, name);
+        CachedLookup meanwhile = shownAs(directory, name);
         return (meanwhile == null ? kept(directory, name, asked) : meanwhile).answer();
     }
 
@@ -477,9 +455,9 @@ public final class Tree implements AutoCloseable {
 
     private Answer ask(Name name) throws ObjectStoreException, InterruptedException {
         Answer answer = probe.ask(name.directory(), name.name());
-        NewsListener listener = newsListener;
+        NameListener listener = nameListener;
         if (listener != null) {
-            listener.heard(name.directory(), name.name(), answer);
+            listener.answered(name.directory(), name.name(), answer);
         }
         listWhereManyAsk(name.directory());
         return answer;
@@ -525,12 +503,12 @@ public final class Tree implements AutoCloseable {
     /** Weighs a listing that has grown and restarts its time to live, if it is still the directory's listing. */
     private void keep(Directory directory, Listing listing, int from) {
         listings.asMap().replace(directory, listing, listing);
-        NewsListener listener = newsListener;
+        NameListener listener = nameListener;
         if (listener != null) {
             for (int i = from; listing.has(i); i++) {
                 Listing.Entry entry = listing.get(i);
                 if (entry != null) {
-                    listener.heard(directory, entry.name(), entry.node());
+                    listener.answered(directory, entry.name(), entry.node());
                 }
             }
         }
