@@ -6,8 +6,8 @@ import io.penstock.cache.PageCache;
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.ConfigurationException;
 import io.penstock.cli.config.Host;
+import io.penstock.cli.mount.BucketMount;
 import io.penstock.cli.mount.MountPlan;
-import io.penstock.cli.mount.MountedBucket;
 import io.penstock.cli.mount.Target;
 import io.penstock.cli.process.Reason;
 import io.penstock.cli.process.RefusedException;
@@ -122,7 +122,7 @@ final class RecoverCommand implements Callable<Integer> {
         try (ObjectStore store = connect(plan);
                 PageCache cache = openCache(plan);
                 PageFetcher fetcher = new PageFetcher(store, cache, plan.namespace(), plan.readahead());
-                Writeback writeback = MountedBucket.openWriteback(plan, store, cache, fetcher, from)) {
+                Writeback writeback = BucketMount.openWriteback(plan, store, cache, fetcher, from)) {
             if (what.commit) {
                 Files.deleteIfExists(CacheFolder.names(plan.cache().directory())); // it would hide uploaded data
             }
@@ -148,7 +148,7 @@ final class RecoverCommand implements Callable<Integer> {
     /** Without credentials, waiting files can still be exported; the next user with credentials empties the cache. */
     private static CacheConfig cacheConfig(MountPlan plan) {
         try {
-            return MountedBucket.cacheConfig(plan);
+            return BucketMount.cacheConfig(plan);
         } catch (ObjectStoreException e) {
             return plan.cache();
         }

@@ -91,19 +91,19 @@ class SyntheticListingTest {
         String token = "";
         while (token != null) {
             request.put("continuation-token", token);
-            ListedPage page = page(objects, request);
+            ReceivedPage page = page(objects, request);
             pages.add(page.items());
             token = page.nextToken();
         }
         return pages;
     }
 
-    private static ListedPage page(SyntheticObjects objects, Map<String, String> parameters) throws Exception {
+    private static ReceivedPage page(SyntheticObjects objects, Map<String, String> parameters) throws Exception {
         ByteArrayOutputStream document = new ByteArrayOutputStream();
         for (byte[] piece : new SyntheticListing(objects, query(parameters)).document()) {
             document.writeBytes(piece);
         }
-        return ListedPage.parse(document.toByteArray());
+        return ReceivedPage.parse(document.toByteArray());
     }
 
     private static Query query(Map<String, String> parameters) throws Refusal {
@@ -117,7 +117,7 @@ class SyntheticListingTest {
     void object_onAPage_isAsItsNumberSays() throws Exception {
         SyntheticObjects objects = new SyntheticObjects(100_000_000, 10_000);
         long number = 76_543_210;
-        ListedPage page = page(objects, Map.of("start-after", objects.key(number - 1), "max-keys", "1"));
+        ReceivedPage page = page(objects, Map.of("start-after", objects.key(number - 1), "max-keys", "1"));
         assertThat(page.texts("Key")).containsExactly("imgs/07654/076543210.jpg");
         assertThat(page.texts("ETag")).containsExactly(objects.etag(number));
         assertThat(page.texts("Size")).containsExactly(Integer.toString(objects.size(number)));
@@ -127,7 +127,8 @@ class SyntheticListingTest {
 
     @Test
     void folders_ofAVeryLargeBucket_areListedByTheThousand() throws Exception {
-        ListedPage page = page(new SyntheticObjects(100_000_000, 10_000), Map.of("prefix", "imgs/", "delimiter", "/"));
+        ReceivedPage page =
+                page(new SyntheticObjects(100_000_000, 10_000), Map.of("prefix", "imgs/", "delimiter", "/"));
         assertThat(page.commonPrefixes())
                 .hasSize(1000)
                 .startsWith("imgs/00000/")
@@ -136,20 +137,20 @@ class SyntheticListingTest {
 
     @Test
     void parameters_thatXmlCannotHold_areRepeatedEncoded() throws Exception {
-        ListedPage page = page(new SyntheticObjects(3, 3), Map.of("prefix", "a b/\u0001<é", "encoding-type", "url"));
+        ReceivedPage page = page(new SyntheticObjects(3, 3), Map.of("prefix", "a b/\u0001<é", "encoding-type", "url"));
         assertThat(page.texts("EncodingType")).containsExactly("url");
         assertThat(page.texts("Prefix")).containsExactly("a+b/%01%3C%C3%A9");
     }
 
     @Test
     void parameters_withMarkup_areEscaped() throws Exception {
-        ListedPage page = page(new SyntheticObjects(3, 3), Map.of("prefix", "</Prefix>&\""));
+        ReceivedPage page = page(new SyntheticObjects(3, 3), Map.of("prefix", "</Prefix>&\""));
         assertThat(page.texts("Prefix")).containsExactly("</Prefix>&\"");
     }
 
     @Test
     void maxKeys_ofZero_isAnEmptyPageAndTheLast() throws Exception {
-        ListedPage page = page(new SyntheticObjects(3, 3), Map.of("max-keys", "0"));
+        ReceivedPage page = page(new SyntheticObjects(3, 3), Map.of("max-keys", "0"));
         assertThat(page.items()).isEmpty();
         assertThat(page.nextToken()).isNull();
     }

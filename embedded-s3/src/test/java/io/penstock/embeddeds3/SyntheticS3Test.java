@@ -53,7 +53,7 @@ class SyntheticS3Test {
 
     @Test
     void list_oneFolder_hasItsKeys() throws Exception {
-        ListedPage page = ListedPage.parse(ask("GET", "/made-up?list-type=2&prefix=imgs%2F00003%2F&delimiter=%2F")
+        ReceivedPage page = ReceivedPage.parse(ask("GET", "/made-up?list-type=2&prefix=imgs%2F00003%2F&delimiter=%2F")
                 .body());
         assertThat(page.texts("Key"))
                 .hasSize(1_000)

@@ -58,7 +58,7 @@ class KernelMountIT extends MountContract {
 
         run("find", mountPoint.toString(), "-size", "+5k"); // asks for the attributes of each
         assertThat(bucket.fileSystem().inodesInUse())
-                .isGreaterThan(Math.min(files, MountedBucket.MOST_NAMES) / 2); // some may be forgotten already
+                .isGreaterThan(Math.min(files, InProcessMount.MOST_NAMES) / 2); // some may be forgotten already
 
         awaitAllForgotten();
     }
@@ -66,7 +66,7 @@ class KernelMountIT extends MountContract {
     @Test
     @Timeout(300)
     void inodes_ofMoreNamesThanTheKernelIsToKnow_areForgottenWithoutBeingShortOfMemory() throws Exception {
-        int files = 2 * MountedBucket.MOST_NAMES;
+        int files = 2 * InProcessMount.MOST_NAMES;
         for (int i = 0; i < files; i++) {
             bucket.put("dir" + i % 7 + "/file" + i, 1, 0);
         }
@@ -74,7 +74,7 @@ class KernelMountIT extends MountContract {
         run("find", mountPoint.toString(), "-size", "+5k");
 
         // Each step over the bound has two steps forgotten.
-        awaitTrue(() -> bucket.fileSystem().inodesInUse() < MountedBucket.MOST_NAMES + 4_000);
+        awaitTrue(() -> bucket.fileSystem().inodesInUse() < InProcessMount.MOST_NAMES + 4_000);
         assertThat(run("find", mountPoint.toString(), "-type", "f").lines()).hasSize(files);
     }
 
@@ -82,7 +82,7 @@ class KernelMountIT extends MountContract {
     @Timeout(300)
     void inodes_ofMoreDirectoriesThanTheKernelIsToKnow_areForgottenButThoseThatSomebodyStandsIn() throws Exception {
         assumeTrue(bucket.mount().description().matches(".*protocol 7\\.(4[5-9]|[5-9]\\d).*"), "not before Linux 6.18");
-        int directories = 2 * MountedBucket.MOST_NAMES;
+        int directories = 2 * InProcessMount.MOST_NAMES;
         for (int i = 0; i < directories; i++) {
             bucket.put("samples/%05d/file".formatted(i), 1, 0);
         }
@@ -94,7 +94,7 @@ class KernelMountIT extends MountContract {
 
             assertThat(run("find", mountPoint.toString(), "-type", "f").lines()).hasSize(directories);
 
-            awaitTrue(() -> bucket.fileSystem().inodesInUse() < MountedBucket.MOST_NAMES + 4_000);
+            awaitTrue(() -> bucket.fileSystem().inodesInUse() < InProcessMount.MOST_NAMES + 4_000);
             standing.getOutputStream().write('\n');
             standing.getOutputStream().close();
             assertThat(new String(standing.getInputStream().readAllBytes(), UTF_8))

@@ -48,7 +48,7 @@ abstract class MountContract {
     @TempDir
     private Path folder;
 
-    MountedBucket bucket;
+    InProcessMount bucket;
     Path mountPoint;
 
     abstract Mount mount(io.penstock.filesystem.FileSystem fileSystem, MountOptions options)
@@ -56,7 +56,7 @@ abstract class MountContract {
 
     @BeforeEach
     void mount() throws Exception {
-        bucket = new MountedBucket(this::mount, folder);
+        bucket = new InProcessMount(this::mount, folder);
         mountPoint = bucket.mount().mountPoint();
     }
 
@@ -72,7 +72,7 @@ abstract class MountContract {
         assertThat(names(mountPoint)).isEmpty();
         assertThat(MountTable.read().at(mountPoint))
                 .map(entry -> entry.type() + " " + entry.source())
-                .contains("fuse.penstock " + MountedBucket.SOURCE);
+                .contains("fuse.penstock " + InProcessMount.SOURCE);
         assertThat(Files.getFileStore(mountPoint).getUsableSpace()).isGreaterThan(1L << 40);
     }
 

@@ -39,7 +39,7 @@ class PassthroughIT {
     @TempDir
     private Path folder;
 
-    private @Nullable MountedBucket mounted;
+    private @Nullable InProcessMount mounted;
 
     /** What a test mounted for its cache folder. */
     private @Nullable Path cacheMount;
@@ -63,13 +63,13 @@ class PassthroughIT {
         }
     }
 
-    private MountedBucket start(Passthrough passthrough) throws Exception {
+    private InProcessMount start(Passthrough passthrough) throws Exception {
         return start(passthrough, folder.resolve("cache"));
     }
 
-    private MountedBucket start(Passthrough passthrough, Path cacheFolder) throws Exception {
+    private InProcessMount start(Passthrough passthrough, Path cacheFolder) throws Exception {
         end();
-        MountedBucket bucket = new MountedBucket(KernelBinding::mount, folder, cacheFolder, passthrough);
+        InProcessMount bucket = new InProcessMount(KernelBinding::mount, folder, cacheFolder, passthrough);
         mounted = bucket;
         String description = bucket.mount().description();
         assumeTrue(
@@ -79,7 +79,7 @@ class PassthroughIT {
     }
 
     /** Puts an object and reads it, so that the next open is passed through. */
-    private static TestData cached(MountedBucket bucket, String key, long size, int generation) throws Exception {
+    private static TestData cached(InProcessMount bucket, String key, long size, int generation) throws Exception {
         long before = bucket.cacheStatistics().diskBytes();
         TestData data = bucket.put(key, size, generation);
         assertThat(Files.readAllBytes(bucket.path(key))).isEqualTo(data.bytes());
@@ -87,7 +87,7 @@ class PassthroughIT {
         return data;
     }
 
-    private static void assertPassesThrough(MountedBucket bucket, TestData data) throws Exception {
+    private static void assertPassesThrough(InProcessMount bucket, TestData data) throws Exception {
         for (int i = 0; ; i++) {
             long before = bucket.mount().requests();
             assertThat(Files.readAllBytes(bucket.path(data.name()))).isEqualTo(data.bytes());
@@ -109,7 +109,7 @@ class PassthroughIT {
 
     @Test
     void open_wholeFile_isReadWithoutAskingAndAsLongAsTheObject() throws Exception {
-        MountedBucket bucket = start(Passthrough.VERIFIED);
+        InProcessMount bucket = start(Passthrough.VERIFIED);
         TestData data = cached(bucket, "object", SIZE, 0);
 
         assertPassesThrough(bucket, data);
@@ -120,7 +120,7 @@ class PassthroughIT {
 
     @Test
     void mmap_wholeFile_isTheContent() throws Exception {
-        MountedBucket bucket = start(Passthrough.VERIFIED);
+        InProcessMount bucket = start(Passthrough.VERIFIED);
         TestData data = cached(bucket, "object", SIZE, 0);
         assertPassesThrough(bucket, data);
         CacheStatistics before = bucket.cacheStatistics();
@@ -174,7 +174,7 @@ class PassthroughIT {
 
     @Test
     void evict_moreThanFitsWhilePassedThrough_leavesItsBytes() throws Exception {
-        MountedBucket bucket = start(Passthrough.VERIFIED);
+        InProcessMount bucket = start(Passthrough.VERIFIED);
         TestData data = cached(bucket, "object", SIZE, 0);
         assertPassesThrough(bucket, data);
         try (FileChannel file = FileChannel.open(bucket.path("object"))) {
@@ -186,7 +186,7 @@ class PassthroughIT {
 
     @Test
     void evict_moreThanFitsWhileMappedButClosed_leavesTheMappingItsBytes() throws Exception {
-        MountedBucket bucket = start(Passthrough.VERIFIED);
+        InProcessMount bucket = start(Passthrough.VERIFIED);
         TestData data = cached(bucket, "object", SIZE, 0);
         assertPassesThrough(bucket, data);
         Process program =
@@ -206,7 +206,7 @@ class PassthroughIT {
         }
     }
 
-    private static void readMoreThanFits(MountedBucket bucket) throws Exception {
+    private static void readMoreThanFits(InProcessMount bucket) throws Exception {
         for (int i = 0; i < 12; i++) {
             TestData other = bucket.put("other" + i, 16 * MIB, 0);
             assertThat(Files.readAllBytes(bucket.path("other" + i))).isEqualTo(other.bytes());
@@ -214,7 +214,7 @@ class PassthroughIT {
         assertThat(bucket.cacheStatistics().evictedPages()).isPositive();
     }
 
-    private static void awaitNoBackingFiles(MountedBucket bucket) throws InterruptedException {
+    private static void awaitNoBackingFiles(InProcessMount bucket) throws InterruptedException {
         for (int i = 0; i < 1_000 && bucket.fileSystem().backingFiles() > 0; i++) {
             Thread.sleep(1); // the kernel tells of a release when it likes
         }
@@ -223,7 +223,7 @@ class PassthroughIT {
 
     @Test
     void open_objectReplacedWhilePassedThrough_seesTheNewOneAndTheOldKeepsItsOwn() throws Exception {
-        MountedBucket bucket = start(Passthrough.VERIFIED);
+        InProcessMount bucket = start(Passthrough.VERIFIED);
         TestData old = cached(bucket, "object", SIZE, 0);
         assertPassesThrough(bucket, old);
         try (FileChannel file = FileChannel.open(bucket.path("object"))) {
@@ -239,7 +239,7 @@ class PassthroughIT {
 
     @Test
     void open_objectDeletedWhilePassedThrough_keepsItsBytes() throws Exception {
-        MountedBucket bucket = start(Passthrough.VERIFIED);
+        InProcessMount bucket = start(Passthrough.VERIFIED);
         TestData data = cached(bucket, "object", SIZE, 0);
         assertPassesThrough(bucket, data);
         try (FileChannel file = FileChannel.open(bucket.path("object"))) {
@@ -252,7 +252,7 @@ class PassthroughIT {
 
     @Test
     void open_becameWholeWhileOpen_staysCachedUntilTheLastClose() throws Exception {
-        MountedBucket bucket = start(Passthrough.VERIFIED);
+        InProcessMount bucket = start(Passthrough.VERIFIED);
         TestData data = bucket.put("object", SIZE, 0);
         try (FileChannel cached = FileChannel.open(bucket.path("object"))) {
             assertThat(read(cached, SIZE)).isEqualTo(data.bytes());
@@ -267,7 +267,7 @@ class PassthroughIT {
 
     @Test
     void open_twiceWhilePassedThrough_sharesOneBackingFile() throws Exception {
-        MountedBucket bucket = start(Passthrough.VERIFIED);
+        InProcessMount bucket = start(Passthrough.VERIFIED);
         TestData data = cached(bucket, "object", SIZE, 0);
         assertPassesThrough(bucket, data);
         try (FileChannel first = FileChannel.open(bucket.path("object"));
@@ -282,7 +282,7 @@ class PassthroughIT {
     @Test
     void restart_verified_passesThroughOnceThePagesAreChecked() throws Exception {
         cached(start(Passthrough.VERIFIED), "object", SIZE, 0);
-        MountedBucket again = start(Passthrough.VERIFIED);
+        InProcessMount again = start(Passthrough.VERIFIED);
         TestData data = again.put("object", SIZE, 0);
 
         try (FileChannel first = FileChannel.open(again.path("object"))) {
@@ -296,7 +296,7 @@ class PassthroughIT {
     @Test
     void restart_trusting_passesThroughAtOnce() throws Exception {
         cached(start(Passthrough.VERIFIED), "object", SIZE, 0);
-        MountedBucket again = start(Passthrough.TRUSTING);
+        InProcessMount again = start(Passthrough.TRUSTING);
         TestData data = again.put("object", SIZE, 0);
 
         try (FileChannel first = FileChannel.open(again.path("object"))) {
@@ -310,7 +310,7 @@ class PassthroughIT {
         cached(start(Passthrough.VERIFIED), "object", SIZE, 0);
         end();
         damageDataFile(3 * MIB + 77);
-        MountedBucket again = start(Passthrough.VERIFIED);
+        InProcessMount again = start(Passthrough.VERIFIED);
         TestData data = again.put("object", SIZE, 0);
 
         assertPassesThrough(again, data); // compares each time that it is not yet
@@ -333,7 +333,7 @@ class PassthroughIT {
 
     @Test
     void off_wholeFile_isServed() throws Exception {
-        MountedBucket bucket = start(Passthrough.OFF);
+        InProcessMount bucket = start(Passthrough.OFF);
         TestData data = cached(bucket, "object", SIZE, 0);
 
         try (FileChannel file = FileChannel.open(bucket.path("object"))) {
@@ -348,7 +348,7 @@ class PassthroughIT {
         Path cache = Files.createDirectories(folder.resolve("tmpfs"));
         mountForCache(cache, "-t", "tmpfs", "-o", "size=100m", "penstock-test");
 
-        MountedBucket bucket = start(Passthrough.VERIFIED, cache.resolve("cache"));
+        InProcessMount bucket = start(Passthrough.VERIFIED, cache.resolve("cache"));
         assertPassesThrough(bucket, cached(bucket, "object", SIZE, 0));
     }
 
@@ -360,7 +360,7 @@ class PassthroughIT {
                 + ",workdir=" + Files.createDirectories(folder.resolve("work"));
         mountForCache(cache, "-t", "overlay", "-o", layers, "penstock-test");
 
-        MountedBucket bucket = start(Passthrough.VERIFIED, cache.resolve("cache"));
+        InProcessMount bucket = start(Passthrough.VERIFIED, cache.resolve("cache"));
         assertPassesThrough(bucket, cached(bucket, "object", SIZE, 0));
     }
 
@@ -384,7 +384,7 @@ class PassthroughIT {
         Path cache = Files.createDirectories(folder.resolve("disk"));
         mountForCache(cache, "-o", "loop", image.toString());
 
-        MountedBucket bucket = start(Passthrough.VERIFIED, cache.resolve("cache"));
+        InProcessMount bucket = start(Passthrough.VERIFIED, cache.resolve("cache"));
         assertPassesThrough(bucket, cached(bucket, "object", SIZE, 0));
     }
 

@@ -14,7 +14,7 @@ import io.penstock.filesystem.FileSystem;
 import io.penstock.filesystem.FileSystemConfig;
 import io.penstock.filesystem.Passthrough;
 import io.penstock.filesystem.Writing;
-import io.penstock.fuse.MountedBucket.Binding;
+import io.penstock.fuse.InProcessMount.Binding;
 import io.penstock.metadata.MetadataConfig;
 import io.penstock.metadata.Tree;
 import io.penstock.objectstore.BodySink;

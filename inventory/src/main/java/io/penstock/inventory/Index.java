@@ -26,7 +26,7 @@ public final class Index {
     private final String bucket;
     private final String prefix;
     private final Instant asOf;
-    private final List<DataFile> files;
+    private final List<IndexFile> files;
 
     /** Receives the objects. */
     @FunctionalInterface
@@ -34,7 +34,7 @@ public final class Index {
         void receive(StoredObject object) throws InterruptedException;
     }
 
-    private Index(String bucket, String prefix, Instant asOf, List<DataFile> files) {
+    private Index(String bucket, String prefix, Instant asOf, List<IndexFile> files) {
         this.bucket = bucket;
         this.prefix = prefix;
         this.asOf = asOf;
@@ -81,7 +81,7 @@ public final class Index {
                 bucket,
                 prefix,
                 asOf == null ? Files.getLastModifiedTime(file).toInstant() : asOf,
-                List.of(new DataFile.Parquet(file)));
+                List.of(new IndexFile.Parquet(file)));
     }
 
     private static Index ofManifest(Path file, String bucket, String prefix) throws IOException {
@@ -99,7 +99,7 @@ public final class Index {
 
     private void checkFirstRow() throws IOException {
         if (!files.isEmpty()) {
-            DataFile first = files.getFirst();
+            IndexFile first = files.getFirst();
             try (RowReader rows = first.open()) {
                 Row row = rows.next();
                 if (row != null) {
@@ -130,7 +130,7 @@ public final class Index {
      * @throws IndexException if a file is damaged or belongs to another bucket; some objects may have been read by then
      */
     public void read(Receiver receiver) throws IOException, InterruptedException {
-        for (DataFile file : files) {
+        for (IndexFile file : files) {
             try (RowReader rows = file.open()) {
                 for (Row row = rows.next(); row != null; row = rows.next()) {
                     if (row.number() % INTERRUPTIBLE_EACH == 0 && Thread.interrupted()) {

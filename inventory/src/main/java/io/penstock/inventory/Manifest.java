@@ -126,15 +126,15 @@ final class Manifest {
     }
 
     /** The files that it names, all of which exist. */
-    List<DataFile> files() throws IOException {
+    List<IndexFile> files() throws IOException {
         String format = need(fileFormat, "fileFormat");
-        List<DataFile> found = new ArrayList<>();
+        List<IndexFile> found = new ArrayList<>();
         for (Listed file : files) {
             Path local = find(file);
             found.add(
                     switch (format) {
-                        case "CSV" -> new DataFile.Csv(local, columns());
-                        case "Parquet" -> new DataFile.Parquet(local);
+                        case "CSV" -> new IndexFile.Csv(local, columns());
+                        case "Parquet" -> new IndexFile.Parquet(local);
                         default ->
                             throw new IndexException("the files of '" + path + "' are " + format
                                     + ", which Penstock does not read: configure the Inventory to write"

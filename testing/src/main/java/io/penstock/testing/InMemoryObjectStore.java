@@ -65,7 +65,7 @@ public final class InMemoryObjectStore implements ObjectStore {
     /** Written under its monitor, so that a condition holds at the write; read without. */
     private final ConcurrentNavigableMap<String, Entry> entries;
 
-    private final Uploads uploads = new Uploads();
+    private final InMemoryUploads uploads = new InMemoryUploads();
     private volatile boolean closed;
 
     /** An ordinary bucket named {@code bucket}, with a clock that stands still. */
@@ -201,7 +201,7 @@ public final class InMemoryObjectStore implements ObjectStore {
     @Override
     public ListPage list(ListRequest request) throws ObjectStoreException, InterruptedException {
         checkUsable();
-        return new Listing(entries, order, request).page();
+        return new KeyListing(entries, order, request).page();
     }
 
     @Override

@@ -106,7 +106,7 @@ public final class RecordingObjectStore extends ForwardingObjectStore {
         return gets.most;
     }
 
-    /** {@linkplain Call#isUpload Uploads} that have begun and not ended. */
+    /** {@linkplain Call#isUpload InMemoryUploads} that have begun and not ended. */
     public synchronized int uploadsInFlight() {
         return uploads.now;
     }

@@ -2,7 +2,7 @@ package io.penstock.cli.demo;
 
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.config.ConfigurationException;
-import io.penstock.cli.mount.MountedBucket;
+import io.penstock.cli.mount.BucketMount;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.embeddeds3.EmbeddedS3;
 import io.penstock.fuse.MountException;
@@ -29,11 +29,11 @@ public final class Demo {
 
     private final DemoShell shell;
     private final DemoData data;
-    private final MountedBucket bucket;
+    private final BucketMount bucket;
     private final EmbeddedS3 server;
     private boolean good = true;
 
-    private Demo(DemoShell shell, DemoData data, MountedBucket bucket, EmbeddedS3 server) {
+    private Demo(DemoShell shell, DemoData data, BucketMount bucket, EmbeddedS3 server) {
         this.shell = shell;
         this.data = data;
         this.bucket = bucket;

@@ -7,8 +7,8 @@ import io.penstock.cli.config.Host;
 import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.SettingSource;
 import io.penstock.cli.config.Settings;
+import io.penstock.cli.mount.BucketMount;
 import io.penstock.cli.mount.MountPlan;
-import io.penstock.cli.mount.MountedBucket;
 import io.penstock.cli.mount.Target;
 import io.penstock.cli.process.Launcher;
 import io.penstock.cli.process.RefusedException;
@@ -51,7 +51,7 @@ public final class DemoMount {
     @FunctionalInterface
     interface Show {
         /** @return whether all checks passed */
-        boolean run(MountedBucket bucket) throws IOException, RefusedException, InterruptedException;
+        boolean run(BucketMount bucket) throws IOException, RefusedException, InterruptedException;
     }
 
     /** A folder for the demo's files, which exists until the demo ends. */
@@ -85,7 +85,7 @@ public final class DemoMount {
         shell.command(command.toString());
         StartTimes times = new StartTimes();
         times.done("before");
-        try (MountedBucket mounted = MountedBucket.open(plan, times)) {
+        try (BucketMount mounted = BucketMount.open(plan, times)) {
             stop.unmounts(mounted.mount(), hurry, () -> {});
             shell.say(mounted.mount().description());
             boolean good = show.run(mounted);
@@ -118,7 +118,7 @@ public final class DemoMount {
                 Target.parse(bucket), folder.resolve("mnt"), configuration, new Credentials.Static(KEY, SECRET));
     }
 
-    private void keepUntilUnmounted(MountPlan plan, MountedBucket bucket) throws IOException, InterruptedException {
+    private void keepUntilUnmounted(MountPlan plan, BucketMount bucket) throws IOException, InterruptedException {
         Path mountPoint = bucket.mount().mountPoint();
         RunningMount running = new RunningMount(
                 plan.target().source(),

@@ -3,7 +3,7 @@ package io.penstock.cli.demo;
 import io.penstock.cli.config.ConfigurationException;
 import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.Settings;
-import io.penstock.cli.mount.MountedBucket;
+import io.penstock.cli.mount.BucketMount;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.embeddeds3.SyntheticObjects;
 import io.penstock.embeddeds3.SyntheticS3;
@@ -46,13 +46,13 @@ public final class DemoNames {
     private final DemoShell shell;
     private final SyntheticObjects objects;
     private final SyntheticS3 server;
-    private final MountedBucket bucket;
+    private final BucketMount bucket;
     private final DemoListing listing;
     private final Random random = new Random();
     private boolean good = true;
 
     private DemoNames(
-            DemoShell shell, SyntheticObjects objects, SyntheticS3 server, MountedBucket bucket, DemoListing listing) {
+            DemoShell shell, SyntheticObjects objects, SyntheticS3 server, BucketMount bucket, DemoListing listing) {
         this.shell = shell;
         this.objects = objects;
         this.server = server;

@@ -2,7 +2,7 @@ package io.penstock.cli.demo;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.penstock.cli.mount.MountedBucket;
+import io.penstock.cli.mount.BucketMount;
 import io.penstock.writeback.WritebackStatistics;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -20,12 +20,12 @@ final class DemoWrites {
 
     private final DemoShell shell;
     private final DemoData data;
-    private final MountedBucket bucket;
+    private final BucketMount bucket;
 
     /** SHA-256 in hexadecimal of every file that was written, by key. */
     private final Map<String, String> digests = new HashMap<>();
 
-    DemoWrites(DemoShell shell, DemoData data, MountedBucket bucket) {
+    DemoWrites(DemoShell shell, DemoData data, BucketMount bucket) {
         this.shell = shell;
         this.data = data;
         this.bucket = bucket;

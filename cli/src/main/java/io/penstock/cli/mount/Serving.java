@@ -83,7 +83,7 @@ public final class Serving {
         });
         // Closed in the opposite order: a process that is told to end waits until the bucket is closed.
         try (StopSignal stop = new StopSignal();
-                MountedBucket bucket = open()) {
+                BucketMount bucket = open()) {
             Backlog backlog = bucket.backlog();
             if (backlog == null) {
                 stop.unmounts(bucket.mount(), () -> {}, () -> {});
@@ -124,9 +124,9 @@ public final class Serving {
         }
     }
 
-    private MountedBucket open() throws MountException, RefusedException, InterruptedException {
+    private BucketMount open() throws MountException, RefusedException, InterruptedException {
         try {
-            return MountedBucket.open(plan, times);
+            return BucketMount.open(plan, times);
         } catch (ObjectStoreException e) {
             throw refused(e.getMessage(), SERVER);
         } catch (IndexException e) {
@@ -140,7 +140,7 @@ public final class Serving {
         return new RefusedException(why + configuration.whereSet(settings));
     }
 
-    private void serve(MountedBucket bucket) throws RefusedException, InterruptedException {
+    private void serve(BucketMount bucket) throws RefusedException, InterruptedException {
         Mount mount = bucket.mount();
         RunningMount running = new RunningMount(
                 plan.target().source(),
@@ -173,14 +173,14 @@ public final class Serving {
     }
 
     /** The mount's state in penstock mounts. */
-    private static String withKept(String left, MountedBucket bucket) {
+    private static String withKept(String left, BucketMount bucket) {
         return bucket.kept() == 0
                 ? left
                 : (left.isEmpty() ? "nothing" : left) + "; kept for penstock recover: " + bucket.kept() + ", "
                         + ByteSizes.print(bucket.keptBytes());
     }
 
-    private void tellReady(RunningMount running, MountedBucket bucket) {
+    private void tellReady(RunningMount running, BucketMount bucket) {
         List<String> news = new ArrayList<>(List.of(running.source() + " is mounted on " + running.mountPoint()));
         List<String> recovered = bucket.recovered();
         if (!recovered.isEmpty()) {

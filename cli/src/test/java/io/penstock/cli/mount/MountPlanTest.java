@@ -124,7 +124,7 @@ class MountPlanTest {
     private static Audience audience(String mountOptions, Credentials credentials) throws Exception {
         MountPlan plan =
                 MountPlan.of(Target.parse("data/a"), Path.of("/mnt/data"), configuration(mountOptions), credentials);
-        return MountedBucket.cacheConfig(plan).audience();
+        return BucketMount.cacheConfig(plan).audience();
     }
 
     private static MountPlan plan(String mountOptions) throws ConfigurationException, RefusedException {

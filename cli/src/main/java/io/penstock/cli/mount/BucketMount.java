@@ -37,7 +37,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A bucket that is served. It assembles the modules, and closes them in the opposite order. */
-public final class MountedBucket implements AutoCloseable {
+public final class BucketMount implements AutoCloseable {
     private final PageCache cache;
     private final PageFetcher fetcher;
     private final Tree tree;
@@ -50,7 +50,7 @@ public final class MountedBucket implements AutoCloseable {
     /** Closes each opened module, the last one first. Confined to the thread that opens and closes. */
     private final Deque<Runnable> closers;
 
-    private MountedBucket(
+    private BucketMount(
             PageCache cache,
             PageFetcher fetcher,
             Tree tree,
@@ -73,7 +73,7 @@ public final class MountedBucket implements AutoCloseable {
      * @throws IOException if the cache folder cannot be used
      * @throws IndexException if the index cannot be used
      */
-    public static MountedBucket open(MountPlan plan, StartTimes times)
+    public static BucketMount open(MountPlan plan, StartTimes times)
             throws MountException, IOException, ObjectStoreException, InterruptedException {
         Preflight.check(plan.mount());
         ObjectIndex index = plan.index() == null ? null : FoundIndex.open(plan.index(), plan.target());
@@ -109,7 +109,7 @@ public final class MountedBucket implements AutoCloseable {
             closers.push(taken.mount()::close);
             times.done("mount");
             tree.preload(index);
-            return new MountedBucket(cache, fetcher, tree, taken, writeback, backlog, closers);
+            return new BucketMount(cache, fetcher, tree, taken, writeback, backlog, closers);
         } catch (Throwable e) {
             close(closers);
             throw e;

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * One page of a listing. An item is an object, or the common prefix of several; a prefix stands where its first key
  * does. The continuation token is the last item's first key. Confined to one thread.
  */
-final class Listing {
+final class KeyListing {
     /** Sorts after every key that begins with the text it is appended to: the greatest code point. */
     private static final String LAST = Character.toString(Character.MAX_CODE_POINT);
 
@@ -29,7 +29,7 @@ final class Listing {
     private final List<String> commonPrefixes = new ArrayList<>();
     private final Set<String> seenPrefixes = new HashSet<>();
 
-    Listing(NavigableMap<String, Entry> entries, Order order, ListRequest request) {
+    KeyListing(NavigableMap<String, Entry> entries, Order order, ListRequest request) {
         this.order = order.comparator();
         this.entries = entries;
         this.request = request;

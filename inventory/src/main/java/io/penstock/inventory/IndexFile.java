@@ -5,21 +5,21 @@ import java.nio.file.Path;
 import java.util.List;
 
 /** A file of rows. */
-sealed interface DataFile {
+sealed interface IndexFile {
     Path path();
 
     /** @throws IndexException if it is damaged, or lacks a required column */
     RowReader open() throws IOException;
 
     /** @param columns by their names in CSV, those too that are not read */
-    record Csv(Path path, List<String> columns) implements DataFile {
+    record Csv(Path path, List<String> columns) implements IndexFile {
         @Override
         public RowReader open() throws IOException {
             return CsvRowReader.open(path, columns);
         }
     }
 
-    record Parquet(Path path) implements DataFile {
+    record Parquet(Path path) implements IndexFile {
         @Override
         public RowReader open() throws IOException {
             return ParquetRowReader.open(path);

@@ -32,7 +32,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /** A real mount of a bucket in memory, in this process. Whatever a test leaves mounted is detached at the end. */
-final class MountedBucket implements AutoCloseable {
+final class InProcessMount implements AutoCloseable {
     /** Names that the kernel is to know at most. */
     static final int MOST_NAMES = 5_000;
 
@@ -57,12 +57,12 @@ final class MountedBucket implements AutoCloseable {
     private final Mount mount;
     private boolean closed;
 
-    MountedBucket(Binding binding, Path folder) throws IOException, MountException, InterruptedException {
+    InProcessMount(Binding binding, Path folder) throws IOException, MountException, InterruptedException {
         this(binding, folder, folder.resolve("cache"), Passthrough.VERIFIED);
     }
 
     /** @param cacheFolder may be what an earlier one left: the bucket is empty, but the same bytes have the same ETag */
-    MountedBucket(Binding binding, Path folder, Path cacheFolder, Passthrough passthrough)
+    InProcessMount(Binding binding, Path folder, Path cacheFolder, Passthrough passthrough)
             throws IOException, MountException, InterruptedException {
         assumeTrue(
                 Files.isWritable(Path.of("/dev/fuse")), "there is no /dev/fuse, or not for this user: nothing mounted");

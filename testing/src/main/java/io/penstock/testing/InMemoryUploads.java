@@ -17,7 +17,7 @@ import java.util.OptionalInt;
 import java.util.TreeMap;
 
 /** The multipart uploads of a bucket in memory that are neither completed nor aborted. Thread-safe. */
-final class Uploads {
+final class InMemoryUploads {
     @GuardedBy("this")
     private final Map<MultipartUpload, NavigableMap<Integer, Part>> uploads = new LinkedHashMap<>();
 

@@ -11,15 +11,15 @@ import org.w3c.dom.Document;
 import org.w3c.dom.NodeList;
 
 /** A page of a listing as a client reads it: by an XML parser that is not ours. */
-final class ListedPage {
+final class ReceivedPage {
     private final Document document;
 
-    private ListedPage(Document document) {
+    private ReceivedPage(Document document) {
         this.document = document;
     }
 
-    static ListedPage parse(byte[] document) throws Exception {
-        ListedPage page = new ListedPage(
+    static ReceivedPage parse(byte[] document) throws Exception {
+        ReceivedPage page = new ReceivedPage(
                 DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(new ByteArrayInputStream(document)));
         assertThat(page.texts("KeyCount"))
                 .containsExactly(Integer.toString(page.items().size()));
