@@ -2,6 +2,7 @@ package io.penstock.cache;
 
 import io.penstock.cache.IndexRecord.ObjectRemoved;
 import io.penstock.cache.IndexRecord.PagesDropped;
+import io.penstock.disk.DataFolder;
 import io.penstock.disk.NoHolesException;
 import io.penstock.disk.RecordLog;
 import java.io.IOException;
@@ -32,7 +33,7 @@ final class DiskSpace {
 
     private final long sizeBytes;
     private final long minFreeBytes;
-    private final ObjectFiles files;
+    private final DataFolder files;
     private final RecordLog<IndexRecord> index;
     private final ObjectTable table;
     private final Counters counters;
@@ -66,7 +67,7 @@ final class DiskSpace {
     private long takenSinceCheck;
 
     DiskSpace(
-            CacheConfig config, ObjectFiles files, RecordLog<IndexRecord> index, ObjectTable table, Counters counters) {
+            CacheConfig config, DataFolder files, RecordLog<IndexRecord> index, ObjectTable table, Counters counters) {
         this.sizeBytes = config.sizeBytes();
         this.minFreeBytes = config.minFreeBytes();
         this.files = files;
@@ -375,7 +376,7 @@ final class DiskSpace {
     void removeFile(ObjectPages object) throws IOException {
         lock.lock();
         try {
-            noted(new ObjectRemoved(object.fileName()), () -> files.remove(object.fileName()));
+            noted(new ObjectRemoved(object.fileName()), () -> files.remove(object.dataFile()));
             BitSet pages = stranded.remove(object);
             if (pages != null) {
                 long bytes = pages.stream().mapToLong(object::allocatedBytes).sum();

@@ -1,6 +1,5 @@
 package io.penstock.cache;
 
-import io.penstock.disk.DataFile;
 import io.penstock.disk.DataFolder;
 import io.penstock.disk.DirectIo;
 import io.penstock.disk.LocalFolder;
@@ -13,11 +12,10 @@ import java.nio.file.LinkOption;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.HexFormat;
-import java.util.function.LongPredicate;
 import java.util.regex.Pattern;
 
 /**
- * The data files of a cache folder. Their names are numbers of 16 hexadecimal digits; they are spread over 256 folders by
+ * How the data files of a cache folder lie in it. Their names are numbers of 16 hexadecimal digits; they are spread over 256 folders by
  * their first two digits.
  */
 final class ObjectFiles {
@@ -29,10 +27,15 @@ final class ObjectFiles {
 
     private static final int DIGITS = 16;
 
-    private final DataFolder folder;
+    private ObjectFiles() {}
 
-    ObjectFiles(DataFolder folder) {
-        this.folder = folder;
+    static String nameOf(long number) {
+        String digits = HexFormat.of().toHexDigits(number);
+        return digits.substring(0, 2) + "/" + digits;
+    }
+
+    static long numberOf(String name) {
+        return HexFormat.fromHexDigitsToLong(name, name.length() - DIGITS, name.length());
     }
 
     /** Those of a cache folder of the local file system. */
@@ -47,56 +50,6 @@ final class ObjectFiles {
 
     private static boolean isName(String name) {
         return NAME.matcher(name).matches();
-    }
-
-    /** @throws java.nio.file.NoSuchFileException if there is no such file */
-    DataFile open(long name) throws IOException {
-        return folder.open(pathOf(name));
-    }
-
-    /** Makes a sparse file, as long as the object from the start: it equals the object when all pages are there. */
-    DataFile create(long name, long length) throws IOException {
-        DataFile file = folder.create(pathOf(name));
-        try {
-            file.setLength(length);
-            return file;
-        } catch (IOException | RuntimeException e) {
-            file.close();
-            throw e;
-        }
-    }
-
-    /** See {@link DataFolder#adopt}. */
-    void adopt(long name, Path source) throws IOException {
-        folder.adopt(pathOf(name), source);
-    }
-
-    void remove(long name) throws IOException {
-        folder.remove(pathOf(name));
-    }
-
-    /** Removes the files that the predicate does not know. */
-    void removeUnknown(LongPredicate known) throws IOException {
-        folder.forEach(name -> {
-            if (!known.test(HexFormat.fromHexDigitsToLong(name, name.length() - DIGITS, name.length()))) {
-                folder.remove(name);
-            }
-        });
-    }
-
-    /** Where the file is, or would be. */
-    Path path(long name) {
-        return folder.path(pathOf(name));
-    }
-
-    /** Bytes that could be written now. */
-    long usableBytes() throws IOException {
-        return folder.usableBytes();
-    }
-
-    private static String pathOf(long name) {
-        String digits = HexFormat.of().toHexDigits(name);
-        return digits.substring(0, 2) + "/" + digits;
     }
 
     /** Whether the folder is one of these, with nothing else in it. Follows no symbolic link. */

@@ -79,6 +79,11 @@ final class ObjectPages {
         return fileName;
     }
 
+    /** The name of the data file in its folder. */
+    String dataFile() {
+        return ObjectFiles.nameOf(fileName);
+    }
+
     PageMemory memory() {
         return shared.memory();
     }
@@ -355,7 +360,7 @@ final class ObjectPages {
     /** For those who have a reference to this object. */
     DataFile file() throws IOException {
         DataFile current = file;
-        return current != null ? current : keepOpen(shared.store().files().open(fileName));
+        return current != null ? current : keepOpen(shared.store().files().open(dataFile()));
     }
 
     /** The same, but makes the file if it is not there. */
@@ -379,7 +384,9 @@ final class ObjectPages {
             }
             fileExists = true; // first, so that a compaction of the index meanwhile does not leave it out
             shared.store().prepareFile(this);
-            return keepOpen(shared.store().files().create(fileName, size));
+            DataFile made = keepOpen(shared.store().files().create(dataFile()));
+            made.setLength(size); // at once, so that it equals the object when its last page is written
+            return made;
         }
     }
 
@@ -393,7 +400,7 @@ final class ObjectPages {
             boolean adopted = false;
             try {
                 shared.store().prepareFile(this);
-                shared.store().files().adopt(fileName, source);
+                shared.store().files().adopt(dataFile(), source);
                 adopted = true;
             } finally {
                 fileExists = adopted;

@@ -75,7 +75,7 @@ public final class PageCache implements AutoCloseable {
         CacheFolder folder = CacheFolder.open(config.directory());
         try {
             folder.admit(config.audience());
-            ObjectFiles files = new ObjectFiles(environment.files().open(folder.path()));
+            DataFolder files = environment.files().open(folder.path());
             RecordLog<IndexRecord> index = folder.openIndex();
             Shared shared = share(config, environment, files, index);
             IndexReplay replay = new IndexReplay(shared);
@@ -89,7 +89,7 @@ public final class PageCache implements AutoCloseable {
     }
 
     private static Shared share(
-            CacheConfig config, Environment environment, ObjectFiles files, RecordLog<IndexRecord> index) {
+            CacheConfig config, Environment environment, DataFolder files, RecordLog<IndexRecord> index) {
         Counters counters = new Counters();
         ObjectTable table = new ObjectTable();
         PageMemory memory = new PageMemory(config.memoryBytes(), environment.slabs());

@@ -6,6 +6,7 @@ import io.penstock.cache.IndexRecord.ObjectRemoved;
 import io.penstock.cache.IndexRecord.PagesDropped;
 import io.penstock.cache.IndexRecord.PagesStored;
 import io.penstock.disk.DataFile;
+import io.penstock.disk.DataFolder;
 import io.penstock.disk.DiskHealth;
 import io.penstock.disk.RecordLog;
 import java.io.IOException;
@@ -37,7 +38,7 @@ final class PageStore {
 
     private static final long DRAIN_SECONDS = 20;
 
-    private final ObjectFiles files;
+    private final DataFolder files;
     private final RecordLog<IndexRecord> index;
     private final DiskSpace space;
     private final DiskHealth health;
@@ -58,7 +59,7 @@ final class PageStore {
     private volatile @Nullable Set<Long> knownFiles;
 
     PageStore(
-            ObjectFiles files,
+            DataFolder files,
             RecordLog<IndexRecord> index,
             DiskSpace space,
             DiskHealth health,
@@ -81,7 +82,7 @@ final class PageStore {
         return pagesPerExtent;
     }
 
-    ObjectFiles files() {
+    DataFolder files() {
         return files;
     }
 
@@ -135,7 +136,7 @@ final class PageStore {
                 log.warn(
                         "A page of the cache on disk is damaged; it is fetched again. Page {} of file {}",
                         page,
-                        Long.toHexString(extent.object().fileName()));
+                        extent.object().dataFile());
             }
             return false;
         }
@@ -337,7 +338,11 @@ final class PageStore {
         var _ = timer.scheduleWithFixedDelay(
                 () -> tasks.execute("look at what is free", space::fit), nanos, nanos, TimeUnit.NANOSECONDS);
         tasks.execute("remove unknown files", () -> {
-            files.removeUnknown(names::contains);
+            files.forEach(name -> {
+                if (!names.contains(ObjectFiles.numberOf(name))) {
+                    files.remove(name);
+                }
+            });
             knownFiles = null;
         });
     }

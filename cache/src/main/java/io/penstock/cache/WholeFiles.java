@@ -1,5 +1,6 @@
 package io.penstock.cache;
 
+import io.penstock.disk.DataFolder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,12 +17,12 @@ import org.slf4j.LoggerFactory;
 final class WholeFiles {
     private static final Logger log = LoggerFactory.getLogger(WholeFiles.class);
 
-    private final ObjectFiles files;
+    private final DataFolder files;
     private final ObjectTable table;
     private final PageStore store;
     private final Verifier verifier;
 
-    WholeFiles(ObjectFiles files, ObjectTable table, PageStore store) {
+    WholeFiles(DataFolder files, ObjectTable table, PageStore store) {
         this.files = files;
         this.table = table;
         this.store = store;
@@ -40,7 +41,7 @@ final class WholeFiles {
             return null;
         }
         List<Extent> extents = pinAll(object);
-        Path path = files.path(object.fileName());
+        Path path = files.path(object.dataFile());
         if (extents.size() == object.stored().slots()
                 && isAllowed(object, extents, verified)
                 && hasRightLength(path, object)) {

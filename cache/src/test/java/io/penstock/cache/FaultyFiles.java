@@ -1,27 +1,26 @@
 package io.penstock.cache;
 
-import static java.util.Objects.requireNonNull;
-
 import io.penstock.disk.DataFile;
 import io.penstock.disk.DataFolder;
 import io.penstock.disk.NoHolesException;
 import java.io.IOException;
-import java.nio.ByteBuffer;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
-import org.jspecify.annotations.Nullable;
 
 /** Data files on a disk that can be made to fail. */
-final class FaultyFiles implements DataFolder {
+final class FaultyFiles {
     enum Fault {
         NONE,
         /** Every transfer fails. */
         DEAD,
         /** What is there can be read; nothing can be written. */
         READ_ONLY,
-        /** There is no space, and {@link #usableBytes} says so. */
+        /** There is no space, and {@link DataFolder#usableBytes} says so. */
         FULL,
         /** Transfers fail as nobody foresaw. */
         UNFORESEEN,
@@ -33,19 +32,13 @@ final class FaultyFiles implements DataFolder {
         UNMEASURED
     }
 
-    private volatile @Nullable DataFolder files;
     private volatile Fault fault = Fault.NONE;
     private volatile CountDownLatch writesMayGoOn = new CountDownLatch(0);
     private volatile Runnable onMissing = () -> {};
     private volatile Runnable onRead = () -> {};
 
     DataFolder on(Path directory) throws IOException {
-        files = ObjectFiles.in(directory);
-        return this;
-    }
-
-    private DataFolder files() {
-        return requireNonNull(files);
+        return faulty(DataFolder.class, ObjectFiles.in(directory));
     }
 
     void set(Fault next) {
@@ -104,122 +97,46 @@ final class FaultyFiles implements DataFolder {
         }
     }
 
-    @Override
-    public DataFile open(String name) throws IOException {
-        reading("open");
-        try {
-            return new FaultyFile(files().open(name));
-        } catch (NoSuchFileException e) {
-            onMissing.run();
-            throw e;
-        }
-    }
-
-    @Override
-    public DataFile create(String name) throws IOException {
-        writing("create");
-        return new FaultyFile(files().create(name));
-    }
-
-    @Override
-    public void adopt(String name, Path source) throws IOException {
-        writing("link");
-        files().adopt(name, source);
-    }
-
-    @Override
-    public void remove(String name) throws IOException {
-        removing("remove");
-        files().remove(name);
-    }
-
-    @Override
-    public void rename(String name, String to) throws IOException {
-        writing("rename");
-        files().rename(name, to);
-    }
-
-    @Override
-    public void force() throws IOException {
-        writing("force");
-        files().force();
-    }
-
-    @Override
-    public void forEach(Visitor names) throws IOException {
-        files().forEach(names);
-    }
-
-    @Override
-    public Path path(String name) {
-        return files().path(name);
-    }
-
-    @Override
-    public long usableBytes() throws IOException {
-        if (fault == Fault.UNMEASURED) {
-            throw new FileSystemException("free space", null, "Input/output error");
-        }
-        return fault == Fault.FULL ? 0 : files().usableBytes();
-    }
-
-    private final class FaultyFile implements DataFile {
-        private final DataFile file;
-
-        FaultyFile(DataFile file) {
-            this.file = file;
-        }
-
-        @Override
-        public int read(long position, ByteBuffer to) throws IOException {
-            reading("read");
-            onRead.run();
-            return file.read(position, to);
-        }
-
-        @Override
-        public int readDirect(long position, ByteBuffer to) throws IOException {
-            reading("read");
-            onRead.run();
-            return file.readDirect(position, to);
-        }
-
-        @Override
-        public void write(long position, ByteBuffer from) throws IOException {
-            writing("write");
-            file.write(position, from);
-        }
-
-        @Override
-        public void punch(long position, long length) throws IOException {
-            removing("punch");
-            if (fault == Fault.NO_HOLES) {
-                throw new NoHolesException("punch");
+    private <T> T faulty(Class<T> type, T target) {
+        InvocationHandler handler = (_, method, arguments) -> {
+            before(method.getName());
+            if (method.getName().equals("usableBytes") && fault == Fault.FULL) {
+                return 0L;
             }
-            file.punch(position, length);
-        }
+            try {
+                Object result = method.invoke(target, arguments);
+                return result instanceof DataFile file ? faulty(DataFile.class, file) : result;
+            } catch (InvocationTargetException e) {
+                if (method.getName().equals("open") && e.getCause() instanceof NoSuchFileException) {
+                    onMissing.run();
+                }
+                throw e.getCause();
+            }
+        };
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
+    }
 
-        @Override
-        public void force() throws IOException {
-            writing("force");
-            file.force();
-        }
-
-        @Override
-        public long length() throws IOException {
-            reading("length");
-            return file.length();
-        }
-
-        @Override
-        public void setLength(long bytes) throws IOException {
-            writing("length");
-            file.setLength(bytes);
-        }
-
-        @Override
-        public void close() throws IOException {
-            file.close();
+    /** @param method of a folder or a file */
+    private void before(String method) throws IOException {
+        switch (method) {
+            case "open", "length" -> reading(method);
+            case "read", "readDirect" -> {
+                reading(method);
+                onRead.run();
+            }
+            case "create", "adopt", "write", "force", "setLength" -> writing(method);
+            case "remove", "punch" -> {
+                removing(method);
+                if (method.equals("punch") && fault == Fault.NO_HOLES) {
+                    throw new NoHolesException(method);
+                }
+            }
+            case "usableBytes" -> {
+                if (fault == Fault.UNMEASURED) {
+                    throw new FileSystemException("free space", null, "Input/output error");
+                }
+            }
+            default -> {}
         }
     }
 }
