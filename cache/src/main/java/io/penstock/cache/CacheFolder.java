@@ -7,7 +7,6 @@ import io.penstock.disk.PrivateFiles;
 import io.penstock.disk.RecordLog;
 import io.penstock.disk.WorkingFolder;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
@@ -40,10 +39,10 @@ public final class CacheFolder implements AutoCloseable {
                 + " folder may be removed, but for a folder 'staging' in it: what was written and not uploaded yet.",
             CacheFolder::isOfEarlierVersion);
 
-    private final WorkingFolder folder;
+    private final LocalFolder folder;
 
-    private CacheFolder(WorkingFolder folder) {
-        this.folder = folder;
+    private CacheFolder(Path path, WorkingFolder held) throws IOException {
+        this.folder = new LocalFolder(path, INDEX::equals, false, held);
     }
 
     /**
@@ -54,7 +53,7 @@ public final class CacheFolder implements AutoCloseable {
      */
     public static CacheFolder open(Path path) throws IOException {
         try {
-            return new CacheFolder(WorkingFolder.open(path, KIND));
+            return new CacheFolder(path, WorkingFolder.open(path, KIND));
         } catch (AccessDeniedException e) {
             throw new IOException("no permission to write in the cache folder " + path + ADVICE, e);
         } catch (FileSystemException e) {
@@ -76,16 +75,16 @@ public final class CacheFolder implements AutoCloseable {
         switch (audience) {
             case Audience.Anyone() -> {
                 if (Files.deleteIfExists(identity)) {
-                    sync(path()); // a power cut must not bring it back beside what others have cached
+                    folder.force(); // a power cut must not bring it back beside what others have cached
                 }
             }
             case Audience.Only(String name) -> {
                 byte[] hash = hash(name);
                 if (!isPlain(identity) || !Arrays.equals(Files.readAllBytes(identity), hash)) {
-                    Files.deleteIfExists(path().resolve(INDEX));
+                    folder.remove(INDEX);
                     Files.deleteIfExists(names(path()));
                     Files.deleteIfExists(identity);
-                    sync(path()); // a power cut must not bring the index back beside the new identity
+                    folder.force(); // a power cut must not bring the index back beside the new identity
                     PrivateFiles.create(identity);
                     Files.write(identity, hash);
                 }
@@ -101,12 +100,6 @@ public final class CacheFolder implements AutoCloseable {
                     .getBytes(StandardCharsets.US_ASCII);
         } catch (NoSuchAlgorithmException e) {
             throw new AssertionError("every Java platform has SHA-256", e);
-        }
-    }
-
-    private static void sync(Path folder) throws IOException {
-        try (FileChannel channel = FileChannel.open(folder)) {
-            channel.force(true);
         }
     }
 
@@ -148,7 +141,7 @@ public final class CacheFolder implements AutoCloseable {
     }
 
     public Path path() {
-        return folder.path();
+        return folder.path("");
     }
 
     /** Where what is known of the bucket's names is kept from mount to mount, in this folder. */
@@ -158,11 +151,10 @@ public final class CacheFolder implements AutoCloseable {
 
     /** Opens the index, or starts one. It is to be replayed before anything is appended. */
     RecordLog<IndexRecord> openIndex() throws IOException {
-        LocalFolder files = new LocalFolder(path(), INDEX::equals, false, null);
-        files.remove(INDEX + RecordLog.DRAFT);
+        folder.remove(INDEX + RecordLog.DRAFT);
         return Files.exists(path().resolve(INDEX))
-                ? RecordLog.open(files, INDEX, IndexRecord.FORMAT)
-                : RecordLog.create(files, INDEX, IndexRecord.FORMAT);
+                ? RecordLog.open(folder, INDEX, IndexRecord.FORMAT)
+                : RecordLog.create(folder, INDEX, IndexRecord.FORMAT);
     }
 
     @Override

@@ -31,7 +31,7 @@ sealed interface IndexRecord {
     /** Somebody may read the file without this cache, for as long as it is there. May be said again. */
     record ObjectLent(long file) implements IndexRecord {}
 
-    /** The index of a cache folder. What it loses is fetched again. */
+    /** The index of a cache folder: pages of records that it loses are fetched again. */
     RecordLog.Format<IndexRecord> FORMAT = new RecordLog.Format<>(
             0x50454e53_494458_01L, // "PENSIDX", version 1
             false,

@@ -2,6 +2,7 @@ package io.penstock.cache;
 
 import static java.util.Objects.requireNonNull;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.cache.Slab.Piece;
 import io.penstock.core.NativeMemory.UsedUpException;
 import java.util.ArrayDeque;
@@ -35,30 +36,40 @@ final class PageMemory {
     /** Bounds the work under the lock where every kept frame was just read. */
     private static final int CHANCES = 16;
 
-    /** Guards everything below, and the slabs. Innermost but for the maps of {@link ObjectTable} and {@link PageFrame}. */
+    /** Guards the slabs, too. Innermost but for the maps of {@link ObjectTable} and {@link PageFrame}. */
     private final ReentrantLock lock = new ReentrantLock();
 
     /** Slabs with all their memory free. */
+    @GuardedBy("lock")
     private final ArrayDeque<Slab> whole = new ArrayDeque<>();
 
     /** Slabs with some of it free; the first that fits is used. */
+    @GuardedBy("lock")
     private final Set<Slab> partial = new LinkedHashSet<>();
 
+    @GuardedBy("lock")
     private final ArrayDeque<Waiter> waiters = new ArrayDeque<>();
 
     /** Frames that may be given up, oldest first. */
+    @GuardedBy("lock")
     private final LinkedHashSet<PageFrame> kept = new LinkedHashSet<>();
 
     /** Kept frames that were read to the end. */
+    @GuardedBy("lock")
     private final LinkedHashSet<PageFrame> spent = new LinkedHashSet<>();
 
     private final Supplier<Slab> newSlabs;
+
+    @GuardedBy("lock")
     private int slabs;
 
     /** Shrinks where the JVM grants less. Guarded by the lock for writing. */
     private volatile int maxSlabs;
 
+    @GuardedBy("lock")
     private long handedOutBytes;
+
+    @GuardedBy("lock")
     private long keptBytes;
 
     /** @param newSlabs throws {@link UsedUpException} where there is no more memory */
@@ -92,6 +103,7 @@ final class PageMemory {
         }
     }
 
+    @GuardedBy("lock")
     private Piece await(Waiter waiter) throws InterruptedException {
         waiters.add(waiter);
         try {
@@ -221,6 +233,7 @@ final class PageMemory {
         }
     }
 
+    @GuardedBy("lock")
     private void serveWaiters() {
         for (Waiter first = waiters.peek(); first != null; first = waiters.peek()) {
             first.piece = allocate(first.size);
@@ -233,6 +246,7 @@ final class PageMemory {
     }
 
     /** Free memory if there is some, else new memory if the budget allows it, else that of kept frames. */
+    @GuardedBy("lock")
     private @Nullable Piece allocate(int size) {
         while (true) {
             Piece piece = allocateFree(size);
@@ -246,6 +260,7 @@ final class PageMemory {
         }
     }
 
+    @GuardedBy("lock")
     private @Nullable Piece allocateFree(int size) {
         Piece piece = firstFit(size);
         if (piece == null) {
@@ -262,6 +277,7 @@ final class PageMemory {
         return piece;
     }
 
+    @GuardedBy("lock")
     private @Nullable Piece firstFit(int size) {
         for (Slab slab : partial) {
             Piece piece = slab.allocate(size);
@@ -272,6 +288,7 @@ final class PageMemory {
         return null;
     }
 
+    @GuardedBy("lock")
     private @Nullable Slab grow() {
         if (slabs == maxSlabs) {
             return null;
@@ -294,6 +311,7 @@ final class PageMemory {
         }
     }
 
+    @GuardedBy("lock")
     private void putBack(Piece piece) {
         Slab slab = piece.slab();
         slab.free(piece);
@@ -306,6 +324,7 @@ final class PageMemory {
         }
     }
 
+    @GuardedBy("lock")
     private boolean giveUpOne() {
         PageFrame frame = spent.isEmpty() ? pollKept() : spent.removeFirst();
         if (frame == null) {
@@ -316,6 +335,7 @@ final class PageMemory {
         return true;
     }
 
+    @GuardedBy("lock")
     private void giveUp(PageFrame frame) {
         Piece piece = frame.giveUp();
         if (piece != null) {
@@ -324,6 +344,7 @@ final class PageMemory {
     }
 
     /** The oldest kept frame, but passes over up to {@link #CHANCES} that were read since this last looked at them. */
+    @GuardedBy("lock")
     private @Nullable PageFrame pollKept() {
         for (int chances = CHANCES; !kept.isEmpty(); chances--) {
             PageFrame oldest = kept.removeFirst();

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 public final class NativeMemory {
     private NativeMemory() {}
 
-    /** What memory is for, and what bounds that. */
+    /** A purpose of memory, and its bound. */
     public enum Share {
         /** Pages of the cache: the setting {@code memory}. */
         PAGES,
@@ -23,13 +23,13 @@ public final class NativeMemory {
         BLOCKS,
         /** The kernel's requests: one for each reader, and one for each large request that waits. */
         REQUESTS,
-        /** What the kernel is sent: the budget of the replies. */
+        /** Replies to the kernel: a budget of their own. */
         REPLIES,
         /** Connections to the store: 144 KiB each. */
         CONNECTIONS
     }
 
-    /** The JVM has no more. Its memory comes back when a share drops some: what needed it may be tried again. */
+    /** The JVM has no more. Its memory comes back when a share drops some: the action may be tried again. */
     public static final class UsedUpException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 

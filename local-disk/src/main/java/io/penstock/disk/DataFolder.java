@@ -43,7 +43,7 @@ public interface DataFolder extends AutoCloseable {
     /** Hands over the name of each file. */
     void forEach(Visitor names) throws IOException;
 
-    /** What is done with a name. */
+    /** Takes names. */
     interface Visitor {
         void visit(String name) throws IOException;
     }

@@ -98,7 +98,7 @@ public final class DiskHealth {
         }
     }
 
-    /** @param what could not be done: {@code "write a page"} */
+    /** @param what the action that failed: {@code "write a page"} */
     public void failed(String what, IOException cause) {
         errors.increment();
         boolean full = disk.isFull().getAsBoolean();

@@ -121,11 +121,11 @@ public final class LocalFile implements DataFile {
 
     @Override
     public void setLength(long bytes) throws IOException {
-        uninterruptibly(false, channel -> {
+        int shorter = uninterruptibly(false, channel -> {
             channel.truncate(bytes); // the file that is open, which may have another name by now, or none
-            return 0;
+            return channel.size() < bytes ? 1 : 0;
         });
-        if (length() < bytes) {
+        if (shorter > 0) {
             try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw")) {
                 file.setLength(bytes);
             }

@@ -17,14 +17,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A file of records, one behind the other. Each is framed by its length and its CRC32C, 4 bytes each; the CRC is of what
- * follows it. The first record that does not hold ends the log: a crash leaves half a record, and so does a write that
+ * A file of records, one behind the other. Each is framed by its length and its CRC32C, 4 bytes each; the CRC covers
+ * the bytes behind it. The first record that does not hold ends the log: a crash leaves half a record, and so does a write that
  * fails. When most records are superseded the log is {@linkplain #compact compacted}.
  *
- * <p>A {@linkplain Format#durable durable} log must not lose what was {@linkplain #force forced}. Its records are
+ * <p>A {@linkplain Format#durable durable} log must not lose records that were {@linkplain #force forced}. Its records are
  * numbered, in the first 4 bytes that the CRC is of, and a record out of turn does not hold either. Each {@code force}
  * appends a mark, which says how many records were durable: a mark behind the end tells a durable record that is damaged
- * from one that a crash has torn. A log that is not durable ends at whatever it cannot read.
+ * from one that a crash has torn. A log that is not durable ends at the first record that it cannot read.
  *
  * <p>Safe for use by any number of threads. The monitor is held across the write that it orders.
  */
@@ -93,10 +93,10 @@ public final class RecordLog<R> implements AutoCloseable {
     }
 
     /**
-     * What is in a log.
+     * The format of a log.
      *
      * @param magic its first eight bytes, which name the format and its version
-     * @param durable whether it must not lose what was forced
+     * @param durable whether it must not lose records that were forced
      * @param compactBytes a log that is shorter is not worth compacting
      */
     public record Format<R>(long magic, boolean durable, long compactBytes, Encoder<R> encoder, Decoder<R> decoder) {
@@ -159,9 +159,9 @@ public final class RecordLog<R> implements AutoCloseable {
     }
 
     /**
-     * Hands over the records of an earlier run; what is appended follows the last.
+     * Hands over the records of an earlier run; new records follow the last of them.
      *
-     * @throws UnreadableException if some of what was durable cannot be read; the records before it were handed over
+     * @throws UnreadableException if a durable record cannot be read; the records before it were handed over
      */
     public synchronized void replay(Consumer<R> records) throws IOException {
         RecordReader<R> reader = new RecordReader<>(file(), format);
@@ -220,7 +220,7 @@ public final class RecordLog<R> implements AutoCloseable {
         unwritten.reset();
         unwrittenRecords = 0;
         if (torn) {
-            file().setLength(end); // else what is behind the end might follow these
+            file().setLength(end); // else old bytes behind the end might follow these
         }
         ByteBuffer bytes = ByteBuffer.allocate(Long.BYTES + records.length);
         if (end == 0) {
@@ -259,8 +259,7 @@ public final class RecordLog<R> implements AutoCloseable {
      * durable, the new one. Appends wait for it, so that none is lost. A compaction that fails leaves the log as it was; it
      * is due again once that is twice as long.
      *
-     * @param state what the new file is to say. It is asked under the monitor: it appends nothing, and waits for nothing that
-     *     does
+     * @param state the records of the new file. Called under the monitor: it appends nothing, and waits for no append
      */
     public synchronized void compact(Source<R> state) throws IOException {
         checkOpen();
@@ -311,7 +310,7 @@ public final class RecordLog<R> implements AutoCloseable {
         }
     }
 
-    /** Makes durable what was appended before. */
+    /** Makes durable all records that were appended before. */
     public void force() throws IOException {
         DataFile current;
         int records;
@@ -323,7 +322,7 @@ public final class RecordLog<R> implements AutoCloseable {
             current.force();
         } catch (IOException e) {
             if (isOver(current)) {
-                return; // nobody needs it any more; or another file says the same, and is durable
+                return; // the log is closed, or another file says the same and is durable
             }
             throw e;
         }
@@ -337,7 +336,7 @@ public final class RecordLog<R> implements AutoCloseable {
         return closed || file != forced;
     }
 
-    /** Says how many records are durable. Does not wait for the disk: the mark counts as long as it is there. */
+    /** Appends a mark of how many records are durable. Does not wait for the disk: the mark counts as long as it is there. */
     @SuppressWarnings("ReferenceEquality") // Whether it is still that very file.
     private synchronized void mark(DataFile forced, int records) {
         if (closed || file != forced || records <= durable) {
@@ -354,7 +353,7 @@ public final class RecordLog<R> implements AutoCloseable {
                 durable = count; // nothing else was appended in between: the mark needs no other to say so
             }
         } catch (IOException e) {
-            log.debug("A log does not tell what of it is durable", e);
+            log.debug("A log does not tell how many of its records are durable", e);
         }
     }
 

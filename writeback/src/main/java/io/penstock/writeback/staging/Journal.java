@@ -6,8 +6,8 @@ import java.io.IOException;
 import java.util.function.Consumer;
 
 /**
- * The journal of one file. Once it is closed, the file is committed or gone: nobody needs what is appended then. Safe for
- * use by any number of threads.
+ * The journal of one file. Once it is closed, the file is committed or gone, and records that are appended then are dropped.
+ * Safe for use by any number of threads.
  */
 public final class Journal implements AutoCloseable {
     /**
@@ -32,9 +32,9 @@ public final class Journal implements AutoCloseable {
     }
 
     /**
-     * Hands over the records of an earlier run; what is appended follows the last.
+     * Hands over the records of an earlier run; new records follow the last of them.
      *
-     * @throws RecordLog.UnreadableException if some of what was durable cannot be read; the records before it were handed
+     * @throws RecordLog.UnreadableException if a durable record cannot be read; the records before it were handed
      *     over
      */
     static Journal replay(DataFolder files, String name, Consumer<JournalRecord> records) throws IOException {
@@ -81,7 +81,7 @@ public final class Journal implements AutoCloseable {
         }
     }
 
-    /** To be called by one who has appended. */
+    /** Makes durable all records that were appended before. */
     public void force() throws IOException {
         log.force();
     }
