@@ -30,11 +30,12 @@ final class Changes {
             InodeTable inodes,
             SharedFiles shared,
             Kernels kernels,
+            NamedInodes named,
             OpenFiles files,
             Lookups lookups,
             AttributeView view) {
         this.names = new NameChanges(writing, inodes, places, shared, kernels);
-        this.contents = new FileChanges(writing, inodes, places, shared, files, names);
+        this.contents = new FileChanges(writing, inodes, places, shared, named, files, names);
         this.places = places;
         this.inodes = inodes;
         this.files = files;
@@ -82,7 +83,6 @@ final class Changes {
 
     /** Opens a file to be written, truncated or created. */
     OpenFile open(long inode, int flags) throws ErrnoException {
-        files.checkChangeable(inode);
         return files.add(contents.open(inode, flags), flags);
     }
 
@@ -94,7 +94,6 @@ final class Changes {
         }
         Long size = change.size();
         if (size != null) {
-            files.checkChangeable(inode);
             contents.truncate(inode, open, size);
         }
         Node node = open == null ? lookups.node(inode) : open.file();

@@ -40,11 +40,18 @@ final class FileChanges {
     private final InodeTable inodes;
     private final Places places;
     private final SharedFiles files;
+    private final NamedInodes named;
     private final OpenFiles open;
     private final NameChanges names;
 
     FileChanges(
-            Writing writing, InodeTable inodes, Places places, SharedFiles files, OpenFiles open, NameChanges names) {
+            Writing writing,
+            InodeTable inodes,
+            Places places,
+            SharedFiles files,
+            NamedInodes named,
+            OpenFiles open,
+            NameChanges names) {
         this.writeback = writing.writeback();
         this.config = writeback.config();
         this.exclusive = writing.exclusive();
@@ -52,6 +59,7 @@ final class FileChanges {
         this.inodes = inodes;
         this.places = places;
         this.files = files;
+        this.named = named;
         this.open = open;
         this.names = names;
     }
@@ -66,7 +74,7 @@ final class FileChanges {
             if (mustBeNew) {
                 throw new ErrnoException(Errno.EEXIST, "there is a '" + directory.key(name) + "' already");
             }
-            Inode inode = open.acquire(directory, name, node);
+            Inode inode = named.acquire(directory, name, node);
             try {
                 return open(inode.number(), flags);
             } catch (ErrnoException e) {
@@ -75,7 +83,7 @@ final class FileChanges {
             }
         }
         names.awaitRemoval(directory, name);
-        open.makeRoom(directory, name);
+        named.makeRoom(directory, name);
         boolean byStore = mustBeNew && exclusive == Exclusive.STORE;
         WrittenFile content = byStore
                 ? writeback.open(names.makeFile(directory, name, clock.instant()))
@@ -106,7 +114,7 @@ final class FileChanges {
         try {
             boolean truncate = (flags & OpenFlags.O_TRUNC) != 0;
             if (!Errnos.call(() -> file.beginWriting(writeback, truncate, clock.instant()))) {
-                throw open.stale(file.inode());
+                throw named.stale(file.inode());
             }
             return file;
         } catch (ErrnoException | RuntimeException e) {
@@ -135,13 +143,13 @@ final class FileChanges {
     /** {@link #write} if nothing has to be waited for: {@link FileSystem#WOULD_WAIT} if something has. */
     int writeNow(OpenObject handle, long position, ByteBuffer from, int flags, boolean pages) throws ErrnoException {
         if (!pages && (flags & (OpenFlags.O_APPEND | OpenFlags.O_DSYNC)) != 0) {
-            return FileSystem.WOULD_WAIT;
+            return SharedContent.WOULD_WAIT;
         }
         WrittenFile content = writable(handle);
         int length = from.remaining();
         checkEnd(position + length);
         if (!Errnos.call(() -> content.writeNow(position, from))) {
-            return FileSystem.WOULD_WAIT;
+            return SharedContent.WOULD_WAIT;
         }
         handle.file().changed(clock.instant());
         return length;
@@ -166,7 +174,7 @@ final class FileChanges {
                 commit(content);
             }
         } finally {
-            opened.file().leave(opened);
+            opened.file().leave(opened.opener());
         }
     }
 
@@ -181,31 +189,24 @@ final class FileChanges {
         if (offset < 0 || length <= 0) {
             throw new ErrnoException(Errno.EINVAL, "offset %d, length %d".formatted(offset, length));
         }
-        boolean keepSize = (mode & FALLOC_FL_KEEP_SIZE) != 0;
-        boolean zero = switch (mode & ~FALLOC_FL_KEEP_SIZE) {
-            case 0 -> false;
-            case FALLOC_FL_ZERO_RANGE -> true;
-            case FALLOC_FL_PUNCH_HOLE -> keepSize;
-            default -> throw unsupported(mode);
+        boolean zero = switch (mode) {
+            case 0, FALLOC_FL_KEEP_SIZE -> false;
+            case FALLOC_FL_ZERO_RANGE,
+                    FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE,
+                    FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE -> true;
+            default -> throw new ErrnoException(Errno.EOPNOTSUPP, "fallocate mode " + mode);
         };
-        if ((mode & FALLOC_FL_PUNCH_HOLE) != 0 && !keepSize) {
-            throw unsupported(mode);
-        }
         long end = offset > Long.MAX_VALUE - length ? Long.MAX_VALUE : offset + length;
         checkEnd(end);
         Errnos.run(() -> {
             if (zero) {
                 content.zero(offset, length);
             }
-            if (!keepSize && end > content.size()) {
+            if ((mode & FALLOC_FL_KEEP_SIZE) == 0 && end > content.size()) {
                 content.truncate(end);
             }
         });
         handle.file().changed(clock.instant());
-    }
-
-    private static ErrnoException unsupported(int mode) {
-        return new ErrnoException(Errno.EOPNOTSUPP, "fallocate mode " + mode);
     }
 
     /** copy_file_range(2): returns how many bytes were copied. */
@@ -250,7 +251,7 @@ final class FileChanges {
 
     /** close(2) of one of perhaps several descriptors: the last for writing commits. */
     void flush(OpenObject handle) throws ErrnoException {
-        WrittenFile content = handle.file().flush(handle);
+        WrittenFile content = handle.file().flush(handle.opener());
         if (content != null) {
             commit(content);
         }
@@ -285,7 +286,7 @@ final class FileChanges {
         if (!handle.isWritable()) {
             throw new ErrnoException(Errno.EBADF, handle.inode() + " is not open for writing");
         }
-        return handle.file().written(handle);
+        return handle.file().written(handle.opener());
     }
 
     private void checkEnd(long end) throws ErrnoException {

@@ -14,7 +14,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One mounted bucket as a POSIX file system, by inode and handle. Calls may wait for the store: make them on threads
+ * One mounted bucket as a POSIX file system, by inode and handle: one method, and its contract, for each call of the kernel,
+ * which is why this class is long. Calls may wait for the store: make them on threads
  * that may. Those whose name ends in {@code Now} never wait. Safe for use by any number of threads; all reads are
  * positional. An interrupt ends a waiting call with EINTR and leaves the thread's flag set.
  *
@@ -30,17 +31,17 @@ public final class FileSystem implements AutoCloseable {
     public static final long ROOT = InodeTable.ROOT;
 
     /** The number of an inode that has none yet: FUSE_UNKNOWN_INO of libfuse's lib/fuse.c. */
-    public static final long UNKNOWN_INODE = 0xffff_ffffL;
+    public static final long UNKNOWN_INODE = Directories.UNKNOWN_INODE;
 
     /** What {@link #readNow} returns instead of a byte count when it would have to wait. */
-    public static final int WOULD_WAIT = -1;
+    public static final int WOULD_WAIT = SharedContent.WOULD_WAIT;
 
     private final Tree tree;
     private final InodeTable inodes;
     private final HandleTable handles = new HandleTable();
     private final SharedFiles shared;
     private final Lookups lookups;
-    private final OpenDirectories directories;
+    private final Directories directories;
     private final OpenFiles files;
     private final Kernels kernels;
 
@@ -62,13 +63,15 @@ public final class FileSystem implements AutoCloseable {
         this.shared = new SharedFiles(tree, inodes, fetcher, kernel);
         AttributeView view = new AttributeView(config, mountTime, shared.times(), writing == null);
         Places places = new Places(tree, inodes, shared, writing != null && writing.goesOnAlone());
-        this.files = new OpenFiles(places, shared, inodes, handles, kernels, config);
-        this.lookups = new Lookups(places, inodes, files, kernel, view);
-        DirectoryReader reader = new DirectoryReader(tree, inodes, files, view, kernel);
-        this.directories = new OpenDirectories(places, inodes, handles, reader, kernel);
+        ColdNames coldNames = new ColdNames(inodes, shared, kernels, config.mostNames());
+        NamedInodes named = new NamedInodes(inodes, shared, coldNames);
+        this.files = new OpenFiles(places, shared, named, handles, config);
+        this.lookups = new Lookups(places, inodes, named, kernel, view);
+        this.directories = new Directories(places, tree, inodes, handles, named, view, kernel);
         tree.tell(kernel::heard);
-        this.changes =
-                writing == null ? null : new Changes(writing, places, inodes, shared, kernels, files, lookups, view);
+        this.changes = writing == null
+                ? null
+                : new Changes(writing, places, inodes, shared, kernels, named, files, lookups, view);
     }
 
     /** What each call that changes something goes through first. */
@@ -223,7 +226,7 @@ public final class FileSystem implements AutoCloseable {
      */
     public void flush(long handle, long lockOwner) throws ErrnoException {
         OpenObject open = handles.object(handle);
-        if (open.isWriter()) {
+        if (open.opener().isWriter()) {
             changes().contents().flush(open);
         }
     }
@@ -397,7 +400,7 @@ public final class FileSystem implements AutoCloseable {
 
     /** For leak checks: files of the cache that the kernel reads by itself. */
     public int backingFiles() {
-        return files.backingFiles();
+        return shared.kernel().backingFiles();
     }
 
     /** For leak checks: the root not counted. */

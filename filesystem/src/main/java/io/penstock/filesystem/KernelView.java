@@ -20,6 +20,7 @@ import io.penstock.metadata.LiveFile;
 import io.penstock.metadata.Node;
 import io.penstock.objectstore.StoredObject;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,15 +76,8 @@ final class KernelView {
         return (Known) inode.kernelState(); // there are no others
     }
 
-    /** What follows a state. */
-    @FunctionalInterface
-    private interface Transition {
-        @Nullable
-        Known from(@Nullable Known state);
-    }
-
-    private static void change(Inode inode, Transition transition) {
-        inode.kernelState(state -> transition.from((Known) state));
+    private static void change(Inode inode, UnaryOperator<@Nullable Known> transition) {
+        inode.kernelState(state -> transition.apply((Known) state));
     }
 
     // ---- what an inode can stand for

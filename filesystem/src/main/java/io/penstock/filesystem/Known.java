@@ -7,7 +7,9 @@ import org.jspecify.annotations.Nullable;
 /** What the kernel has of one inode; null stands for nothing. {@link KernelView} draws the transitions. */
 sealed interface Known extends KernelState {
     /** Handles that have bytes of the inode from its pages, or from a file of the cache. */
-    int opens();
+    default int opens() {
+        return 0;
+    }
 
     boolean isOf(KernelContent other);
 
@@ -18,11 +20,6 @@ sealed interface Known extends KernelState {
     /** Attributes of a version, in few bytes: there is one for each name that the kernel knows. */
     record Shown(long fingerprint) implements Known {
         static final Shown DIRECTORY = new Shown(0);
-
-        @Override
-        public int opens() {
-            return 0;
-        }
 
         @Override
         public boolean isOf(KernelContent other) {
@@ -36,7 +33,7 @@ sealed interface Known extends KernelState {
     }
 
     /**
-     * Attributes and pages, or a listing.
+     * Attributes and pages, or a listing: what a binding by paths forgets early, the kernel has for longer.
      *
      * @param settled whether those of other contents are gone for sure
      */
@@ -45,12 +42,6 @@ sealed interface Known extends KernelState {
         public boolean isOf(KernelContent other) {
             return content.equals(other);
         }
-
-        /** A binding by paths forgets inodes early, whose pages the kernel has for longer. */
-        @Override
-        public KernelState forgotten() {
-            return this;
-        }
     }
 
     /** @param opens above 0 */
@@ -58,11 +49,6 @@ sealed interface Known extends KernelState {
         @Override
         public boolean isOf(KernelContent other) {
             return KernelContent.of(file.version()).equals(other);
-        }
-
-        @Override
-        public KernelState forgotten() {
-            return this; // what is open is not forgotten
         }
     }
 

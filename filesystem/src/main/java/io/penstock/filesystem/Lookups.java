@@ -18,14 +18,14 @@ import org.jspecify.annotations.Nullable;
 final class Lookups {
     private final Places places;
     private final InodeTable inodes;
-    private final OpenFiles files;
+    private final NamedInodes named;
     private final KernelView kernel;
     private final AttributeView view;
 
-    Lookups(Places places, InodeTable inodes, OpenFiles files, KernelView kernel, AttributeView view) {
+    Lookups(Places places, InodeTable inodes, NamedInodes named, KernelView kernel, AttributeView view) {
         this.places = places;
         this.inodes = inodes;
-        this.files = files;
+        this.named = named;
         this.kernel = kernel;
         this.view = view;
     }
@@ -46,7 +46,7 @@ final class Lookups {
     private Attributes acquire(Directory parent, String name, CachedLookup cached) throws ErrnoException {
         return switch (cached.answer()) {
             case Absent _ -> throw new AbsentException(parent.key(name), cached.nanos());
-            case Node node -> view.of(files.acquire(parent, name, node).number(), node, cached.nanos());
+            case Node node -> view.of(named.acquire(parent, name, node).number(), node, cached.nanos());
         };
     }
 
@@ -111,7 +111,7 @@ final class Lookups {
 
     /** What the inode shows: what the kernel has open of it, else what its place stands for now. */
     private @Nullable Standing standing(long inode, Asking place) throws ErrnoException {
-        SharedFile open = files.opened(inode);
+        SharedFile open = named.opened(inode);
         if (open == null) {
             return place.of(inode);
         } else if (kernel.isPassedThrough(open.inode())) { // it needs nobody to be read on

@@ -44,9 +44,9 @@ final class NameChanges {
         this.inodes = inodes;
         this.places = places;
         this.files = files;
-        this.removals = new Removals(tree);
+        this.removals = new Removals(inodes, files);
         this.deletions = new Deletions(tree, store);
-        this.renames = new Renames(writing, inodes, files, kernels, deletions);
+        this.renames = new Renames(writing, inodes, files, kernels, removals, deletions);
     }
 
     /** Waits for the removal of a name that is to be taken by something new. */
@@ -136,16 +136,16 @@ final class NameChanges {
 
     private void unlink(Place place, Node node) throws ErrnoException {
         Inode inode = files.inode(place, node);
-        boolean _ = files.replacing(inode, () -> {
+        boolean _ = removals.replacing(inode, () -> {
             ObjectVersion version =
-                    files.isPerhapsVisible(inode) ? deletions.find(place.key()) : SharedFiles.stored(node);
+                    removals.isPerhapsVisible(inode) ? deletions.find(place.key()) : SharedFiles.stored(node);
             if (version != null) {
                 deletions.deleteCurrent(place.parent(), place.name(), version);
             }
             return true;
         });
         if (inode != null) {
-            files.detach(inode);
+            removals.detach(inode);
         }
     }
 

@@ -14,23 +14,18 @@ import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Inode.Place;
-import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.LiveFile;
 import io.penstock.metadata.Node;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
+import io.penstock.writeback.WrittenFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Opens files, and reads and closes them by handle; and sees to it that an inode stands for one version, or for what is
- * made of it here, while the kernel has it open: it has one size and one set of pages of each. Another version gets
- * another inode. Where the kernel keeps sizes, this holds of inodes that are not open too. A kernel that goes by paths,
- * as libfuse's, cannot be told so: it reads another version past its pages. Safe for use by any number of threads.
- */
+/** Opens files, and reads and closes them by handle. Safe for use by any number of threads. */
 final class OpenFiles {
     private static final Logger log = LoggerFactory.getLogger(OpenFiles.class);
 
@@ -40,26 +35,18 @@ final class OpenFiles {
 
     private final Places places;
     private final SharedFiles files;
-    private final InodeTable inodes;
+    private final NamedInodes inodes;
     private final HandleTable handles;
     private final KernelView kernel;
-    private final ColdNames coldNames;
     private final Passthrough passthrough;
     private final long passthroughFrom;
 
-    OpenFiles(
-            Places places,
-            SharedFiles files,
-            InodeTable inodes,
-            HandleTable handles,
-            Kernels kernels,
-            FileSystemConfig config) {
+    OpenFiles(Places places, SharedFiles files, NamedInodes inodes, HandleTable handles, FileSystemConfig config) {
         this.places = places;
         this.files = files;
         this.inodes = inodes;
         this.handles = handles;
         this.kernel = files.kernel();
-        this.coldNames = new ColdNames(inodes, files, kernels, config.mostNames());
         this.passthrough = config.passthrough();
         this.passthroughFrom = config.passthroughFrom();
     }
@@ -84,8 +71,8 @@ final class OpenFiles {
 
     /** The same of what stands at the inode's place: null if that is something else by now. */
     private @Nullable SharedFile join(Inode inode, Node node, boolean write) throws ErrnoException {
-        if (hasAnother(node, inode)) {
-            throw stale(inode);
+        if (node instanceof SharedFile file && file.inode().number() != inode.number()) {
+            throw inodes.stale(inode); // it came about while what is written began
         }
         switch (kernel.fit(inode, node)) {
             case SAME -> {}
@@ -94,7 +81,7 @@ final class OpenFiles {
             case ANOTHER -> {
                 Standing now = places.standingNow(inode.number());
                 if (now == null || kernel.fit(inode, now.node()) == Fit.ANOTHER) { // what is written is always known
-                    throw stale(inode);
+                    throw inodes.stale(inode);
                 }
                 return null; // somebody has begun to write it since
             }
@@ -172,10 +159,12 @@ final class OpenFiles {
         }
         if (opened == null) {
             file.leave(OpenFlags.isChange(flags));
-            throw stale(inode);
+            throw inodes.stale(inode);
         }
         OpenObject handle = new OpenObject(file, flags, opened.policy() != PageCachePolicy.BYPASS);
-        file.opened(handle);
+        if (!handle.isWritable()) {
+            WrittenFile _ = file.flush(handle.opener()); // nothing comes that a commit would wait for
+        }
         return new OpenFile(handles.add(handle), opened.policy(), used == null ? 0 : used.id());
     }
 
@@ -208,81 +197,6 @@ final class OpenFiles {
                     e.getMessage());
             return null;
         }
-    }
-
-    /**
-     * What the kernel has open under this inode, and reads by itself or has pages of: the inode shows that, whatever its
-     * place stands for now, or another size would cut the readers off. Null if there is no such file.
-     */
-    @Nullable
-    SharedFile opened(long number) {
-        Inode inode = inodes.get(number);
-        KernelContent content = inode == null ? null : kernel.openContent(inode);
-        if (content != null) {
-            for (SharedFile file : files.of(number)) {
-                if (file.kernelContent().equals(content)) {
-                    return file;
-                }
-            }
-        }
-        return null;
-    }
-
-    /**
-     * Whoever is going to change a file needs an inode that the kernel does not read by itself.
-     *
-     * @throws ErrnoException ESTALE if this is none: the kernel looks the name up again, which gives it another
-     */
-    void checkChangeable(long number) throws ErrnoException {
-        Inode inode = places.inode(number);
-        if (kernel.isPassedThrough(inode)) {
-            throw stale(inode);
-        }
-    }
-
-    /** The kernel is to look the inode's name up again, which gives it another. */
-    ErrnoException stale(Inode inode) {
-        inodes.retire(inode);
-        return new ErrnoException(Errno.ESTALE, inode + " stands for another version to the kernel");
-    }
-
-    int backingFiles() {
-        return kernel.backingFiles();
-    }
-
-    /** {@link InodeTable#acquire}, but another inode if the one there stands for another version. */
-    Inode acquire(Directory parent, String name, Node node) {
-        Inode known = files.inode(new Place(parent, name), node);
-        if (known != null
-                && kernel.fit(known, node) == Fit.ANOTHER
-                && kernel.fit(known, now(parent, name, node)) == Fit.ANOTHER) {
-            inodes.retire(known);
-        }
-        Inode acquired = inodes.acquire(parent, name, node);
-        coldNames.acquired(acquired);
-        kernel.lookedUp(acquired, node);
-        return acquired;
-    }
-
-    /** What stands at the name now, if that is known: somebody may have begun to write it since. */
-    private Node now(Directory parent, String name, Node before) {
-        return files.tree().lookupNow(parent, name) instanceof Node now ? now : before;
-    }
-
-    /**
-     * Something new is about to have this name: an inode that the kernel has open of it would lose what is read, and one
-     * whose size it keeps would keep that.
-     */
-    void makeRoom(Directory parent, String name) {
-        Inode known = inodes.find(parent, name);
-        if (known != null && kernel.isTaken(known)) {
-            inodes.retire(known);
-        }
-    }
-
-    /** What is written has an inode already: this one came about while that began. */
-    private static boolean hasAnother(Node node, Inode inode) {
-        return node instanceof SharedFile file && file.inode().number() != inode.number();
     }
 
     int read(long handle, long position, ByteBuffer to, @Nullable LentBytes loans) throws ErrnoException {
@@ -337,6 +251,6 @@ final class OpenFiles {
         if (unused != null) {
             unused.close();
         }
-        open.file().leave(open);
+        open.file().leave(open.opener());
     }
 }

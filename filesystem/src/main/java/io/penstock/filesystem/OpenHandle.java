@@ -1,5 +1,6 @@
 package io.penstock.filesystem;
 
+import io.penstock.filesystem.Openers.Opener;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Listing;
@@ -16,17 +17,16 @@ sealed interface OpenHandle {
         private final SharedFile file;
         private final int flags;
         private final boolean cached;
+        private final Opener opener;
 
         /** Whether {@link KernelView} was told of a read. Racy on purpose: at worst it is told twice. */
         private boolean confirmed;
-
-        /** Whether it was closed, by a flush, since it last wrote. Guarded by {@link #file}. */
-        boolean flushed;
 
         OpenObject(SharedFile file, int flags, boolean cached) {
             this.file = file;
             this.flags = flags;
             this.cached = cached;
+            this.opener = new Opener(OpenFlags.isChange(flags));
         }
 
         @Override
@@ -43,13 +43,9 @@ sealed interface OpenHandle {
             return OpenFlags.isWrite(flags);
         }
 
-        /** Whether it has joined the file to write: it may have made or truncated it without being writable. */
-        boolean isWriter() {
-            return OpenFlags.isChange(flags);
-        }
-
-        boolean has(int flag) {
-            return (flags & flag) == flag;
+        /** Its part in the file. It may have joined to write without being writable: to make or truncate the file. */
+        Opener opener() {
+            return opener;
         }
 
         /** Whether {@link KernelView} counts it: the kernel has bytes of this inode from elsewhere too. */

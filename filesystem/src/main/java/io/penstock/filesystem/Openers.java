@@ -1,14 +1,33 @@
 package io.penstock.filesystem;
 
-import io.penstock.filesystem.OpenHandle.OpenObject;
-
-/** Who has a {@link SharedFile} open, counted. Guarded by the file's monitor. */
+/** The handles that have a {@link SharedFile} open, counted. Guarded by the file's monitor. */
 final class Openers {
     private int handles;
     private int writers;
 
     /** Writers that have not been flushed since they wrote last: the last of these commits. */
     private int unflushed;
+
+    /** One handle's part in that. */
+    static final class Opener {
+        private final boolean isWriter;
+
+        /** Whether it was closed, by a flush, since it last wrote. */
+        private boolean flushed;
+
+        /** @param isWriter whether it has joined to write */
+        Opener(boolean isWriter) {
+            this.isWriter = isWriter;
+        }
+
+        boolean isWriter() {
+            return isWriter;
+        }
+
+        boolean isFlushed() {
+            return flushed;
+        }
+    }
 
     void join(boolean write) {
         handles++;
@@ -18,34 +37,26 @@ final class Openers {
         }
     }
 
-    /** @param flushed whether it was {@link #flush}ed and has not written since */
-    void leave(boolean wrote, boolean flushed) {
+    void leave(Opener opener) {
         handles--;
-        if (wrote) {
+        if (opener.isWriter) {
             writers--;
-            unflushed -= flushed ? 0 : 1;
+            unflushed -= opener.flushed ? 0 : 1;
         }
     }
 
     /** A descriptor of the handle is closed. */
-    void flush(OpenObject handle) {
-        if (!handle.flushed) {
-            handle.flushed = true;
+    void flush(Opener opener) {
+        if (opener.isWriter && !opener.flushed) {
+            opener.flushed = true;
             unflushed--;
         }
     }
 
-    /** The handle cannot be written through: no flush of it is to be waited for. */
-    void add(OpenObject handle) {
-        if (handle.isWriter() && !handle.isWritable()) {
-            flush(handle);
-        }
-    }
-
     /** The handle, which may have been flushed, writes. */
-    void write(OpenObject handle) {
-        if (handle.flushed) {
-            handle.flushed = false;
+    void write(Opener opener) {
+        if (opener.flushed) {
+            opener.flushed = false;
             unflushed++;
         }
     }

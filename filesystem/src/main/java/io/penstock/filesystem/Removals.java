@@ -4,25 +4,34 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.metadata.Absent;
 import io.penstock.metadata.Directory;
+import io.penstock.metadata.Inode;
 import io.penstock.metadata.Inode.Place;
+import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Tree;
+import io.penstock.writeback.WrittenFile;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ExecutionException;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The names that are being removed. The tree hides each while the store deletes its object, so that nothing is opened by
- * it; a call that wants the name waits for that. Safe for use by any number of threads.
+ * Names that files lose, to a removal or to another file. While a name is being removed the tree hides it, so that nothing is
+ * opened by it, and a call that wants it waits. Safe for use by any number of threads.
  */
 final class Removals {
     private final Tree tree;
+    private final InodeTable inodes;
+    private final SharedFiles files;
 
     /** What tells whether the name was removed in the end. */
     private final ConcurrentMap<Place, CompletableFuture<Boolean>> running = new ConcurrentHashMap<>();
 
-    Removals(Tree tree) {
-        this.tree = tree;
+    Removals(InodeTable inodes, SharedFiles files) {
+        this.tree = files.tree();
+        this.inodes = inodes;
+        this.files = files;
     }
 
     /** Removes a file that cannot be opened any more, or throws if all is as it was. */
@@ -73,6 +82,50 @@ final class Removals {
             return ended.get();
         } catch (ExecutionException e) {
             throw new IllegalStateException(e);
+        }
+    }
+
+    /**
+     * Makes a change at the store that takes the name from the files of an inode. What is on its way there ends first, so
+     * that it does not arrive later. If the change fails, or the thread is interrupted, the files go on as they were.
+     *
+     * @param inode null if none is in use
+     */
+    <T> T replacing(@Nullable Inode inode, Errnos.Waiting<T> change) throws ErrnoException {
+        List<SharedFile> losing = inode == null ? List.of() : files.of(inode.number());
+        T result;
+        try {
+            result = Errnos.call(() -> {
+                for (SharedFile file : losing) {
+                    WrittenFile written = file.written();
+                    if (written != null) {
+                        written.withdraw();
+                    }
+                }
+                return change.call();
+            });
+        } catch (ErrnoException | RuntimeException e) {
+            losing.forEach(SharedFile::reinstate);
+            throw e;
+        }
+        losing.forEach(SharedFile::remove);
+        return result;
+    }
+
+    /** Whether the store may have of the inode's files what nobody here has heard of. Once withdrawn, that stays so. */
+    boolean isPerhapsVisible(@Nullable Inode inode) {
+        return inode != null
+                && files.of(inode.number()).stream()
+                        .map(SharedFile::written)
+                        .anyMatch(written -> written != null && written.isPerhapsVisible());
+    }
+
+    /** The inode has no name any more, nor has what was opened of it meanwhile. */
+    void detach(Inode inode) {
+        inodes.detach(inode);
+        for (SharedFile file : files.of(inode.number())) {
+            file.remove();
+            file.settle();
         }
     }
 }

@@ -37,18 +37,26 @@ final class Renames {
     private final InodeTable inodes;
     private final SharedFiles files;
     private final Kernels kernels;
+    private final Removals removals;
     private final Deletions deletions;
 
     /** By the old names that could not be deleted. */
     private final ConcurrentMap<Place, Copied> undeleted = new ConcurrentHashMap<>();
 
-    Renames(Writing writing, InodeTable inodes, SharedFiles files, Kernels kernels, Deletions deletions) {
+    Renames(
+            Writing writing,
+            InodeTable inodes,
+            SharedFiles files,
+            Kernels kernels,
+            Removals removals,
+            Deletions deletions) {
         this.tree = files.tree();
         this.store = writing.store();
         this.writeback = writing.writeback();
         this.inodes = inodes;
         this.files = files;
         this.kernels = kernels;
+        this.removals = removals;
         this.deletions = deletions;
     }
 
@@ -78,7 +86,7 @@ final class Renames {
             delete(rename, before.original, before.inode);
             Inode old = files.inode(rename.from, rename.source);
             if (old != null) {
-                files.detach(old);
+                removals.detach(old);
             }
             return;
         }
@@ -146,7 +154,7 @@ final class Renames {
         Instant modified = rename.source instanceof LiveFile live
                 ? live.modified()
                 : files.times().of(original);
-        StoredObject copy = files.replacing(files.inode(rename.to, rename.target), () -> {
+        StoredObject copy = removals.replacing(files.inode(rename.to, rename.target), () -> {
             try {
                 return copyObject(rename, original);
             } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
@@ -193,7 +201,7 @@ final class Renames {
             }
         }
         if (replaced != null) {
-            files.detach(replaced);
+            removals.detach(replaced);
         }
         return inode;
     }

@@ -11,6 +11,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  * open for writing on, in the {@link WrittenFile} above it. Changed under the file's monitor; what only asks takes no lock.
  */
 final class SharedContent {
+    /** {@link FileSystem#WOULD_WAIT}. */
+    static final int WOULD_WAIT = -1;
+
     private volatile @Nullable WrittenFile written;
     private volatile @Nullable ObjectReader reader;
 
@@ -107,10 +111,10 @@ final class SharedContent {
         return open == null ? 0 : open.read(position, to, loans);
     }
 
-    /** {@link #read} if all of it is in memory: {@link FileSystem#WOULD_WAIT} if not. */
+    /** {@link #read} if all of it is in memory: {@link #WOULD_WAIT} if not. */
     int readNow(long position, ByteBuffer to, @Nullable LentBytes loans) {
         ObjectReader open = reader;
-        return written == null && open != null ? open.readNow(position, to, loans) : FileSystem.WOULD_WAIT;
+        return written == null && open != null ? open.readNow(position, to, loans) : WOULD_WAIT;
     }
 
     /** As {@link FileSystem#lseek} has it; -1 if there is none. */
@@ -160,14 +164,14 @@ final class SharedContent {
     }
 
     /** The store has what was committed of it as this version too, under another name, and the old name is gone. */
-    void moved(ObjectVersion version, SharedFiles files) {
+    void moved(ObjectVersion version, Function<ObjectVersion, ObjectReader> opening) {
         stored = version;
         WrittenFile content = written;
         ObjectReader open = reader;
         if (content != null) {
             content.moved(version);
         } else if (open != null) {
-            reader = files.open(version);
+            reader = opening.apply(version);
             former.add(open);
         }
         places.incrementAndGet();

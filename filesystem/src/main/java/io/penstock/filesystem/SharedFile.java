@@ -1,7 +1,7 @@
 package io.penstock.filesystem;
 
 import io.penstock.core.ObjectVersion;
-import io.penstock.filesystem.OpenHandle.OpenObject;
+import io.penstock.filesystem.Openers.Opener;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Inode.Place;
 import io.penstock.objectstore.ObjectStoreException;
@@ -31,7 +31,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Its name stands for it in the tree while it is WRITTEN, whatever the store has.
  *
- * <p>Safe for use by any number of threads. The monitor is never held while waiting for the store.
+ * <p>Safe for use by any number of threads. One monitor guards handles, content and name together, which is why this is one
+ * class; it is never held while waiting for the store.
  */
 final class SharedFile implements KernelContent.Holder {
     private enum State {
@@ -50,11 +51,13 @@ final class SharedFile implements KernelContent.Holder {
     /** What the kernel has of it while no version has its content. */
     private final KernelContent.Written ownContent;
 
-    // Guarded by the monitor, as all that follows; volatile what is read without it.
-
     private final Openers openers = new Openers();
+
     private final ShownName name;
+
+    /** Written with the monitor held. */
     private volatile State state;
+
     private volatile Instant modified;
 
     /** A version that the store has. */
@@ -83,7 +86,7 @@ final class SharedFile implements KernelContent.Holder {
         this.files = files;
         this.inode = inode;
         this.content = content;
-        this.name = new ShownName(files.tree(), this);
+        this.name = new ShownName(files.tree(), inode, this);
         this.ownContent = new KernelContent.Written(files.newNumber());
         this.state = state;
         this.modified = modified;
@@ -138,11 +141,6 @@ final class SharedFile implements KernelContent.Holder {
         return content.version();
     }
 
-    /** It was never shared. */
-    void discard() {
-        content.close();
-    }
-
     /** {@link KernelView#open}, in one step with what the content is called at this moment. */
     synchronized KernelView.@Nullable Opened openPages(@Nullable BackingFile backing) {
         return files.kernel().open(inode, kernelContent(), content.written() == null ? backing : null);
@@ -182,11 +180,6 @@ final class SharedFile implements KernelContent.Holder {
         while (state == State.ENDING) {
             wait();
         }
-    }
-
-    /** The handle of a call that has joined. */
-    synchronized void opened(OpenObject handle) {
-        openers.add(handle);
     }
 
     /**
@@ -231,25 +224,21 @@ final class SharedFile implements KernelContent.Holder {
         return truncate ? writeback.create(base.key(), base) : writeback.open(base);
     }
 
-    /** A handle is closed. */
-    void leave(OpenObject handle) {
-        leave(handle.isWriter(), handle.flushed);
-    }
-
     /** A call that has joined does not open it after all. */
     void leave(boolean wrote) {
-        leave(wrote, false);
+        leave(new Opener(wrote));
     }
 
-    private void leave(boolean wrote, boolean flushed) {
+    /** A handle is closed. */
+    void leave(Opener opener) {
         WrittenFile done = null;
         WrittenFile toCommit = null;
         synchronized (this) {
-            openers.leave(wrote, flushed);
+            openers.leave(opener);
             WrittenFile written = content.written();
             if (!openers.isAny()) {
                 done = written;
-            } else if (wrote && !openers.isAnyToWrite() && written != null && written.isDirty()) {
+            } else if (opener.isWriter() && !openers.isAnyToWrite() && written != null && written.isDirty()) {
                 toCommit = written;
             }
         }
@@ -276,20 +265,17 @@ final class SharedFile implements KernelContent.Holder {
      *
      * @return what is to be committed, because no other handle is left that will do it; null if nothing is
      */
-    synchronized @Nullable WrittenFile flush(OpenObject handle) {
-        if (!handle.isWriter()) {
-            return null;
-        }
-        openers.flush(handle);
+    synchronized @Nullable WrittenFile flush(Opener opener) {
+        openers.flush(opener);
         return openers.isAnyUnflushed() || state == State.REMOVED ? null : content.written();
     }
 
     /** What a handle that is open for writing writes to; it is not flushed any more. */
-    WrittenFile written(OpenObject handle) {
-        if (handle.flushed) { // racy on purpose: what is written while another thread closes may be committed without
-            // it
+    WrittenFile written(Opener opener) {
+        if (opener
+                .isFlushed()) { // racy on purpose: what is written while another thread closes may be committed without
             synchronized (this) {
-                openers.write(handle);
+                openers.write(opener);
             }
         }
         WrittenFile written = content.written();
@@ -306,7 +292,7 @@ final class SharedFile implements KernelContent.Holder {
 
     // ---- its name, and what becomes of it
 
-    /** Enters a state: the name and the kernel's pages stand for what it is then. With the monitor held. */
+    /** Enters a state: the name and the kernel's pages stand for what it is then. */
     private void become(State next, Runnable change) {
         KernelContent before = kernelContent();
         change.run();
@@ -318,10 +304,6 @@ final class SharedFile implements KernelContent.Holder {
         if (next != State.WRITTEN) {
             name.hide();
         }
-    }
-
-    private void become(State next) {
-        become(next, () -> {});
     }
 
     /** The store has this of it now. */
@@ -350,22 +332,8 @@ final class SharedFile implements KernelContent.Holder {
 
     private void lose() {
         if (state != State.ENDED) {
-            become(State.REMOVED);
+            become(State.REMOVED, () -> {});
         }
-    }
-
-    /** Its name is about to be removed: what is being committed ends first. If this is interrupted, it is to be reinstated. */
-    void withdraw() throws InterruptedException {
-        WrittenFile written = content.written();
-        if (written != null) {
-            written.withdraw();
-        }
-    }
-
-    /** Whether the store may have of it what nobody here has heard of. Once it is withdrawn, that stays so. */
-    boolean isPerhapsVisible() {
-        WrittenFile written = content.written();
-        return written != null && written.isPerhapsVisible();
     }
 
     /** Its name was not removed after all, and stands for it again if it did. */
@@ -391,7 +359,7 @@ final class SharedFile implements KernelContent.Holder {
     /** Its inode has another name, under which the store has what this version was: nothing if it is of another. */
     synchronized void moved(ObjectVersion before, ObjectVersion after) {
         if (isOf(before)) {
-            become(state, () -> content.moved(after, files));
+            become(state, () -> content.moved(after, files::open));
         }
     }
 
@@ -409,7 +377,7 @@ final class SharedFile implements KernelContent.Holder {
                 return;
             }
             if (state == State.ENDING || (state == State.WRITTEN && !openers.isAnyToWrite())) {
-                become(State.COMMITTED);
+                become(State.COMMITTED, () -> {});
             }
             if (openers.isAny()) {
                 return;

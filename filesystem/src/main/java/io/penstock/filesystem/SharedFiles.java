@@ -1,6 +1,5 @@
 package io.penstock.filesystem;
 
-import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
@@ -123,7 +122,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
             return known == null ? with(files, fresh) : files;
         });
         if (shared[0] != fresh) {
-            fresh.discard();
+            fresh.content().close();
             inodes.release(fresh.inode(), 1);
         }
         return shared[0];
@@ -155,44 +154,6 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
             case FileEntry(StoredObject object) -> object.version();
             case LiveFile live -> ((SharedFile) live).stored();
         };
-    }
-
-    /**
-     * Makes a change at the store that takes the name from the files of an inode. What is on its way there ends first, so
-     * that it does not arrive later. If the change fails, or the thread is interrupted, the files go on as they were.
-     *
-     * @param inode null if none is in use
-     */
-    <T> T replacing(@Nullable Inode inode, Errnos.Waiting<T> change) throws ErrnoException {
-        List<SharedFile> losing = inode == null ? List.of() : of(inode.number());
-        T result;
-        try {
-            result = Errnos.call(() -> {
-                for (SharedFile file : losing) {
-                    file.withdraw();
-                }
-                return change.call();
-            });
-        } catch (ErrnoException | RuntimeException e) {
-            losing.forEach(SharedFile::reinstate);
-            throw e;
-        }
-        losing.forEach(SharedFile::remove);
-        return result;
-    }
-
-    /** Whether the store may have of the inode's files what nobody here has heard of. */
-    boolean isPerhapsVisible(@Nullable Inode inode) {
-        return inode != null && of(inode.number()).stream().anyMatch(SharedFile::isPerhapsVisible);
-    }
-
-    /** The inode has no name any more, nor has what was opened of it meanwhile. */
-    void detach(Inode inode) {
-        inodes.detach(inode);
-        for (SharedFile file : of(inode.number())) {
-            file.remove();
-            file.settle();
-        }
     }
 
     /** What an earlier run left: it is committed behind. */

@@ -7,84 +7,83 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.metadata.Absent;
 import io.penstock.metadata.Directory;
+import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.MetadataConfig;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
+import io.penstock.prefetch.PageFetcher;
+import io.penstock.prefetch.ReadaheadConfig;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.ManualClock;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class RemovalsTest {
+class RemovalsTest extends OverOneCache {
+    private final InMemoryObjectStore bucket =
+            new InMemoryObjectStore("bucket", new ManualClock(), InMemoryObjectStore.Order.UTF8);
+    private final Tree tree =
+            new Tree(bucket, "", new MetadataConfig(Mounted.TTL, Mounted.NEGATIVE_TTL), System::nanoTime);
+    private final PageFetcher fetcher = new PageFetcher(bucket, cache, "removals", ReadaheadConfig.DEFAULT);
+    private final InodeTable inodes = new InodeTable(tree.root());
+    private final SharedFiles files =
+            new SharedFiles(tree, inodes, fetcher, new KernelView(inodes, new Kernels(inodes), false));
+    private final Removals removals = new Removals(inodes, files);
+    private final Directory root = tree.root();
+
+    @AfterEach
+    void close() {
+        files.close();
+        fetcher.close();
+        tree.close();
+    }
+
     @Test
     void remove_openedToBeWrittenMeanwhile_leavesWhatIsShownThen() throws Exception {
-        InMemoryObjectStore bucket =
-                new InMemoryObjectStore("bucket", new ManualClock(), InMemoryObjectStore.Order.UTF8);
         bucket.put("a", "1");
-        MetadataConfig config = new MetadataConfig(Mounted.TTL, Mounted.NEGATIVE_TTL);
-        try (Tree tree = new Tree(bucket, "", config, System::nanoTime)) {
-            Removals removals = new Removals(tree);
-            Directory root = tree.root();
-            Node opened = (Node) tree.lookup(root, "a");
+        Node opened = (Node) tree.lookup(root, "a");
 
-            removals.remove(root, "a", () -> {
-                assertThat(tree.lookupNow(root, "a")).isEqualTo(Absent.ABSENT);
-                tree.show(root, "a", opened);
-            });
+        removals.remove(root, "a", () -> {
+            assertThat(tree.lookupNow(root, "a")).isEqualTo(Absent.ABSENT);
+            tree.show(root, "a", opened);
+        });
 
-            assertThat(tree.shown(root)).containsOnlyKeys("a");
-            tree.unshow(root, "a", opened);
-            assertThat(tree.shown(root)).isEmpty();
-        }
+        assertThat(tree.shown(root)).containsOnlyKeys("a");
+        tree.unshow(root, "a", opened);
+        assertThat(tree.shown(root)).isEmpty();
     }
 
     @Test
     void remove_whatIsBeingRemoved_isEnoent() throws Exception {
-        MetadataConfig config = new MetadataConfig(Mounted.TTL, Mounted.NEGATIVE_TTL);
-        InMemoryObjectStore bucket =
-                new InMemoryObjectStore("bucket", new ManualClock(), InMemoryObjectStore.Order.UTF8);
-        try (Tree tree = new Tree(bucket, "", config, System::nanoTime)) {
-            Removals removals = new Removals(tree);
 
-            removals.remove(
-                    tree.root(),
-                    "a",
-                    () -> assertErrno(Errno.ENOENT, () -> removals.remove(tree.root(), "a", () -> {})));
+        removals.remove(root, "a", () -> assertErrno(Errno.ENOENT, () -> removals.remove(root, "a", () -> {})));
 
-            assertThat(tree.shown(tree.root())).isEmpty();
-        }
+        assertThat(tree.shown(root)).isEmpty();
     }
 
     @Test
     void await_whileTheRemovalFails_isEstaleUponWhichTheKernelLooksItUpAgain() throws Exception {
-        InMemoryObjectStore bucket =
-                new InMemoryObjectStore("bucket", new ManualClock(), InMemoryObjectStore.Order.UTF8);
         bucket.put("a", "1");
-        MetadataConfig config = new MetadataConfig(Mounted.TTL, Mounted.NEGATIVE_TTL);
-        try (Tree tree = new Tree(bucket, "", config, System::nanoTime)) {
-            Removals removals = new Removals(tree);
-            Directory root = tree.root();
-            CompletableFuture<Errno> wanted = new CompletableFuture<>();
+        CompletableFuture<Errno> wanted = new CompletableFuture<>();
 
-            assertErrno(
-                    Errno.EINTR,
-                    () -> removals.remove(root, "a", () -> {
-                        Thread waiting = Thread.startVirtualThread(() -> {
-                            try {
-                                removals.await(root, "a");
-                                wanted.completeExceptionally(new AssertionError("it was removed"));
-                            } catch (ErrnoException e) {
-                                wanted.complete(e.errno());
-                            }
-                        });
-                        while (waiting.getState() != Thread.State.WAITING) {
-                            Thread.onSpinWait();
+        assertErrno(
+                Errno.EINTR,
+                () -> removals.remove(root, "a", () -> {
+                    Thread waiting = Thread.startVirtualThread(() -> {
+                        try {
+                            removals.await(root, "a");
+                            wanted.completeExceptionally(new AssertionError("it was removed"));
+                        } catch (ErrnoException e) {
+                            wanted.complete(e.errno());
                         }
-                        throw new ErrnoException(Errno.EINTR, "a signal came");
-                    }));
+                    });
+                    while (waiting.getState() != Thread.State.WAITING) {
+                        Thread.onSpinWait();
+                    }
+                    throw new ErrnoException(Errno.EINTR, "a signal came");
+                }));
 
-            assertThat(wanted.get()).isEqualTo(Errno.ESTALE);
-            assertThat(tree.lookup(root, "a")).isInstanceOf(Node.class);
-        }
+        assertThat(wanted.get()).isEqualTo(Errno.ESTALE);
+        assertThat(tree.lookup(root, "a")).isInstanceOf(Node.class);
     }
 }

@@ -29,7 +29,7 @@ class ShownNameTest extends OverOneCache {
             try (SharedFiles files = new SharedFiles(tree, inodes, fetcher, kernel)) {
                 Inode inode = inodes.acquireFile(tree.root(), "a");
                 SharedFile file = new SharedFile(files, inode, version, files.open(version));
-                ShownName name = new ShownName(tree, file);
+                ShownName name = new ShownName(tree, inode, file);
                 name.show();
 
                 inodes.move(inode, tree.root(), "b");
@@ -39,7 +39,7 @@ class ShownNameTest extends OverOneCache {
                 assertThat(tree.lookup(tree.root(), "b")).isSameAs(file);
                 name.hide();
                 assertThat(tree.shown(tree.root())).isEmpty();
-                file.discard();
+                file.content().close();
             }
         }
     }

@@ -1,7 +1,10 @@
 package io.penstock.filesystem;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.OpenFile.PageCachePolicy;
 import io.penstock.filesystem.OpenHandle.OpenDirectory;
 import io.penstock.filesystem.OpenHandle.OpenDirectory.View;
 import io.penstock.metadata.Answer;
@@ -17,24 +20,57 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands a directory's entries out. Offset 0 is {@code .}, 1 is {@code ..}; the names follow that stood for something else
+ * Opens and closes directories, and hands their entries out. Offset 0 is {@code .}, 1 is {@code ..}; the names follow that stood for something else
  * here than in the store when the directory was opened or rewound, and then the listing's, but for those.
  */
-final class DirectoryReader {
+final class Directories {
     private static final int FIRST_ENTRY = 2;
 
+    /** {@link FileSystem#UNKNOWN_INODE}. */
+    static final long UNKNOWN_INODE = 0xffff_ffffL;
+
+    private final Places places;
+    private final HandleTable handles;
     private final Tree tree;
     private final InodeTable inodes;
-    private final OpenFiles files;
+    private final NamedInodes named;
     private final AttributeView view;
     private final KernelView kernel;
 
-    DirectoryReader(Tree tree, InodeTable inodes, OpenFiles files, AttributeView view, KernelView kernel) {
+    Directories(
+            Places places,
+            Tree tree,
+            InodeTable inodes,
+            HandleTable handles,
+            NamedInodes named,
+            AttributeView view,
+            KernelView kernel) {
+        this.places = places;
+        this.handles = handles;
         this.tree = tree;
         this.inodes = inodes;
-        this.files = files;
+        this.named = named;
         this.view = view;
         this.kernel = kernel;
+    }
+
+    OpenFile open(long number) throws ErrnoException {
+        Directory directory = places.directory(number);
+        Inode inode = places.inode(number);
+        places.node(number);
+        View shown = view(directory);
+        inodes.acquire(inode);
+        PageCachePolicy policy = requireNonNull(kernel.open(inode, new KernelContent.Listing(shown.edition()), null))
+                .policy();
+        boolean cached = policy != PageCachePolicy.BYPASS;
+        return new OpenFile(handles.add(new OpenDirectory(inode, directory, shown, cached)), policy);
+    }
+
+    void close(OpenDirectory directory) {
+        if (directory.isCached()) {
+            BackingFile _ = kernel.close(directory.inode()); // a directory has none
+        }
+        inodes.release(directory.inode(), 1);
     }
 
     /**
@@ -42,7 +78,8 @@ final class DirectoryReader {
      *
      * @param counted whether each entry that the sink takes is looked up thereby
      */
-    void read(OpenDirectory open, long offset, DirectorySink sink, boolean counted) throws ErrnoException {
+    void read(long handle, long offset, DirectorySink sink, boolean counted) throws ErrnoException {
+        OpenDirectory open = handles.directory(handle);
         if (offset < 0 || offset > Integer.MAX_VALUE) {
             throw new ErrnoException(Errno.EINVAL, "no such directory offset: " + offset);
         }
@@ -103,7 +140,7 @@ final class DirectoryReader {
     }
 
     /** What offsets count in from now on. */
-    View view(Directory directory) {
+    private View view(Directory directory) {
         // In this order: what is committed in between is in the listing, or was shown before.
         Map<String, Answer> shown = tree.shown(directory);
         return View.of(shown, tree.list(directory));
@@ -147,7 +184,7 @@ final class DirectoryReader {
             now = current;
             validNanos = cached.nanos();
         }
-        Inode inode = files.acquire(directory, name, now);
+        Inode inode = named.acquire(directory, name, now);
         boolean taken = sink.add(name, view.of(inode.number(), now, validNanos), next);
         if (!taken) {
             inodes.release(inode, 1);
@@ -167,7 +204,7 @@ final class DirectoryReader {
     }
 
     private static long number(@Nullable Inode inode) {
-        return inode == null ? FileSystem.UNKNOWN_INODE : inode.number();
+        return inode == null ? UNKNOWN_INODE : inode.number();
     }
 
     private static boolean await(Listing listing, int index) throws ErrnoException {

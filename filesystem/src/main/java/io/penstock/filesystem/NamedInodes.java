@@ -1,0 +1,83 @@
+package io.penstock.filesystem;
+
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.KernelView.Fit;
+import io.penstock.metadata.Directory;
+import io.penstock.metadata.Inode;
+import io.penstock.metadata.Inode.Place;
+import io.penstock.metadata.InodeTable;
+import io.penstock.metadata.Node;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Gives names their inodes, and another one where the kernel has the present one for another version. Safe for use by any
+ * number of threads.
+ */
+final class NamedInodes {
+    private final InodeTable inodes;
+    private final SharedFiles files;
+    private final KernelView kernel;
+    private final ColdNames coldNames;
+
+    NamedInodes(InodeTable inodes, SharedFiles files, ColdNames coldNames) {
+        this.inodes = inodes;
+        this.files = files;
+        this.kernel = files.kernel();
+        this.coldNames = coldNames;
+    }
+
+    /** The name was looked up: its inode, with one more reference. */
+    Inode acquire(Directory parent, String name, Node node) {
+        Inode known = files.inode(new Place(parent, name), node);
+        if (known != null
+                && kernel.fit(known, node) == Fit.ANOTHER
+                && kernel.fit(known, now(parent, name, node)) == Fit.ANOTHER) {
+            inodes.retire(known);
+        }
+        Inode acquired = inodes.acquire(parent, name, node);
+        coldNames.acquired(acquired);
+        kernel.lookedUp(acquired, node);
+        return acquired;
+    }
+
+    /** What stands at the name now, if that is known: a writer may have begun since. */
+    private Node now(Directory parent, String name, Node before) {
+        return files.tree().lookupNow(parent, name) instanceof Node now ? now : before;
+    }
+
+    /**
+     * Something new is about to have this name: an inode that the kernel has open of it would lose what is read, and one
+     * whose size it keeps would keep that.
+     */
+    void makeRoom(Directory parent, String name) {
+        Inode known = inodes.find(parent, name);
+        if (known != null && kernel.isTaken(known)) {
+            inodes.retire(known);
+        }
+    }
+
+    /** ESTALE: the kernel is to look the inode's name up again, which gives it another. */
+    ErrnoException stale(Inode inode) {
+        inodes.retire(inode);
+        return new ErrnoException(Errno.ESTALE, inode + " stands for another version to the kernel");
+    }
+
+    /**
+     * What the kernel has open under this inode, and reads by itself or has pages of: the inode shows that, whatever its
+     * place stands for now, or another size would cut the readers off. Null if there is no such file.
+     */
+    @Nullable
+    SharedFile opened(long number) {
+        Inode inode = inodes.get(number);
+        KernelContent content = inode == null ? null : kernel.openContent(inode);
+        if (content != null) {
+            for (SharedFile file : files.of(number)) {
+                if (file.kernelContent().equals(content)) {
+                    return file;
+                }
+            }
+        }
+        return null;
+    }
+}
