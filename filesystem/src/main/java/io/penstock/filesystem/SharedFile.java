@@ -1,5 +1,6 @@
 package io.penstock.filesystem;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.Openers.Opener;
 import io.penstock.metadata.Inode;
@@ -51,8 +52,10 @@ final class SharedFile implements KernelContent.Holder {
     /** What the kernel has of it while no version has its content. */
     private final KernelContent.Written ownContent;
 
+    @GuardedBy("this")
     private final Openers openers = new Openers();
 
+    @GuardedBy("this")
     private final ShownName name;
 
     /** Written with the monitor held. */
@@ -293,6 +296,7 @@ final class SharedFile implements KernelContent.Holder {
     // ---- its name, and what becomes of it
 
     /** Enters a state: the name and the kernel's pages stand for what it is then. */
+    @GuardedBy("this")
     private void become(State next, Runnable change) {
         KernelContent before = kernelContent();
         change.run();
@@ -330,6 +334,7 @@ final class SharedFile implements KernelContent.Holder {
         settle();
     }
 
+    @GuardedBy("this")
     private void lose() {
         if (state != State.ENDED) {
             become(State.REMOVED, () -> {});

@@ -2,6 +2,7 @@ package io.penstock.metadata;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.metadata.Inode.Place;
 import java.util.ArrayList;
 import java.util.List;
@@ -47,7 +48,8 @@ public final class InodeTable {
             .executor(Runnable::run)
             .build();
 
-    /** Where {@link #coldest} goes on. Guarded by the monitor. */
+    /** Where {@link #coldest} goes on. */
+    @GuardedBy("this")
     private long cursor = ROOT;
 
     public InodeTable(Directory root) {
