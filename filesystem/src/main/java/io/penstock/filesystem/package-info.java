@@ -1,4 +1,16 @@
-/** POSIX semantics by inode and handle, composed of metadata, cache and prefetch. Knows no FUSE. */
+/**
+ * POSIX semantics by inode and handle, composed of metadata, cache, prefetch and writeback. Knows no FUSE. In layers, each of
+ * which uses those below it:
+ *
+ * <pre>
+ *   FileSystem                                      one method for each call of the kernel
+ *   Changes: NameChanges, Renames, FileChanges      what a mount that can be written does beyond one that cannot
+ *   Lookups, OpenFiles, Directories                 what is shown, opened and read
+ *   NamedInodes, Places, Removals                   which inode a name has, what it stands for, whether it is being removed
+ *   SharedFiles, SharedFile                         what the handles of one file share
+ *   KernelView, Kernels                             what the kernel has of an inode, and what it is told
+ * </pre>
+ */
 @NullMarked
 package io.penstock.filesystem;
 
