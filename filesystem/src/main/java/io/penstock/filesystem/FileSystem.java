@@ -393,6 +393,11 @@ public final class FileSystem implements AutoCloseable {
         shared.awaitBehind();
     }
 
+    /** For tests, while no call is under way: throws if the files that are open contradict themselves. */
+    void checkInvariants() {
+        shared.checkInvariants();
+    }
+
     /** For leak checks. */
     public int openHandles() {
         return handles.size();

@@ -393,4 +393,20 @@ final class SharedFile implements KernelContent.Holder {
         content.close();
         files.ended(this);
     }
+
+    /** For tests, while no call is under way: throws if something contradicts the state. */
+    synchronized void checkInvariants() {
+        boolean isWritten = content.written() != null;
+        boolean holds = switch (state) {
+            case READING -> !isWritten && content.stored() != null;
+            case WRITTEN -> isWritten && (openers.isAnyToWrite() || !content.isCommitted());
+            case COMMITTED -> isWritten && !openers.isAnyToWrite() && content.isCommitted();
+            case REMOVED -> openers.isAny();
+            case ENDING, ENDED -> false; // which end by themselves, and are in no table
+        };
+        if (!holds || name.isShown() != (state == State.WRITTEN)) {
+            throw new IllegalStateException("%s is %s, with%s handles, shown: %s"
+                    .formatted(inode, state, openers.isAny() ? "" : "out", name.isShown()));
+        }
+    }
 }

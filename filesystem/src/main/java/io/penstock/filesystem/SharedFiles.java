@@ -251,6 +251,11 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         }
     }
 
+    /** For tests, while no call is under way. */
+    void checkInvariants() {
+        byInode.values().forEach(files -> files.forEach(SharedFile::checkInvariants));
+    }
+
     /** Waits for what is done after a call has returned. */
     void awaitBehind() throws InterruptedException {
         behind.await();

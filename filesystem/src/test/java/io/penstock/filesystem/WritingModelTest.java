@@ -357,6 +357,7 @@ class WritingModelTest {
 
         /** Everything is read again. */
         void check() throws Exception {
+            m.fs.checkInvariants();
             List<String> names = new ArrayList<>();
             for (String path : PATHS) {
                 byte[] expected = reference.content(path);
