@@ -31,7 +31,7 @@ final class Deletions {
         delete(parent, name, () -> {
             ObjectVersion current = known;
             while (current != null && !isDeleted(current)) {
-                current = find(current.key()); // somebody else has written it meanwhile
+                current = find(current.key()); // another node has written it meanwhile
             }
             return true;
         });
@@ -46,7 +46,7 @@ final class Deletions {
         }
     }
 
-    /** Deletes the object unless somebody else has made another version of it. */
+    /** Deletes the object unless another node has made another version of it. */
     void deleteIfStill(Directory parent, String name, ObjectVersion version) throws ErrnoException {
         delete(parent, name, () -> {
             try {

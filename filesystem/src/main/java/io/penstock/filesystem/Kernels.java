@@ -42,7 +42,7 @@ final class Kernels {
         return told.stream().allMatch(KernelCache::forgetsDirectories);
     }
 
-    /** Has kernels forget names that nobody uses: they look them up again when somebody does. */
+    /** Has kernels forget names that are not in use: they look them up again when they are needed. */
     void forget(List<Inode> unused) {
         for (Inode inode : unused) {
             Place place = inode.place();

@@ -114,7 +114,7 @@ final class Lookups {
         SharedFile open = named.opened(inode);
         if (open == null) {
             return place.of(inode);
-        } else if (kernel.isPassedThrough(open.inode())) { // it needs nobody to be read on
+        } else if (kernel.isPassedThrough(open.inode())) { // the store has no part in it
             return new Standing(open, 0);
         }
         try {

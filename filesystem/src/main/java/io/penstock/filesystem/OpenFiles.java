@@ -83,7 +83,7 @@ final class OpenFiles {
                 if (now == null || kernel.fit(inode, now.node()) == Fit.ANOTHER) { // what is written is always known
                     throw inodes.stale(inode);
                 }
-                return null; // somebody has begun to write it since
+                return null; // a writer has begun since
             }
         }
         SharedFile file = switch (node) {

@@ -66,7 +66,7 @@ final class Removals {
     }
 
     /**
-     * Waits until nobody removes the name any more.
+     * Waits for the removal of the name, if one is under way.
      *
      * @throws ErrnoException ESTALE if it was not removed after all, upon which the kernel looks it up again
      */
@@ -112,7 +112,7 @@ final class Removals {
         return result;
     }
 
-    /** Whether the store may have of the inode's files what nobody here has heard of. Once withdrawn, that stays so. */
+    /** Whether a commit of the inode's files is in doubt. Once withdrawn, that stays so. */
     boolean isPerhapsVisible(@Nullable Inode inode) {
         return inode != null
                 && files.of(inode.number()).stream()
