@@ -64,7 +64,7 @@ final class CsvRowReader implements RowReader {
     }
 
     @Override
-    public @Nullable Row next() throws IOException {
+    public @Nullable InventoryRow next() throws IOException {
         number++;
         try {
             return rows.hasNext() ? row(rows.next()) : null;
@@ -73,10 +73,10 @@ final class CsvRowReader implements RowReader {
         }
     }
 
-    private Row row(CsvRecord record) {
+    private InventoryRow row(CsvRecord record) {
         String size = text(record, Column.SIZE);
         String lastModified = text(record, Column.LAST_MODIFIED);
-        return new Row(
+        return new InventoryRow(
                 number,
                 text(record, Column.BUCKET),
                 decode(text(record, Column.KEY)),

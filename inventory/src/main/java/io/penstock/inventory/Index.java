@@ -101,7 +101,7 @@ public final class Index {
         if (!files.isEmpty()) {
             IndexFile first = files.getFirst();
             try (RowReader rows = first.open()) {
-                Row row = rows.next();
+                InventoryRow row = rows.next();
                 if (row != null) {
                     checkBucket(row, first.path());
                 }
@@ -109,7 +109,7 @@ public final class Index {
         }
     }
 
-    private void checkBucket(Row row, Path file) throws IndexException {
+    private void checkBucket(InventoryRow row, Path file) throws IndexException {
         if (!row.bucket().equals(bucket)) {
             throw otherBucket("row " + row.number() + " of '" + file + "'", row.bucket(), bucket);
         }
@@ -132,7 +132,7 @@ public final class Index {
     public void read(Receiver receiver) throws IOException, InterruptedException {
         for (IndexFile file : files) {
             try (RowReader rows = file.open()) {
-                for (Row row = rows.next(); row != null; row = rows.next()) {
+                for (InventoryRow row = rows.next(); row != null; row = rows.next()) {
                     if (row.number() % INTERRUPTIBLE_EACH == 0 && Thread.interrupted()) {
                         throw new InterruptedException("interrupted while an index is read");
                     }

@@ -77,7 +77,7 @@ final class ParquetRowReader implements RowReader {
     }
 
     @Override
-    public @Nullable Row next() throws IOException {
+    public @Nullable InventoryRow next() throws IOException {
         number++;
         try {
             return rows.hasNext() ? row(rows.next()) : null;
@@ -86,8 +86,8 @@ final class ParquetRowReader implements RowReader {
         }
     }
 
-    private Row row(ReadRow row) {
-        return new Row(
+    private InventoryRow row(ReadRow row) {
+        return new InventoryRow(
                 number,
                 row.bucket == null ? "" : row.bucket,
                 row.key == null ? "" : row.key,

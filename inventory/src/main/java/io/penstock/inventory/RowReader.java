@@ -12,5 +12,5 @@ interface RowReader extends Closeable {
      * @throws IndexException if it cannot be read
      */
     @Nullable
-    Row next() throws IOException;
+    InventoryRow next() throws IOException;
 }

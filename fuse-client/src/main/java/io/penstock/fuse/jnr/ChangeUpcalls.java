@@ -152,7 +152,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
     public int write(String path, Pointer from, long size, long offset, FuseFileInfo file) {
         return Guard.call("write", () -> {
             long handle = file.fh.get();
-            ByteBuffer bytes = NativeMemory.buffer(from.address(), size);
+            ByteBuffer bytes = CallbackMemory.buffer(from.address(), size);
             // Pages changed in mapped memory may come through any handle of the file, whatever its flags.
             return fileSystem.write(handle, offset, bytes, file.flags.intValue(), FileInfo.isPages(file));
         });

@@ -97,7 +97,7 @@ final class Upcalls extends ChangeUpcalls {
      */
     private int getattr(long pathAddress, Pointer to) {
         return Guard.call("getattr", () -> {
-            String path = NativeMemory.text(pathAddress);
+            String path = CallbackMemory.text(pathAddress);
             if (path == null) {
                 return -EILSEQ;
             }
@@ -126,8 +126,8 @@ final class Upcalls extends ChangeUpcalls {
 
     private int read(long path, long buffer, long size, long offset, long file) {
         return Guard.call("read", () -> {
-            long handle = NativeMemory.number(file + FileInfo.HANDLE);
-            return fileSystem.read(handle, offset, NativeMemory.buffer(buffer, size));
+            long handle = CallbackMemory.number(file + FileInfo.HANDLE);
+            return fileSystem.read(handle, offset, CallbackMemory.buffer(buffer, size));
         });
     }
 
@@ -170,7 +170,7 @@ final class Upcalls extends ChangeUpcalls {
 
     private int fsyncdir(long path, int dataOnly, long directory) {
         return Guard.call("fsyncdir", () -> {
-            fileSystem.fsyncdir(NativeMemory.number(directory + FileInfo.HANDLE), dataOnly != 0);
+            fileSystem.fsyncdir(CallbackMemory.number(directory + FileInfo.HANDLE), dataOnly != 0);
             return 0;
         });
     }

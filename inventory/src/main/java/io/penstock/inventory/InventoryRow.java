@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param size bytes
  * @param etag in Inventory's form
  */
-record Row(
+record InventoryRow(
         long number,
         String bucket,
         String key,

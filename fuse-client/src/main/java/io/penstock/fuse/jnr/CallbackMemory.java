@@ -10,8 +10,8 @@ import java.nio.charset.CharacterCodingException;
 import org.jspecify.annotations.Nullable;
 
 /** Memory that libfuse hands to a callback, valid until the callback returns. */
-final class NativeMemory {
-    private NativeMemory() {}
+final class CallbackMemory {
+    private CallbackMemory() {}
 
     /** The bytes themselves, not a copy. */
     @SuppressWarnings("restricted") // the address and size are libfuse's own
