@@ -5,23 +5,23 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A numbered file or directory. A rename moves it, an unlink leaves it without a place. What stands at its place may
+ * A numbered file or directory. A rename moves it, an unlink leaves it without a place. The object at its place may
  * change: ask {@link Tree#lookup}. Safe for use by any number of threads.
  */
 public final class Inode {
     private final long number;
     private final @Nullable Directory directory;
 
-    /** Changed by {@link InodeTable} only, under the lock of the place that it has. */
+    /** Only {@link InodeTable} changes it, under the lock of the inode's place. */
     private volatile @Nullable Place place;
 
-    /** Lookups and opens; 0 while it is out of use. {@link InodeTable}'s, under the lock of the place. */
+    /** Lookups and opens; 0 while it is out of use. {@link InodeTable} guards it with the lock of the place. */
     long references;
 
     /** Null if nothing is known. Written with the monitor held. */
     private volatile @Nullable KernelState kernelState;
 
-    /** Where an inode is: the directory, and the name there. */
+    /** The place of an inode: its directory, and its name there. */
     public record Place(Directory parent, String name) {
         public String key() {
             return parent.key(name);
@@ -45,7 +45,7 @@ public final class Inode {
         this.directory = directory;
     }
 
-    /** Never given to another within a mount. */
+    /** Never given to another inode within a mount. */
     public long number() {
         return number;
     }
@@ -54,7 +54,7 @@ public final class Inode {
         return number == InodeTable.ROOT;
     }
 
-    /** Null if it has none any more, and for the root. */
+    /** Null if it no longer has a place, and for the root. */
     public @Nullable Place place() {
         return place;
     }
@@ -63,17 +63,17 @@ public final class Inode {
         place = to;
     }
 
-    /** What the kernel has of it: null if nothing is known. */
+    /** What the kernel has of it; null if that is unknown. */
     public @Nullable KernelState kernelState() {
         return kernelState;
     }
 
-    /** Changes what the kernel has of it, in one step. */
+    /** Changes the kernel's view of it in one step. */
     public synchronized void kernelState(UnaryOperator<@Nullable KernelState> change) {
         kernelState = change.apply(kernelState);
     }
 
-    /** What it stands for if it is a directory; null if it is a file. */
+    /** The directory that it stands for; null if it is a file. */
     public @Nullable Directory directory() {
         return directory;
     }

@@ -14,12 +14,12 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The inodes that are in use: looked up by the kernel and not forgotten yet, or open. Numbers go up and are not reused
- * for another file; a name that is looked up again soon after it was forgotten has its number back. A file whose name
- * has become a directory's (or the other way round) is another one, and so is what is made where something was
- * removed, or takes the name of one that was {@linkplain #retire retired}.
+ * The inodes in use: looked up by the kernel and not forgotten yet, or open. Numbers go up and are not reused for
+ * another file. A name that is looked up again soon after it was forgotten gets its number back. A file whose name
+ * becomes a directory's (or the other way round) gets another inode. So does a new file in the place of a removed one,
+ * and one that takes the name of a {@linkplain #retire retired} inode.
  *
- * <p>Some 250 bytes of heap each, as the kernel may know millions of names: no path, key or object is kept.
+ * <p>Some 250 bytes of heap each, because the kernel may know millions of names: no path, key or object is kept.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -27,20 +27,20 @@ public final class InodeTable {
     /** The root's number: FUSE_ROOT_ID in include/uapi/linux/fuse.h. */
     public static final long ROOT = 1;
 
-    /** Forgotten inodes that may have their number back: some 200 bytes each. */
+    /** The number of forgotten inodes that may get their number back: some 200 bytes each. */
     private static final int REMEMBERED = 50_000;
 
-    /** Numbers that {@link #coldest} looks at for each inode that it is to find, at most. */
+    /** The maximum number of inodes that {@link #coldest} checks for each inode to find. */
     private static final int LOOKED_AT = 16;
 
-    /** What stands for the places of those that have none: no path can be there. */
+    /** The directory of inodes without a place: no path can be there. */
     private static final Directory NOWHERE = new Directory("\0/");
 
     private final Inode root;
     private final AtomicLong lastNumber = new AtomicLong(ROOT);
     private final ConcurrentMap<Long, Inode> byNumber = new ConcurrentHashMap<>();
 
-    /** A file and a directory of one name share their place. Keys are the inodes' own: no path is kept beside them. */
+    /** A file and a directory of one name share their place. Keys are the inodes' own places: no other path is kept. */
     private final ConcurrentMap<Place, Inode> byPlace = new ConcurrentHashMap<>();
 
     private final Cache<Place, Inode> forgotten = Caffeine.newBuilder()
@@ -48,7 +48,7 @@ public final class InodeTable {
             .executor(Runnable::run)
             .build();
 
-    /** Where {@link #coldest} goes on. */
+    /** Where {@link #coldest} continues. */
     @GuardedBy("this")
     private long cursor = ROOT;
 
@@ -56,17 +56,17 @@ public final class InodeTable {
         this.root = new Inode(ROOT, null, root);
     }
 
-    /** The inode with this number: null if it is not in use. */
+    /** The inode with this number; null if it is not in use. */
     public @Nullable Inode get(long number) {
         return number == ROOT ? root : byNumber.get(number);
     }
 
-    /** The inode of what has this name: null if none is in use. */
+    /** The inode with this name; null if none is in use. */
     public @Nullable Inode find(Directory parent, String name) {
         return byPlace.get(new Place(parent, name));
     }
 
-    /** The inode of this directory: null if it is not in use. */
+    /** The inode of this directory; null if it is not in use. */
     public @Nullable Inode find(Directory directory) {
         if (directory.equals(root.directory())) {
             return root;
@@ -80,7 +80,7 @@ public final class InodeTable {
         return acquireAt(parent, name, node instanceof Directory itself ? itself : null);
     }
 
-    /** The same of a file. */
+    /** The inode of this file, with one more reference. */
     public Inode acquireFile(Directory parent, String name) {
         return acquireAt(parent, name, null);
     }
@@ -97,7 +97,7 @@ public final class InodeTable {
         });
     }
 
-    /** One more reference to an inode that is in use. */
+    /** Adds a reference to an inode in use. */
     public void acquire(Inode inode) {
         update(inode, (_, current) -> {
             inode.references += isInUse(inode) ? 1 : 0;
@@ -109,17 +109,17 @@ public final class InodeTable {
         return byNumber.containsKey(inode.number());
     }
 
-    /** The name stands for another inode from now on, made when it is looked up next; this one keeps its references. */
+    /** The name stands for another inode from now on, which the next lookup makes; this one keeps its references. */
     public void retire(Inode inode) {
         update(inode, (_, current) -> current == inode ? null : current);
     }
 
-    /** The name of an inode that is in use stands for it again: one that has come about since is retired. */
+    /** The name of an inode in use stands for that inode again: a newer inode of the name is retired. */
     public void restore(Inode inode) {
         update(inode, (_, current) -> inode.place() != null && isInUse(inode) ? inode : current);
     }
 
-    /** Takes references off; without any, the inode goes out of use. The root stays. */
+    /** Removes references; without any, the inode goes out of use. The root stays. */
     public void release(Inode inode, long references) {
         update(inode, (place, current) -> {
             if (!isInUse(inode)) {
@@ -133,7 +133,7 @@ public final class InodeTable {
             inode.kernelState(state -> state == null ? null : state.forgotten());
             byNumber.remove(inode.number());
             if (current != inode) {
-                return current; // it has no name, or something of the other kind has taken the place meanwhile
+                return current; // it has no name, or an inode of the other kind has taken the place
             }
             forgotten.put(place, inode);
             return null;
@@ -141,10 +141,10 @@ public final class InodeTable {
     }
 
     /**
-     * Inodes that are in use for long: the first to have come into use, then, with each call, those that came after, and
-     * after the last the first again.
+     * Inodes that have long been in use: each call continues with those that came into use later, and starts again
+     * after the last.
      *
-     * @param most above 0; fewer are found where few of those that are next {@code suit}
+     * @param most above 0; fewer are found where few of the next inodes {@code suit}
      */
     public synchronized List<Inode> coldest(int most, Predicate<Inode> suit) {
         List<Inode> found = new ArrayList<>();
@@ -164,7 +164,7 @@ public final class InodeTable {
         leave(inode, null);
     }
 
-    /** The inode has another name, in place of what had it: that is detached. */
+    /** The inode gets another name; an inode that had it is detached. */
     public void move(Inode inode, Directory parent, String name) {
         Inode displaced = find(parent, name);
         if (displaced != null) {
@@ -184,7 +184,9 @@ public final class InodeTable {
         });
     }
 
-    /** Changes what byPlace has at the inode's place, under the lock of that: the inode does not move meanwhile. */
+    /**
+     * Changes the entry of byPlace at the inode's place, under that entry's lock: the inode does not move at that time.
+     */
     private void update(Inode inode, BiFunction<Place, @Nullable Inode, @Nullable Inode> change) {
         if (inode.isRoot()) {
             return;
@@ -193,7 +195,7 @@ public final class InodeTable {
         while (!done[0]) {
             byPlace.compute(place(inode), (place, current) -> {
                 if (!place.equals(place(inode))) {
-                    return current; // moved in between
+                    return current; // it moved in between
                 }
                 done[0] = true;
                 return change.apply(place, current);
@@ -201,13 +203,13 @@ public final class InodeTable {
         }
     }
 
-    /** What stands for its place in byPlace. */
+    /** The key of the inode in byPlace. */
     private static Place place(Inode inode) {
         Place place = inode.place();
         return place == null ? new Place(NOWHERE, Long.toString(inode.number())) : place;
     }
 
-    /** Inodes in use, the root not among them. */
+    /** The number of inodes in use, without the root. */
     public int size() {
         return byNumber.size();
     }
