@@ -27,8 +27,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Renames files, in four steps: commit and hold what is written, copy the object, open the file under its new name, delete
- * the old object. If the last step fails, both names stand, as after a crash, and open handles are of the new one. The same
- * rename again does the last step alone. Safe for use by any number of threads.
+ * the old object. If the last step fails, both names stand, as after a crash, and open handles are of the new one. A
+ * program that a signal has interrupted there, and that repeats the call, as some runtimes do by themselves, has the last
+ * step done alone: a second copy would replace what the handles have written since. Safe for use by any number of threads.
  */
 final class Renames {
     private final Tree tree;
@@ -40,8 +41,8 @@ final class Renames {
     private final Removals removals;
     private final Deletions deletions;
 
-    /** By the old names that could not be deleted. */
-    private final ConcurrentMap<Place, Copied> undeleted = new ConcurrentHashMap<>();
+    /** By the old names whose deletion was interrupted. */
+    private final ConcurrentMap<Place, Copied> interrupted = new ConcurrentHashMap<>();
 
     Renames(
             Writing writing,
@@ -70,20 +71,36 @@ final class Renames {
     record Rename(
             Place from, Place to, Node source, @Nullable Node target, boolean mustBeNew) {}
 
-    /** An object and the inode of its copy. */
-    private record Copied(ObjectVersion original, Inode inode) {
-        /** Whether the rename has nothing left to do but to delete the original, which is as it was. */
-        boolean isFor(Rename rename) {
-            return rename.to.equals(inode.place())
-                    && rename.source instanceof FileEntry(StoredObject object)
-                    && object.version().identity().equals(original.identity());
+    /** An object, its copy, and the inode that has the new name. */
+    private record Copied(ObjectVersion original, ObjectVersion copy, Inode inode) {}
+
+    /**
+     * Whether the rename has nothing left to do but to delete the original, which is as it was: the new name still has the
+     * copy, as the store shows, or what its handles have made of it.
+     */
+    private boolean isCopied(Copied before, Rename rename) throws ErrnoException {
+        if (!rename.to.equals(before.inode.place())
+                || !(rename.source instanceof FileEntry(StoredObject object))
+                || !object.version().identity().equals(before.original.identity())) {
+            return false;
         }
+        if (rename.target instanceof SharedFile file) {
+            return file.inode().number() == before.inode.number();
+        }
+        return Errnos.call(() -> {
+            try {
+                ObjectVersion found = store.head(before.copy.key()).version();
+                return found.identity().equals(before.copy.identity());
+            } catch (ObjectStoreException.NotFound e) {
+                return false;
+            }
+        });
     }
 
     void rename(Rename rename) throws ErrnoException {
-        Copied before = undeleted.remove(rename.from);
-        if (before != null && before.isFor(rename)) {
-            delete(rename, before.original, before.inode);
+        Copied before = interrupted.remove(rename.from);
+        if (before != null && isCopied(before, rename)) {
+            delete(rename, before.original, before.copy, before.inode);
             Inode old = files.inode(rename.from, rename.source);
             if (old != null) {
                 removals.detach(old);
@@ -92,25 +109,27 @@ final class Renames {
         }
         Errnos.run(() -> hold(rename.source));
         ObjectVersion original;
+        StoredObject copy;
         Inode moved;
         try {
             original = version(rename.source);
-            StoredObject copy = copy(rename, original);
+            copy = copy(rename, original);
             moved = open(rename, original, copy);
         } finally { // before the old name goes: a crash finds the file under its new one only from then on
             resume(rename.source);
         }
-        delete(rename, original, moved);
+        delete(rename, original, copy.version(), moved);
     }
 
     /** @param moved null if no inode was in use */
-    private void delete(Rename rename, ObjectVersion original, @Nullable Inode moved) throws ErrnoException {
+    private void delete(Rename rename, ObjectVersion original, ObjectVersion copy, @Nullable Inode moved)
+            throws ErrnoException {
         Place from = rename.from;
         try {
             deletions.deleteIfStill(from.parent(), from.name(), original);
         } catch (ErrnoException e) {
-            if (moved != null) {
-                undeleted.put(from, new Copied(original, moved));
+            if (moved != null && e.errno() == Errno.EINTR) {
+                interrupted.put(from, new Copied(original, copy, moved));
             }
             kernels.dropName(from); // the kernel has the inode there, which is at the new name
             throw e;

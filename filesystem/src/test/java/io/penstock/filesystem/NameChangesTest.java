@@ -755,12 +755,43 @@ class NameChangesTest extends OverWritableMount {
         m.fs.release(reader.handle());
     }
 
+    /** Renames, and is interrupted while the old name is deleted. */
+    private void renameInterrupted(String from, String to) throws Exception {
+        FutureTask<Void> rename = task(() -> assertErrno(Errno.EINTR, () -> m.rename(from, to, 0)));
+        try (Gate gate = m.delays.hold(Call.Delete.class::isInstance)) {
+            Thread thread = Thread.ofPlatform().start(rename);
+            gate.awaitHeld(1);
+            thread.interrupt();
+            rename.get();
+        }
+    }
+
+    /** What a user has made of the new name since is not taken for the copy. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void rename_againAfterTheCopyHasGone_copiesAgain(boolean interrupted) throws Exception {
+        m.bucket.put("a", "1");
+        OpenFile reader = m.open("a");
+        if (interrupted) {
+            renameInterrupted("a", "b");
+        } else {
+            m.faults.next(Call.Delete.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
+            assertErrno(Errno.EACCES, () -> m.rename("a", "b", 0));
+        }
+        m.bucket.put("b", "of another node");
+
+        m.rename("a", "b", 0);
+
+        assertThat(m.stored("a")).isNull();
+        assertThat(m.stored("b")).isEqualTo("1");
+        m.close(reader);
+    }
+
     @Test
-    void rename_againAfterTheOldNameCouldNotBeRemoved_removesItAndLeavesTheNewOne() throws Exception {
+    void rename_againAfterItWasInterrupted_removesTheOldNameAndLeavesTheNewOne() throws Exception {
         OpenFile writer = m.create("a", O_WRONLY);
         m.write(writer, 0, "1");
-        m.faults.next(Call.Delete.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
-        assertErrno(Errno.EACCES, () -> m.rename("a", "b", 0));
+        renameInterrupted("a", "b");
         m.write(writer, 1, "2");
         OpenFile reader = m.open("a");
         assertThat(m.read(reader)).isEqualTo("1");

@@ -308,8 +308,13 @@ final class FileCommits implements FileBytes.Owner {
     void landed(ObjectVersion version) {
         lock.lock();
         try {
-            bytes.layer().moved(version);
+            boolean copied = object.isCopied();
             goesOn();
+            if (copied) {
+                state.setReplaced(version); // the base version is the copied object's
+            } else {
+                bytes.layer().moved(version);
+            }
         } finally {
             lock.unlock();
         }

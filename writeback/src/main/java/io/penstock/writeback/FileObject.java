@@ -171,12 +171,4 @@ final class FileObject {
         bytes.content().extendBase(end);
         return takeUpload();
     }
-
-    /** The bytes that were another object's are the file's own now. */
-    void materialised() {
-        if (isCopied()) {
-            bytes.content().forgetBase();
-            bytes.layer().moved(null);
-        }
-    }
 }

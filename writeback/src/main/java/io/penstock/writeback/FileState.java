@@ -222,6 +222,11 @@ final class FileState {
     void detach() {
         if (!isEnded()) {
             name = new Name.Detached();
+            commits = switch (commits) { // nothing is wanted any more
+                case Commits.Idle _ -> IDLE;
+                case Commits.Running(Commit commit, var _) -> new Commits.Running(commit, null);
+                case Commits.Yielding(Commit leaving, var _) -> new Commits.Yielding(leaving, null);
+            };
         }
     }
 
@@ -324,7 +329,7 @@ final class FileState {
      * @param again the pace of one that is to follow; null if none is
      */
     void ended(@Nullable Pace again) {
-        Pace next = next() == null ? again : next();
+        Pace next = name instanceof Name.Detached ? null : next() == null ? again : next();
         commits = isYielding() ? new Commits.Yielding(null, next) : new Commits.Idle(next);
     }
 
@@ -332,6 +337,7 @@ final class FileState {
     void checkInvariants() {
         check(announced <= committed && committed <= changes, "announced ≤ committed ≤ changes");
         check(!isEnded() || running() == null, "an ended file commits nothing");
+        check(!(name instanceof Name.Detached) || next() == null, "nothing more is committed of a file without a name");
         check(!(name instanceof Name.Ended(Name before)) || !(before instanceof Name.Ended), "a file ends once");
     }
 

@@ -44,7 +44,9 @@ final class InDoubt {
         /** An earlier run, which was about to have its name removed or taken by another file. */
         RECOVERED_WITHDRAWN,
         /** The same, and that was done, as the store shows. */
-        SUPERSEDED
+        SUPERSEDED,
+        /** An earlier run, which did not commit it: a commit has found somebody else's object. */
+        CONFLICTING
     }
 
     /**
@@ -157,6 +159,9 @@ final class InDoubt {
     /** A commit that has looked for what earlier requests made found somebody else's object. With the lock held. */
     void conflict() {
         doubts.clear();
+        if (origin == Origin.RECOVERED) {
+            origin = Origin.CONFLICTING;
+        }
     }
 
     /** Whether an earlier run may have committed this very content. */
@@ -173,7 +178,7 @@ final class InDoubt {
     boolean isAny() {
         lock.lock();
         try {
-            return origin != Origin.HERE || !doubts.isEmpty();
+            return (origin != Origin.HERE && origin != Origin.CONFLICTING) || !doubts.isEmpty();
         } finally {
             lock.unlock();
         }

@@ -49,7 +49,10 @@ final class WholeCopy {
         Upload replaced;
         lock.lockInterruptibly();
         try {
-            commits.awaitNoCommit();
+            while (isFor(source, range, more) && commits.state().running() != null) {
+                commits.awaited(); // it fails at its deadline rather than being repeated
+                bytes.progress().await();
+            }
             if (!isFor(source, range, more)) {
                 return false;
             }
@@ -77,7 +80,9 @@ final class WholeCopy {
 
     private boolean isFor(ObjectVersion source, ByteRange range, boolean more) {
         BlockMap content = bytes.content();
-        if (!commits.state().hasName() || source.key().equals(commits.key())) {
+        if (!commits.state().hasName()
+                || commits.state().isHeld()
+                || source.key().equals(commits.key())) {
             return false;
         }
         boolean begins = content.size() == 0 && range.offset() == 0 && (more || range.length() == source.size());
@@ -131,15 +136,12 @@ final class WholeCopy {
             bytes.reads().read(null, range.offset(), buffer);
             bytes.replaceBase(range, buffer.flip());
         }
-        lock.lock();
-        try {
-            commits.object().materialised();
-        } finally {
-            lock.unlock();
-        }
     }
 
-    /** The first range, within one page, whose bytes are still the other object's; null if there is none. */
+    /**
+     * The first range, within one page, whose bytes are still the other object's. Null if there is none: the base version
+     * does not count any more then.
+     */
     private @Nullable ByteRange next() {
         lock.lock();
         try {
@@ -155,6 +157,7 @@ final class WholeCopy {
                 }
                 start = segment.end();
             }
+            content.forgetBase();
             return null;
         } finally {
             lock.unlock();

@@ -798,6 +798,29 @@ final class CrashWindowsTest {
         }
     }
 
+    /** Else rm of the file would delete the object of somebody else. */
+    @Test
+    void isPerhapsVisible_afterAConflictOfWhatWasFound_isFalse() throws Exception {
+        CrashingFiles left;
+        try (TestMount first = mount(files)) {
+            WrittenFile file = first.writeback.create("a", null);
+            file.write(0, text("mine"));
+            file.fsync();
+            left = files.crash(Seeded.random(9));
+        }
+        bucket.put("a", "theirs");
+        try (TestMount second = new TestMount(store, left, TestConfig.withMemory(8))) {
+            WrittenFile found = second.writeback.recovered().getFirst();
+            assertThat(found.retain()).isTrue();
+            assertThat(found.isPerhapsVisible()).isTrue();
+            second.start();
+            assertThatThrownBy(found::commit).isInstanceOf(ObjectStoreException.PreconditionFailed.class);
+            assertThat(found.isPerhapsVisible()).isFalse();
+            found.release();
+            second.writeback.drain();
+        }
+    }
+
     @Test
     void upload_ofOneOfTwoFiles_leavesTheOtherPending() throws Exception {
         CrashingFiles left;

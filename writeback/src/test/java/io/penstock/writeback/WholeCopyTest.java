@@ -201,6 +201,20 @@ final class WholeCopyTest {
         assertThat(stored("target")).isEqualTo(Arrays.copyOf(bytes, MIB));
     }
 
+    /** The object that an unheard commit has made is replaced by the copy, and is not its base. */
+    @Test
+    void copyFrom_overACommitWhoseResponseWasLost_isOfTheSource() throws Exception {
+        file.write(0, ByteBuffer.wrap(new byte[45 * MIB]));
+        faults.next(call -> call instanceof Call.Complete, Fault.failAfterwards(ObjectStoreException.Unavailable::new));
+        assertThatThrownBy(file::commit).isInstanceOf(ObjectStoreException.Unavailable.class);
+        file.truncate(0);
+
+        assertThat(file.copyFrom(source, new ByteRange(0, bytes.length), false)).isTrue();
+
+        assertThat(stored("target")).isEqualTo(bytes);
+        assertThat(read(file)).isEqualTo(bytes);
+    }
+
     @Test
     void copyFrom_toAFileWithoutAName_isNotForTheStore() throws Exception {
         file.unlink();

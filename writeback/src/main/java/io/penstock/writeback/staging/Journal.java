@@ -67,7 +67,7 @@ public final class Journal implements AutoCloseable {
     }
 
     /** Goes on in a new file that says the same in less: see {@link RecordLog#compact}. */
-    void compact() throws IOException {
+    synchronized void compact() throws IOException {
         try {
             log.compact(to -> {
                 JournalState state = new JournalState();
@@ -83,11 +83,16 @@ public final class Journal implements AutoCloseable {
 
     /** Makes durable all records that were appended before. */
     public void force() throws IOException {
-        log.force();
+        try {
+            log.force();
+        } catch (IOException e) {
+            throwUnlessClosed(e);
+        }
     }
 
+    /** Waits for a compaction: a file that takes the journal's place later would outlive it. */
     @Override
-    public void close() throws IOException {
+    public synchronized void close() throws IOException {
         log.close();
     }
 }
