@@ -151,7 +151,7 @@ final class WriteRecoverIT {
             Program.Result whileMounted = recover();
             assertThat(whileMounted.exit()).isEqualTo(1);
             assertThat(whileMounted.out())
-                    .contains(Long.toString(mount.process().pid()), "ended first");
+                    .contains(Long.toString(mount.process().pid()), "unmount first");
             mount.terminate();
         }
         Program.Result otherBucket = recover(SERVER, "it-no-such-bucket", "--commit");
