@@ -179,13 +179,6 @@ final class FileCommits implements FileBytes.Owner {
         }
     }
 
-    /** Waits until no commit runs. With the lock held. */
-    void awaitNoCommit() throws InterruptedException {
-        while (state.running() != null) {
-            progress.await();
-        }
-    }
-
     // ---- beginning commits; with the lock held
 
     void resume() {
@@ -377,7 +370,9 @@ final class FileCommits implements FileBytes.Owner {
         lock.lock();
         try {
             endCommits();
-            awaitNoCommit();
+            while (state.running() != null) {
+                progress.await();
+            }
         } finally {
             lock.unlock();
         }

@@ -105,10 +105,6 @@ final class FileState {
         return modified;
     }
 
-    Commits commits() {
-        return commits;
-    }
-
     // ---- changes
 
     /** There is a new file, or one that an earlier run has left: it has to be committed even if it is empty. */
