@@ -9,16 +9,15 @@ public final class SettingsPage {
 
         <!-- Made by `bin/penstock config document > docs/CONFIGURATION.md`; a test fails if it is stale. -->
 
-        Penstock needs no configuration. What you want otherwise can be set in four places; the first that sets it
-        wins:
+        Penstock needs no configuration. A setting can be given in four places; the first place that has it wins:
 
         1. an option: `penstock mount my-bucket /mnt/data --cache-size 2TiB`
         2. `-o`, also in fstab: `-o cache_size=2TiB` (keys with dots, dashes or underscores)
         3. the bucket's section of the configuration file
         4. the file's `defaults` section
 
-        The file is the one named by `--config` (or `-o config=`), else `~/.config/penstock/penstock.yaml`, else
-        `/etc/penstock/penstock.yaml`:
+        The file is the one that `--config` (or `-o config=`) names; otherwise `~/.config/penstock/penstock.yaml`;
+        otherwise `/etc/penstock/penstock.yaml`:
 
         ```yaml
         defaults:
@@ -36,11 +35,11 @@ public final class SettingsPage {
         ```
 
         `penstock config check FILE` reports every mistake in a file with its line. `penstock config show BUCKET`
-        shows what holds for a bucket and where it was set.
+        shows each setting's value for a bucket, and the place that it comes from.
 
         Sizes are written `512MiB`, `64GiB`, `1.5TiB` (`K`, `M`, `G` and `T` mean the same; `KB`, `MB`, `GB` and
-        `TB` are powers of 1000), times `250ms`, `60s`, `5m`, `1h`, `2d`. Credentials are never set here: they are
-        found as by the AWS command line (environment variables, `~/.aws`, container and instance roles).
+        `TB` are powers of 1000), times `250ms`, `60s`, `5m`, `1h`, `2d`. Credentials are never set here: Penstock
+        finds them as the AWS command line does (environment variables, `~/.aws`, container and instance roles).
 
         ## fstab
 
@@ -48,7 +47,7 @@ public final class SettingsPage {
         my-bucket/datasets  /mnt/data  penstock  _netdev,nofail,cache_size=2TiB  0  0
         ```
 
-        needs `/sbin/mount.penstock`, which `penstock install` puts there. Options of mount(8) and systemd
+        This line needs `/sbin/mount.penstock`, which `penstock install` puts there. Options of mount(8) and systemd
         (`_netdev`, `nofail`, `noauto`, `user`, `x-systemd.*`, `defaults`, `noatime`, …) are accepted.
 
         ## Settings
