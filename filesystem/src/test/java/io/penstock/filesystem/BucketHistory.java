@@ -9,12 +9,12 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** The reference model: all that a bucket ever held, and what each path stood for at any time. */
+/** The reference model: all states that a bucket was ever in, and the object or directory of each path at any time. */
 final class BucketHistory {
     static final String DIRECTORY = "directory";
     static final String ABSENT = "absent";
 
-    /** @param etags by key; a file stands for its ETag */
+    /** @param etags by key; a file's value is its ETag */
     private record Snapshot(Instant since, TreeMap<String, String> etags) {
         String at(String path) {
             String below = etags.ceilingKey(path + "/");
@@ -39,12 +39,12 @@ final class BucketHistory {
         change(now).remove(key);
     }
 
-    /** What the path stands for now. */
+    /** The ETag or directory that the path has now. */
     String now(String path) {
         return snapshots.getLast().at(path);
     }
 
-    /** What the path stood for at any time later than {@code age} before {@code now}: what may still be believed. */
+    /** All states of the path later than {@code age} before {@code now}: a cache may still serve each of them. */
     Set<String> within(Instant now, Duration age, String path) {
         Set<String> seen = new HashSet<>();
         for (int i = snapshots.size() - 1; i >= 0; i--) {

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A walk over more names than the kernel is to know: it is asked to forget. */
+/** A walk over more names than the kernel may cache: it is told to forget some. */
 @Timeout(60)
 class ColdNamesTest extends OverOneCache {
     private static final int DIRECTORIES = 10;
@@ -21,12 +21,12 @@ class ColdNamesTest extends OverOneCache {
     private Mounted m;
     private int mostInUse;
 
-    /** Does as it is asked, but for a directory in which it knows something. */
+    /** Forgets on demand, except a directory whose entries it caches. */
     private final class ForgettingKernel implements KernelCache {
         /** Lookups of each inode. */
         final Map<Long, Integer> known = new HashMap<>();
 
-        /** The directories of those that were looked up by {@link #lookup}. */
+        /** The parents of the inodes that {@link #lookup} looked up. */
         final Map<Long, Long> parents = new HashMap<>();
 
         boolean forgetsDirectories;
@@ -51,7 +51,7 @@ class ColdNamesTest extends OverOneCache {
             }
             parents.remove(inode);
             Integer lookups = known.remove(inode);
-            if (lookups != null) { // else it has been asked for it before
+            if (lookups != null) { // otherwise an earlier notice made it forget this
                 forgotten.add(inode);
                 m.fs.forget(inode, lookups);
             }

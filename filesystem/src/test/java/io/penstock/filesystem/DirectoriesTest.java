@@ -296,7 +296,7 @@ class DirectoriesTest extends OverOneCache {
         return open.pageCache();
     }
 
-    /** @return what closes it */
+    /** @return closes it */
     private Runnable openAndRead() throws Exception {
         OpenFile open = m.fs.opendir(FileSystem.ROOT);
         m.ls(open.handle(), 0, 10);

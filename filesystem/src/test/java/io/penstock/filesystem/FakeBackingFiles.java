@@ -19,7 +19,7 @@ final class FakeBackingFiles implements BackingFiles {
         refuses = true;
     }
 
-    /** What the kernel reads of this open file. */
+    /** The bytes that the kernel reads of this open file. */
     byte[] content(OpenFile file) throws IOException {
         Path path = open.get(file.backing());
         assertThat(path).as("backing file of %s", file).isNotNull();

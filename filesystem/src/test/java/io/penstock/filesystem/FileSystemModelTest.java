@@ -21,9 +21,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Random calls, changes by others and passing time, judged by {@link BucketHistory}: whatever is seen was true at some
- * time within the TTL, a handle reads its own version or ESTALE, and what a handle found stale is seen as it is now.
- * Names are few and alike, so that they collide.
+ * Random calls, changes by other nodes and passing time, checked against {@link BucketHistory}. Each result was true at
+ * some time within the TTL. A handle reads its own version or ESTALE. A name that a handle found stale shows its
+ * current state. Names are few and alike, so that they collide.
  */
 @Timeout(120)
 class FileSystemModelTest {
@@ -133,7 +133,7 @@ class FileSystemModelTest {
         return paths;
     }
 
-    /** What a path was found to stand for, and how old that may be. */
+    /** The state that a path was found in, and how old that may be. */
     private record Seen(String what, Duration age, long inode) {}
 
     private record Open(OpenFile file, String path, String etag) {}
@@ -171,7 +171,7 @@ class FileSystemModelTest {
             }
         }
 
-        /** Looks it up, and checks what it finds. */
+        /** Looks it up, and checks the result. */
         Seen stat(String path) throws ErrnoException {
             Seen seen = see(path);
             assertThat(history.within(m.clock.instant(), seen.age, path))
@@ -191,9 +191,9 @@ class FileSystemModelTest {
                 assertThat(contents.get(etag)).isNotNull().hasSize((int) attributes.size());
                 return new Seen(etag, Mounted.TTL, inode);
             } catch (ErrnoException e) {
-                // A file on the way is believed as long as any file.
+                // A file on the path is valid for as long as any file.
                 assertThat(e.errno()).isIn(Errno.ENOENT, Errno.ENOTDIR);
-                // Once more while a directory is listed anew; TreeTest has when that is.
+                // Twice as long while a directory is listed again; TreeTest has the cases.
                 Duration age = e.errno() == Errno.ENOENT ? Mounted.NEGATIVE_TTL.multipliedBy(2) : Mounted.TTL;
                 return new Seen(BucketHistory.ABSENT, age, 0);
             }

@@ -44,8 +44,8 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file system over a bucket in memory, with all that lies between. Closing it checks that nothing leaked, provided
- * that the test has released and forgotten what it took.
+ * A file system over a bucket in memory, with all layers between them. Closing it checks that nothing leaked, provided
+ * that the test has released its handles and forgotten its inodes.
  */
 final class Mounted implements AutoCloseable {
     static final Duration TTL = Duration.ofSeconds(60);
@@ -59,7 +59,7 @@ final class Mounted implements AutoCloseable {
 
     static final long LARGEST_OBJECT = 1L << 40;
 
-    /** Listed entries that are kept at most; of one directory half of them. */
+    /** The maximum number of listed entries in memory; one directory may have half of them. */
     static final int MOST_LISTED = 10_000;
 
     /** Names that the kernel is to know at most. */
@@ -104,9 +104,9 @@ final class Mounted implements AutoCloseable {
     }
 
     /**
-     * What all others come to.
+     * All other constructors call this one.
      *
-     * @param bucket what is mounted; null for a new one
+     * @param bucket the mounted bucket; null for a new one
      * @param config null if it is read-only
      * @param kernelKeepsSizes as {@link FileSystemConfig} has it
      */
@@ -154,7 +154,7 @@ final class Mounted implements AutoCloseable {
         return new Mounted(cache, new ManualClock(), null, config(staging, Close.VISIBLE), Exclusive.CLOSE, false);
     }
 
-    /** One that can be written, whose kernel collects what is written. */
+    /** A writable one, whose kernel collects written bytes. */
     static Mounted writtenBack(PageCache cache, Path staging) {
         return new Mounted(cache, new ManualClock(), null, config(staging, Close.VISIBLE), Exclusive.CLOSE, true);
     }
@@ -164,7 +164,7 @@ final class Mounted implements AutoCloseable {
         return new Mounted(cache, new ManualClock(), bucket, config, Exclusive.CLOSE, false);
     }
 
-    /** The same of one whose exclusive opens are decided by the store. */
+    /** The same, but the store makes opens exclusive. */
     static Mounted exclusive(PageCache cache, InMemoryObjectStore bucket, WritebackConfig config) {
         return new Mounted(cache, new ManualClock(), bucket, config, Exclusive.STORE, false);
     }
@@ -225,7 +225,7 @@ final class Mounted implements AutoCloseable {
         flags.put(file.handle(), openFlags);
     }
 
-    /** What is done at a path's end. */
+    /** The action at a path's end. */
     private interface Walk<T> {
         T end() throws ErrnoException;
     }

@@ -380,13 +380,13 @@ class NameChangesTest extends OverWritableMount {
         assertThat(m.stored("a")).isNull();
     }
 
-    /** As of a lock file that nothing is written to: the store may have it by now, and nobody has been told. */
+    /** As for a lock file that stays empty: the store may have it already, although no call has returned that. */
     @Test
     void unlink_closedForTheLastTimeWhileItsCommitEnds_leavesNothing() throws Exception {
         OpenFile writer = m.create("a", O_WRONLY);
         OpenFile reader = m.open("a");
         try (Gate gate = m.delays.holdAnswer(call -> call instanceof Call.Put)) {
-            m.fs.release(writer.handle()); // what is empty is committed behind
+            m.fs.release(writer.handle()); // an empty file is committed in the background
             gate.awaitHeld(1);
             FutureTask<Void> unlink = new FutureTask<>(() -> {
                 m.fs.unlink(FileSystem.ROOT, "a");
@@ -394,7 +394,7 @@ class NameChangesTest extends OverWritableMount {
             });
             Thread thread = Thread.ofPlatform().start(unlink);
             while (thread.getState() != Thread.State.WAITING) {
-                Thread.sleep(1); // for the commit, whose object the store has by now
+                Thread.sleep(1); // for the commit: the store already has its object
             }
             m.fs.release(reader.handle());
             gate.open();
@@ -766,7 +766,7 @@ class NameChangesTest extends OverWritableMount {
         }
     }
 
-    /** What a user has made of the new name since is not taken for the copy. */
+    /** A user's later change of the new name is not taken for the copy. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void rename_againAfterTheCopyHasGone_copiesAgain(boolean interrupted) throws Exception {

@@ -42,7 +42,7 @@ class OpaqueEtagsTest extends OverOneCache {
         m.close();
     }
 
-    /** By somebody else, with as many bytes. */
+    /** Another node replaces it by as many bytes. */
     private void replace(String text) {
         storesClock.advance(Duration.ofSeconds(1));
         m.bucket.put("a", text);

@@ -10,7 +10,7 @@ import io.penstock.filesystem.OpenFile.PageCachePolicy;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A kernel that goes by inodes: one that it has open stands for one version, whatever becomes of its name. */
+/** A kernel that knows files by inode: an inode that it has open stays one version, even if its name changes. */
 class OpenVersionsTest extends OverWritableMount {
     private final ToldKernel kernel = new ToldKernel();
 

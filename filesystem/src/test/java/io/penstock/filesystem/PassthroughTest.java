@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Which opens hand a file of the cache to the kernel, and what the inode shows meanwhile. */
+/** Which opens hand a file of the cache to the kernel, and the attributes that the inode shows until the last close. */
 @Timeout(60)
 class PassthroughTest extends OverOneCache {
     @TempDir

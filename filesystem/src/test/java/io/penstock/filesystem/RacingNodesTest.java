@@ -54,7 +54,7 @@ class RacingNodesTest extends OverOneCache {
         nodes.forEach(Mounted::close);
     }
 
-    /** What each node tries, with a name of the round. */
+    /** The call that each node makes, with a name of the round. */
     private interface Attempt {
         void by(Mounted node, String name) throws ErrnoException;
     }
@@ -94,7 +94,7 @@ class RacingNodesTest extends OverOneCache {
         for (Mounted node : nodes) {
             int delay = random.nextInt(200);
             Callable<Boolean> task = () -> {
-                assertErrno(Errno.ENOENT, () -> node.lookup(name)); // as the kernel asks: it is known from now on
+                assertErrno(Errno.ENOENT, () -> node.lookup(name)); // as the kernel does first: now it is cached
                 start.await();
                 for (int i = 0; i < delay; i++) {
                     Thread.onSpinWait();

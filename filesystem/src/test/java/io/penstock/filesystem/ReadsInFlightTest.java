@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 class ReadsInFlightTest extends OverWritableMount {
     private static final int MIB = 1 << 20;
 
-    /** What is done while a read waits. */
+    /** The action of the test while a read waits. */
     private interface Meanwhile {
         void run() throws Exception;
     }
@@ -119,7 +119,7 @@ class ReadsInFlightTest extends OverWritableMount {
         m.fs.release(reader.handle());
     }
 
-    /** The store has the new version, and nobody here knows of it yet. */
+    /** The store has the new version, but this mount has not seen it yet. */
     @Test
     void read_whileTheFirstCommitIsAnswered_isWhatIsCommitted() throws Exception {
         m.bucket.put("a", "12345");

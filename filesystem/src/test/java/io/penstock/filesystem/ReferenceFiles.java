@@ -10,11 +10,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The reference model of writing: what a bucket, the files that are open in one mount, and the names there have to be.
- * Each operation answers the errno that it has to end with, null for success. A version of an object is its content.
+ * The reference model of writing: the state that a bucket, the open files of one mount, and its names must have. Each
+ * operation returns the errno that it must end with, null for success. A version of an object is its content.
  */
 final class ReferenceFiles {
-    /** What the bucket has. */
+    /** The objects of the bucket. */
     final Map<String, Version> store = new HashMap<>();
 
     /** Files that are open, the oldest first. */
@@ -43,13 +43,13 @@ final class ReferenceFiles {
         }
     }
 
-    /** What handles share. */
+    /** The state that handles of one file share. */
     static final class File {
         byte[] content;
         /** Null once it is removed. */
         @Nullable
         String path;
-        /** What the store had of it last, as far as is known here: a commit is a conflict with anything else. */
+        /** The store's last version that this mount has seen: a commit over any other is a conflict. */
         @Nullable
         Version base;
         /** Where that is. */
@@ -90,7 +90,7 @@ final class ReferenceFiles {
         }
     }
 
-    // ---- what is seen
+    // ---- reading
 
     /** The file's content as the mount has to show it: null if there is no such name. */
     byte @Nullable [] content(String path) {
@@ -102,7 +102,7 @@ final class ReferenceFiles {
         return version == null ? null : version.bytes;
     }
 
-    /** Whether reading the handle's file may fail, because its object was changed by somebody else, or deleted. */
+    /** Whether a read of the handle's file may fail, because another node has changed or deleted its object. */
     boolean mayBeStale(File file) {
         boolean isWrittenHere = file.written && file.fresh;
         return !isWrittenHere && file.base != null && !file.base.equals(store.get(file.key));
@@ -180,7 +180,10 @@ final class ReferenceFiles {
         changed(file);
     }
 
-    /** Copies what the source has from there on, up to {@code length} bytes; all of an object into an empty file is in the store then. */
+    /**
+     * Copies the source's bytes from there on, up to {@code length}; if that is all of an object, into an empty file,
+     * the store has the copy then.
+     */
     @Nullable
     Errno copy(File source, int from, Handle handle, int position, int length) {
         File file = handle.file;
@@ -276,7 +279,7 @@ final class ReferenceFiles {
 
     private void leave(File file, boolean wrote) {
         if (file.handles == 0 || (wrote && file.writers == 0)) {
-            commit(file); // behind: nobody is told
+            commit(file); // in the background: no caller gets its result
         }
         if (file.handles == 0) {
             files.remove(file);

@@ -3,7 +3,7 @@ package io.penstock.filesystem;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Remembers what it was told. */
+/** Records its invalidations. */
 final class ToldKernel implements KernelCache {
     private final List<String> told = new CopyOnWriteArrayList<>();
 
@@ -27,7 +27,7 @@ final class ToldKernel implements KernelCache {
         told.add("forget " + inode + " of " + parent + "/" + name);
     }
 
-    /** What it was told since this was asked last. */
+    /** The invalidations since the last call. */
     List<String> drain() {
         List<String> drained = List.copyOf(told);
         told.clear();

@@ -31,10 +31,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Random calls that write, changes by others and remounts, judged by {@link ReferenceFiles}: after each step every name,
- * every open file and every object must be as there. What is known is believed until somebody else changes something.
- * Few names, so that they collide. Each run takes other sequences;
- * {@code -Dpenstock.sequences=N} takes N of them, and {@code -Dpenstock.seed=S} the one of that seed.
+ * Random calls that write, changes by other nodes and remounts, checked against {@link ReferenceFiles}: after each step
+ * every name, every open file and every object must be as in the model. Cached names stay valid until another node
+ * changes something. Names are few, so that they collide. Each run takes other sequences; {@code
+ * -Dpenstock.sequences=N} takes N of them, and {@code -Dpenstock.seed=S} the one of that seed.
  */
 @Timeout(1200)
 class WritingModelTest {
@@ -49,7 +49,7 @@ class WritingModelTest {
     private static final int PUNCH_HOLE = 2;
     private static final int ZERO_RANGE = 0x10;
 
-    /** In memory if there is such a folder: what is fsynced there does not wait for a disk. */
+    /** A folder in memory, if there is one: an fsync there does not wait for a disk. */
     private static final Path MEMORY = Path.of("/dev/shm");
 
     @TempDir
@@ -182,7 +182,7 @@ class WritingModelTest {
         /** Makes every write another one. */
         private int writes;
 
-        /** @param byInode whether the kernel goes by inodes, each of which stands for one version while it is open */
+        /** @param byInode whether the kernel knows files by inode, each of which is one version while it is open */
         Run(PageCache cache, boolean byInode) throws ErrnoException, IOException {
             this.cache = cache;
             this.byInode = byInode;
@@ -314,7 +314,7 @@ class WritingModelTest {
             }
         }
 
-        /** It may be visible afterwards, and need not; it cannot be if somebody else has changed the object. */
+        /** The content may be visible afterwards, or not; it cannot be if another node has changed the object. */
         private void fsync(Open file) throws Exception {
             ReferenceFiles.File written = file.reference.file;
             m.drainCalls();
@@ -326,7 +326,7 @@ class WritingModelTest {
                 return;
             }
             String path = written.path;
-            boolean sent = !m.store.writes().isEmpty(); // what was there may have had the same content
+            boolean sent = !m.store.writes().isEmpty(); // the content before may have been the same
             if (sent && path != null && written.dirty && equal(written.content, m.bytes(path))) {
                 reference.committed(written);
             }
@@ -466,13 +466,13 @@ class WritingModelTest {
         }
     }
 
-    /** What fails or not. */
+    /** A call that succeeds or fails. */
     @FunctionalInterface
     private interface Call {
         void run() throws Exception;
     }
 
-    /** Content in messages: what was written by one call is one number and its length. */
+    /** Content in messages: the bytes of one write are shown as one number and their length. */
     private static final class ReferenceText {
         static String of(byte @Nullable [] bytes) {
             if (bytes == null) {

@@ -546,7 +546,7 @@ class WritingTest extends OverWritableMount {
         assertErrno(Errno.EPERM, () -> m.fs.setattr(directory, null, mode(0700)));
     }
 
-    /** As rsync does with its temporary files, whose final mode it asks for once they are closed. */
+    /** As rsync does with its temporary files: it sets the final mode after it has closed them. */
     @Test
     void setattr_modeThatGivesOthersLess_isAcceptedWhileTheFileIsOpenForWriting() throws Exception {
         OpenFile file = m.create("a", O_WRONLY);
@@ -678,7 +678,7 @@ class WritingTest extends OverWritableMount {
         m.close(from);
     }
 
-    // ---- what is not supported
+    // ---- unsupported calls
 
     @Test
     void anyChange_thatABucketCannotHold_isRefused() throws Exception {

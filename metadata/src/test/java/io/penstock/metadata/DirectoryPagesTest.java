@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Listings of large directories, whose pages come several at once. */
+/** Listings of large directories, of which several pages are requested at once. */
 @Timeout(60)
 class DirectoryPagesTest {
     private static final Duration TTL = Duration.ofMinutes(10);
@@ -129,7 +129,9 @@ class DirectoryPagesTest {
         }
     }
 
-    /** Also when it fails while what came ahead is being read: what lies behind a gap is not taken for what is next. */
+    /**
+     * Also when the listing fails while pages ahead are being read: a page after a gap is not taken for the next one.
+     */
     @Test
     void read_storeFailsAtAnyTime_throwsOrHasEachName() throws Exception {
         List<String> names = putMany(60 * PAGE);
@@ -180,7 +182,7 @@ class DirectoryPagesTest {
         }
     }
 
-    /** Waits until the store is not asked any more, and says how often it was. */
+    /** Waits until no further request is sent, and returns the number of requests so far. */
     private int awaitQuiet() throws InterruptedException {
         int last = -1;
         while (store.lists().size() != last) {

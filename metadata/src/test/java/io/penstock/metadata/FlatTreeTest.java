@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is answered from a table, against the store that the table is of. */
+/** Lookups and listings from a table, compared with the store that the table lists. */
 @Timeout(120)
 class FlatTreeTest {
     /** A store, and a table of the same objects. */
@@ -94,7 +94,7 @@ class FlatTreeTest {
         }
     }
 
-    /** No page is newer than what it shows, nor than what it does not show at its end. */
+    /** No page is newer than its entries, nor than the absence of further entries at its end. */
     private static void checkAsOf(KeyTables model, FlatTree.DatedPage dated, ListRequest asked) {
         assertThat(model.pageTimes).contains(dated.asOf());
         for (StoredObject object : dated.page().objects()) {

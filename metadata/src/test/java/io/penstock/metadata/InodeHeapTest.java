@@ -8,7 +8,7 @@ import java.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a name that the kernel knows costs: at most 280 bytes of heap, its name of 13 characters included. */
+/** The cost of a name that the kernel knows: at most 280 bytes of heap, its name of 13 characters included. */
 @Timeout(60)
 class InodeHeapTest {
     private static final int FILES = 200_000;
@@ -58,7 +58,7 @@ class InodeHeapTest {
         }
     }
 
-    /** What is left after collecting until nothing more goes. */
+    /** The used heap after collecting until no more is freed. */
     static long usedHeap() {
         long used = Long.MAX_VALUE;
         while (true) {

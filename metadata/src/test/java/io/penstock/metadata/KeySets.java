@@ -8,7 +8,7 @@ import java.util.TreeSet;
 import java.util.UUID;
 import java.util.random.RandomGenerator;
 
-/** Keys as people name them, and as nobody does. */
+/** Sets of keys, usual and unusual ones. */
 enum KeySets {
     NUMBERED {
         @Override

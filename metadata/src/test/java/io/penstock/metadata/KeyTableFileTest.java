@@ -36,7 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a table is once it was a file, and that a file that is not whole is never taken for one. */
+/** A table read from a file equals the written one, and an incomplete file is never taken for a complete one. */
 @Timeout(120)
 class KeyTableFileTest {
     private static final String OWNER = "minio.example.com:9000/data imgs/";
@@ -82,7 +82,7 @@ class KeyTableFileTest {
         return new KeyTables(random, objects);
     }
 
-    // ---- what was written
+    // ---- the written file
 
     @Test
     void open_ofWhatWasWritten_answersAllTheSame() {
@@ -178,7 +178,7 @@ class KeyTableFileTest {
         try (KeyTable written = large()) {
             file().write(written);
             try (KeyTable opened = file().open()) {
-                file().write(opened); // over what is mapped
+                file().write(opened); // over the mapped file
                 assertThat(walked(opened)).isEqualTo(walked(written));
             }
             try (KeyTable again = file().open()) {

@@ -15,7 +15,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What an object costs: at most 64 bytes of memory, all counted, its key of 40 to 60 characters included. */
+/** The cost of an object: at most 64 bytes of memory in all, its key of 40 to 60 characters included. */
 @Timeout(60)
 class KeyTableMemoryTest {
     private static final HexFormat HEX = HexFormat.of();
@@ -55,7 +55,7 @@ class KeyTableMemoryTest {
             long heap = InodeHeapTest.usedHeap() - before;
             long objects = (long) folders.size() * files;
             assertThat(table.size()).isEqualTo(objects);
-            // What it knows of its heap it counts itself: twice here, which errs on the right side.
+            // The table counts its known heap itself: it is counted twice here, which errs on the safe side.
             assertThat((double) (table.bytes() + heap) / objects).isBetween(20.0, (double) most);
             assertThat((double) heap / objects).isLessThan(2);
         }

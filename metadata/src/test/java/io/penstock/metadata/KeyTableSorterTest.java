@@ -104,7 +104,7 @@ class KeyTableSorterTest {
         }
     }
 
-    /** What is in order already costs its memory once: nothing is encoded anew. */
+    /** Sorted input costs its memory once: nothing is encoded again. */
     @Test
     void finish_runsBehindEachOther_areJoinedAsTheyAre() throws Exception {
         try (KeyTableSorter sorter = new KeyTableSorter(AS_OF, 10)) {

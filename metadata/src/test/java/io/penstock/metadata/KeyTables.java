@@ -14,7 +14,7 @@ final class KeyTables {
     /** In order. */
     final List<StoredObject> objects;
 
-    /** When pages were asked for, in the order of their keys. */
+    /** The times at which pages were requested, in the order of their keys. */
     final List<Long> pageTimes = new ArrayList<>();
 
     /** The page of each object. */
@@ -95,7 +95,7 @@ final class KeyTables {
         return pageTimes.subList(from, to + 1).stream().reduce(KeyCursor::older).orElseThrow();
     }
 
-    /** The index of the first object whose key is not before this one. */
+    /** The index of the first object whose key is not less than this one. */
     int ceiling(String key) {
         int index = 0;
         while (index < objects.size() && RandomKeys.ORDER.compare(key(index), key) < 0) {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is kept of listings: never more heap than so many entries may take, be they in few directories or in many. */
+/** The heap of listings: never more than the maximum number of entries takes, whether in few directories or in many. */
 @Timeout(60)
 class ListingHeapTest {
     private static final int MOST_LISTED = 15_000;

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ListingTest {
     private static final int PAGE = ListRequest.MAX_KEYS;
 
-    /** Where few entries are kept. */
+    /** The limit in tests with few entries in memory. */
     private static final int MOST_LISTED = 10 * PAGE;
 
     private final ManualClock clock = new ManualClock();
@@ -329,7 +329,7 @@ class ListingTest {
         return threads.submit(() -> tree.lookup(tree.root(), name));
     }
 
-    /** What somebody else does, and a moment. */
+    /** Another node changes the object, and a moment passes. */
     private Answer change(String name, boolean delete) throws Exception {
         Answer answer = Absent.ABSENT;
         if (delete) {
@@ -345,7 +345,7 @@ class ListingTest {
         return call instanceof Call.List(ListRequest request) && request.continuationToken() != null;
     }
 
-    /** Waits until so many entries are there, which nobody has asked for. */
+    /** Waits until so many entries have arrived, which no reader has requested. */
     private static void quiesce(Listing listing, int entries) throws InterruptedException {
         while (!listing.has(entries - 1)) {
             Thread.sleep(1);

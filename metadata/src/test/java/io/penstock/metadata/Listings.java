@@ -5,7 +5,7 @@ import io.penstock.objectstore.StoredObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What tests read off listings. */
+/** Reads values from listings, for tests. */
 final class Listings {
     private Listings() {}
 

@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 
 /**
- * Runs what it is given on one thread: what a test decides to be next, so that requests overlap as in time, and each run
- * is like the last.
+ * Runs tasks on one thread, in an order that the test chooses. So requests overlap as in reality, and each run is the
+ * same.
  */
 final class LockStep implements Executor {
     private final LinkedBlockingQueue<Runnable> given = new LinkedBlockingQueue<>();
@@ -21,9 +21,9 @@ final class LockStep implements Executor {
     }
 
     /**
-     * Answers all requests that are under way, and then those that they led to.
+     * Completes all requests in flight, and then those that they led to.
      *
-     * @return how many times
+     * @return the number of rounds
      */
     int rounds(CompletableFuture<?> listing) throws Exception {
         int rounds = 0;
@@ -35,7 +35,7 @@ final class LockStep implements Executor {
         return rounds;
     }
 
-    /** Answers one of the requests that are under way, until there are none. */
+    /** Completes one of the requests in flight, until none is left. */
     void inAnyOrder(CompletableFuture<?> listing, RandomGenerator random, Runnable meanwhile) throws Exception {
         awaitFirst(listing);
         List<Runnable> tasks = new ArrayList<>();

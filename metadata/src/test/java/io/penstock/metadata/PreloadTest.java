@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A tree that lists the whole bucket ahead says what one says that asks for each name. */
+/** A tree that preloads the whole bucket gives the same results as a tree that looks up each name. */
 @Timeout(60)
 class PreloadTest {
     private static final long MEMORY = 1 << 20;
@@ -126,7 +126,7 @@ class PreloadTest {
             awaitPreloaded(tree);
 
             clock.advance(TTL.dividedBy(2));
-            tree.invalidate(made, "file"); // as if that answer had fallen out of the cache
+            tree.invalidate(made, "file"); // as if the cache had evicted that response
             tree.invalidate(new Directory("dir/"), "removed");
 
             assertThat(tree.lookup(new Directory("dir/"), "removed")).isEqualTo(Absent.ABSENT);
@@ -332,7 +332,7 @@ class PreloadTest {
             assertThat(tree.lookup(dir, "other")).isEqualTo(Absent.ABSENT);
             assertThat(store.drain()).isEmpty();
 
-            tree.invalidate(dir, "other"); // as when somebody was told of it
+            tree.invalidate(dir, "other"); // as after a reported change
             assertThat(tree.lookup(dir, "other")).isInstanceOf(FileEntry.class);
             clock.advance(TTL);
             assertThat(Listings.names(tree.list(dir))).containsExactly("file", "other");
@@ -395,10 +395,10 @@ class PreloadTest {
             assertThat(second.lookup(new Directory("dir/"), "other")).isEqualTo(Absent.ABSENT);
             assertThat(Listings.names(second.list(second.root()))).containsExactly("dir");
 
-            gate.awaitHeld(1); // it is listed anew, behind
+            gate.awaitHeld(1); // it is listed again, in the background
             bucket.put("new", "1");
             gate.open();
-            clock.advance(TTL); // for which the listing of the folder is believed
+            clock.advance(TTL); // for which the listing of the folder is valid
             while (!(second.lookup(second.root(), "new") instanceof FileEntry)) {
                 Thread.sleep(1);
             }
@@ -549,7 +549,7 @@ class PreloadTest {
             keys.delete(key);
             tree.changed(directory, key.substring(slash), Absent.ABSENT);
         }
-        // What lies below it hides the file, and is shown without it.
+        // The key below it hides the file, which shows once that key is gone.
         tree.invalidate(directory, key.substring(slash));
     }
 

@@ -74,7 +74,7 @@ final class RandomKeys {
         return text.toString();
     }
 
-    /** What may be looked for among such keys: some of them, what they begin with, what lies near. */
+    /** A key to look up among such keys: one of them, the beginning of one, or a neighbour. */
     static String near(RandomGenerator random, List<String> keys) {
         String text = keys.isEmpty() || random.nextInt(8) == 0
                 ? text(random, PARTS.size())
@@ -88,7 +88,7 @@ final class RandomKeys {
         };
     }
 
-    /** A prefix that ends with one of the slashes that stand in the keys; the root's, if the key that is drawn has none. */
+    /** A prefix that ends with one of the slashes in the keys; the root if the drawn key has none. */
     static String folder(RandomGenerator random, List<String> keys) {
         if (keys.isEmpty()) {
             return "";

@@ -19,8 +19,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * How many rounds a listing of 100 pages takes, 16 requests at once, where all requests that are under way are answered in
- * one round: 100 one page after another; 7 if all were known before; about 10 as the requests begin with one.
+ * How many rounds a listing of 100 pages takes with 16 requests at once, where one round completes all requests in
+ * flight. One page after another takes 100; it would be 7 if all ranges were known before; it is about 10, as the
+ * requests begin with one.
  */
 @Timeout(60)
 class RangeListerRoundsTest {

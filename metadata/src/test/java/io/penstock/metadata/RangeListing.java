@@ -18,7 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** What tests of {@link RangeLister} have in common. */
+/** Code that tests of {@link RangeLister} share. */
 final class RangeListing {
     private static final Content NOTHING = Content.of(new byte[0]);
 
@@ -82,7 +82,7 @@ final class RangeListing {
         keys.forEach(key -> bucket.put(key, NOTHING));
     }
 
-    /** What a listing of these keys shows. */
+    /** The entries that a listing of these keys shows. */
     static List<String> shown(Collection<String> keys, String prefix, String delimiter) {
         TreeSet<String> shown = new TreeSet<>(KeyOrder.COMPARATOR);
         for (String key : keys) {

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What the tree asks the store for, request by request, and how long it believes the answers. */
+/** The requests that the tree sends to the store, one by one, and how long their results stay valid. */
 @Timeout(60)
 class TreeTest {
     private static final Duration TTL = Duration.ofSeconds(60);
@@ -241,7 +241,7 @@ class TreeTest {
         assertThat(tree.lookup(d, "a")).isEqualTo(Absent.ABSENT);
         assertThat(store.drain()).isEmpty();
 
-        clock.advance(NEGATIVE_TTL); // the listing's negative answer is too old, the answer from before it is older
+        clock.advance(NEGATIVE_TTL); // the listing is too old to prove an absence, the response before it is older
         assertThat(tree.lookup(d, "a")).isEqualTo(Absent.ABSENT);
         assertThat(store.drain()).hasSize(2);
     }
@@ -466,7 +466,7 @@ class TreeTest {
                 .hasMessageContaining("metadata.ttl");
     }
 
-    /** What it takes to ask for a name, in any order. */
+    /** The requests of one lookup of a name, in any order. */
     private static List<Call> probe(String key) {
         return List.of(new Call.Head(key), new Call.List(new ListRequest(key + "/", "", null, null, 1)));
     }

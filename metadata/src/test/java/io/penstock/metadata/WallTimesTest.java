@@ -15,7 +15,7 @@ class WallTimesTest {
     private static final Instant WRITTEN = Instant.parse("2026-11-24T10:00:00.0005Z");
     private static final long MILLI = Duration.ofMillis(1).toNanos();
 
-    /** The age, in the process that reads, of what was so old when it was written. */
+    /** The age that the reading process sees of an entry that had this age when it was written. */
     private static long ageWhenRead(Instant written, Duration age, Instant read) {
         RandomGenerator random = Seeded.random(read.hashCode());
         long writersNow = random.nextLong();

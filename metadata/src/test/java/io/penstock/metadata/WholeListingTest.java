@@ -22,7 +22,7 @@ class WholeListingTest {
     private final ManualClock clock = new ManualClock();
     private final InMemoryObjectStore bucket = new InMemoryObjectStore("bucket", clock, InMemoryObjectStore.Order.UTF8);
 
-    /** What lies behind a range's last key is known from a probe, which may be older than the pages before it. */
+    /** The end of a range after its last key is known from a probe, which may be older than the pages before it. */
     @Test
     void list_keyMadeBehindAProbeThatFoundNothing_isNotSaidToBeAbsentSince() throws Exception {
         for (int i = 0; i < 30_000; i++) {

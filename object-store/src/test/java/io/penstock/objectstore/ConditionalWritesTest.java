@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a store that honours conditions on some kinds of requests only is asked, and how conditions are kept there. */
+/** Requests to a store that honours conditions on some kinds of requests only, and how conditions are kept there. */
 @Timeout(30)
 final class ConditionalWritesTest {
     private static final String MINE = "\"5d41402abc4b2a76b9719d911017c592\"";
@@ -155,7 +155,7 @@ final class ConditionalWritesTest {
         assertThat(server.requests().getLast()).contains("If-Match: " + MINE);
     }
 
-    /** What somebody else has put there after the first attempt stays. */
+    /** The object that another client has put there after the first attempt stays. */
     @Test
     void delete_answerLostAndAnotherIsThere_isDone() throws Exception {
         answerProbeOfDelete();
@@ -193,7 +193,7 @@ final class ConditionalWritesTest {
         assertThat(server.requests().getLast()).contains("If-Match: " + MINE);
     }
 
-    /** Removing is what makes room. */
+    /** A removal is what frees space. */
     @ParameterizedTest
     @ValueSource(strings = {"403 Forbidden QuotaExceeded", "507 Insufficient Storage XMinioStorageFull"})
     void delete_noRoomToProbeWith_isLookedForUntilThereIs(String answer) throws Exception {
@@ -208,7 +208,7 @@ final class ConditionalWritesTest {
         assertThat(server.requests().getLast()).contains("If-Match: " + MINE);
     }
 
-    /** Whoever may write may not be allowed to abort. */
+    /** A client that may write may not be allowed to abort. */
     @Test
     void complete_abortingIsDenied_isSent() throws Exception {
         server.answers(NO_UPLOADS, CREATED, STORED, REFUSED, PARTS, error("403 Forbidden", "AccessDenied"), COMPLETED);
@@ -238,7 +238,7 @@ final class ConditionalWritesTest {
         return new ObjectVersion("mounted/a", etag, 5, Instant.EPOCH);
     }
 
-    /** What a listing of uploads says that was made on 21 November 2026 at noon. */
+    /** A listing's entries of uploads that were created on 21 November 2026 at noon. */
     private static String uploads(String... uploads) {
         String body = "<ListMultipartUploadsResult>" + String.join("", uploads) + "</ListMultipartUploadsResult>";
         return withBody("200 OK\r\nDate: Sat, 21 Nov 2026 12:00:00 GMT", body);
@@ -249,7 +249,7 @@ final class ConditionalWritesTest {
                 + "</Initiated></Upload>";
     }
 
-    /** The answer to a HEAD. */
+    /** The response to a HEAD. */
     private static String there(String etag) {
         return "HTTP/1.1 200 OK\r\nETag: " + etag
                 + "\r\nContent-Length: 5\r\nLast-Modified: Sun, 22 Nov 2026 12:00:00 GMT\r\n\r\n";

@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Copies whose answers are lost, by a server that honours conditions on their targets as S3 does; S3Proxy and MinIO do
- * not.
+ * Copies whose responses are lost, by a server that honours conditions on their targets as S3 does; S3Proxy and MinIO
+ * do not.
  */
 @Timeout(30)
 final class CopyFaultTest {
@@ -93,7 +93,9 @@ final class CopyFaultTest {
         assertThat(server.requests().get(REQUESTS_TO_BEGIN)).contains("If-Match: " + OTHER);
     }
 
-    /** Somebody else has copied the same there just before: each attempt was answered, so it was not ours. */
+    /**
+     * Another client has copied the same there just before. Each attempt had its response, so the copy was not ours.
+     */
     @Test
     void copy_refusedAtOnce_failsThePreconditionWithoutALook() {
         server.answers(REFUSED);
@@ -167,7 +169,7 @@ final class CopyFaultTest {
         assertThat(copyLarge()).containsExactly("began u after 1 requests");
     }
 
-    /** What the listener is told of a copy in two parts. */
+    /** The listener's events of a copy in two parts. */
     private List<String> copyLarge() throws InterruptedException {
         List<String> told = new ArrayList<>();
         ObjectVersion source = new ObjectVersion("source", MD5, 300L << 20, Instant.EPOCH);
@@ -201,7 +203,7 @@ final class CopyFaultTest {
         return new ObjectVersion("source", etag, 5, Instant.EPOCH);
     }
 
-    /** The answer to a HEAD. */
+    /** The response to a HEAD. */
     private static String there(String etag, long size) {
         return "HTTP/1.1 200 OK\r\nETag: " + etag + "\r\nContent-Length: " + size
                 + "\r\nLast-Modified: Sun, 22 Nov 2026 12:00:00 GMT\r\n\r\n";

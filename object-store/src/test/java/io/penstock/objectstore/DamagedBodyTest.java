@@ -19,14 +19,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Whole objects whose bytes do not fit the checksum that came with them. */
+/** Whole objects whose bytes do not match the checksum in their response. */
 @Timeout(30)
 final class DamagedBodyTest {
     private static final ObjectVersion VERSION = new ObjectVersion("object", "\"tag\"", 5, Instant.EPOCH);
     private static final String GOOD = answer("hello", checksum("hello"));
     private static final String DAMAGED = answer("hallo", checksum("hello"));
 
-    /** What connecting asks. */
+    /** The requests of connecting. */
     private static final int REQUESTS_BEFORE = 2;
 
     private ScriptedServer server;
@@ -108,7 +108,7 @@ final class DamagedBodyTest {
         assertThat(sink.bytes()).isEqualTo("hello".getBytes(ISO_8859_1));
     }
 
-    /** S3 has been seen to send it without saying that it is one of those. */
+    /** S3 has been seen to send it without saying that it is a checksum of checksums. */
     @Test
     void get_objectInParts_asksForNoChecksum() throws Exception {
         server.answers("HTTP/1.1 206 Partial Content\r\nETag: \"tag-2\"\r\nContent-Length: 5\r\n"

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 
-/** Requests of our own to a server that speaks TLS, and to servers that are not who they should be. */
+/** Requests of our own to a server that speaks TLS, and to servers with a wrong certificate. */
 @Timeout(30)
 final class DirectOverTlsTest {
     private static final int LENGTH = 3 << 20;

@@ -30,7 +30,7 @@ import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.core.SdkGlobalTime;
 
-/** Which answers are taken, and which requests are left to the SDK. */
+/** Which responses are accepted, and which requests are left to the SDK. */
 @Timeout(30)
 final class DirectRequestsTest {
     private static final ObjectVersion VERSION = new ObjectVersion("a folder/ä", "\"tag\"", 100, Instant.EPOCH);

@@ -18,13 +18,13 @@ import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A TCP proxy before an HTTP server that breaks answers where a test says. Faults count bytes of answers, headers
+ * A TCP proxy before an HTTP server that breaks responses where a test says. Faults count bytes of responses, headers
  * included, over all connections from the moment they are set.
  */
 public final class FaultProxy implements AutoCloseable {
     private static final int BUFFER = 16 << 10;
 
-    /** How an answer breaks. */
+    /** How a response breaks. */
     public enum Break {
         /** The connection is reset. */
         RESET,
@@ -69,7 +69,7 @@ public final class FaultProxy implements AutoCloseable {
         return URI.create(scheme + "://127.0.0.1:" + listener.getLocalPort());
     }
 
-    /** The next answers break, {@code times} times, each time that this many more bytes have passed. */
+    /** The next responses break, {@code times} times, each after this many more bytes. */
     public synchronized void breakAfter(long bytes, int times, Break how) {
         ofAnswers = new Breaker(bytes, times, how);
         struck = new CountDownLatch(1);
@@ -81,7 +81,7 @@ public final class FaultProxy implements AutoCloseable {
         struck = new CountDownLatch(1);
     }
 
-    /** The next {@code times} requests are answered with this status and an error of S3's form, by the proxy itself. */
+    /** The proxy itself responds to the next {@code times} requests with this status and an error of S3's form. */
     public void answer(int times, int status, String code) {
         String body = "<Error><Code>" + code + "</Code><Message>said the proxy</Message></Error>";
         answer(times, status, "application/xml", body);
@@ -161,8 +161,8 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
-     * A request's head fits one read, being sent at once. The client's side is closed first: the server answers half a
-     * body as soon as its own side ends, and nobody is there to hear that of a connection that broke.
+     * A request's head fits one read, being sent at once. The client's side is closed first: the server responds to
+     * half a body as soon as its own side ends, and no client of a broken connection receives that.
      */
     private void forwardRequests(Socket client, Socket upstream) throws IOException, InterruptedException {
         try (upstream;

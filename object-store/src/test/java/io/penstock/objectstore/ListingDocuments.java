@@ -82,7 +82,7 @@ final class ListingDocuments {
                 .toString();
     }
 
-    /** In any order, and with what is to be passed over in between. */
+    /** In any order, and with elements between them that a reader must skip. */
     private String shuffled(List<String> parts) {
         Collections.shuffle(parts, Random.from(random));
         StringBuilder all = new StringBuilder();

@@ -187,7 +187,7 @@ final class ListingReaderTest {
         factory.setProperty(XMLInputFactory.IS_SUPPORTING_EXTERNAL_ENTITIES, false);
         XMLStreamReader reader = factory.createXMLStreamReader(new ByteArrayInputStream(document));
         while (reader.next() != XMLStreamConstants.START_ELEMENT) {
-            // what comes before the root
+            // before the root element
         }
         Element root = element(reader);
         while (reader.hasNext()) {

@@ -62,7 +62,7 @@ public final class MinioServer implements AutoCloseable {
                 return server;
             }
             server.close();
-            // The port was free when it was asked for, but another process may have been quicker.
+            // The port was free when it was chosen, but another process may have taken it since.
             if (attempt == ATTEMPTS_TO_START) {
                 throw new IOException("MinIO does not start: " + Files.readString(folder.resolve("minio.log")));
             }

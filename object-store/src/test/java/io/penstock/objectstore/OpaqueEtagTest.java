@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Servers whose ETags are not made of content, or that give none. */
+/** Servers whose ETags are not made of the content, or that send none. */
 @Timeout(30)
 final class OpaqueEtagTest {
     private static final String OLD = "Mon, 23 Nov 2026 12:00:00 GMT";

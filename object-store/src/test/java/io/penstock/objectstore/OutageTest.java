@@ -219,7 +219,10 @@ final class OutageTest {
         }
     }
 
-    /** Who waits for others has not been kept waiting by a store that answers them; one that does not is away for all. */
+    /**
+     * A request that waits for its turn does not time out while the store responds to others; a store that responds to
+     * none is away for all.
+     */
     @Test
     void standingInLine_countsOnlyWhileTheStoreIsAway() throws Exception {
         Deadline deadline = new RetryPolicy(LONG, SHORT).forWriting();

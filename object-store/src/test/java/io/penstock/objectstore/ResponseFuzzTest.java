@@ -32,9 +32,9 @@ import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 
 /**
- * Responses that are changed at random, one or more times each. What comes of one is exactly the bytes that it carries,
- * or an error, or nothing; never bytes that belong to another, and never more memory than a head may take. The oracle
- * finds the body of a response by a search for the empty line, not by a parser.
+ * Responses that are changed at random, one or more times each. A response yields exactly the bytes that it carries, or
+ * an error, or nothing. It never yields bytes of another response, and never takes more memory than a head may. The
+ * oracle finds the body of a response by a search for the empty line, not by a parser.
  */
 @Timeout(300)
 final class ResponseFuzzTest {
@@ -138,7 +138,7 @@ final class ResponseFuzzTest {
     }
 
     private void say(String response, boolean hangsUp, ScriptedServer server) {
-        nanoTime.addAndGet(Duration.ofSeconds(11).toNanos()); // what the last one did is forgiven
+        nanoTime.addAndGet(Duration.ofSeconds(11).toNanos()); // the effect of the last failure has ended
         if (hangsUp) {
             server.answersAndHangsUp(response);
         } else {

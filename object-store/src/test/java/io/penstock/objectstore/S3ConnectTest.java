@@ -32,7 +32,7 @@ import software.amazon.awssdk.http.apache5.Apache5HttpClient;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3Client;
 
-/** What a user is told before anything is mounted. */
+/** The messages that a user gets before anything is mounted. */
 @Timeout(60)
 final class S3ConnectTest {
     @TempDir
@@ -141,11 +141,11 @@ final class S3ConnectTest {
         assertThatThrownBy(() -> S3ObjectStore.connect(refused)).isInstanceOf(ObjectStoreException.AccessDenied.class);
 
         while (watchThreads() > before) {
-            Thread.onSpinWait(); // what is interrupted ends a little later; else the time limit says so
+            Thread.onSpinWait(); // an interrupted thread ends a little later; otherwise the time limit fails the test
         }
     }
 
-    /** Those of the connections and of what is being sent. */
+    /** The threads that watch connections and request bodies. */
     private static long watchThreads() throws IOException {
         Path dump = Files.createTempDirectory(folder, "threads").resolve("dump.txt");
         ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What breaks on the wire, with each HTTP client. */
+/** Faults on the wire, with each HTTP client. */
 @ParameterizedClass
 @CsvSource({"DIRECT, false", "DIRECT, true", "SDK, false", "SDK, true"})
 final class S3ObjectStoreFaultTest {
@@ -226,7 +226,9 @@ final class S3ObjectStoreFaultTest {
         assertThat(failure.get()).isInstanceOf(ObjectStoreException.Unavailable.class);
     }
 
-    /** What is refused to our own connections is asked for once more through the SDK, which can tell why. */
+    /**
+     * A request that our own connections have refused is sent once more through the SDK, which can explain the refusal.
+     */
     private int attempts() {
         return httpClient == HttpClient.DIRECT ? 2 : 1;
     }

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What breaks on the wire while something is written. */
+/** Faults on the wire during a write. */
 final class S3WriteFaultTest {
     private static final String BUCKET = "bucket";
     private static final String KEY = "folder/object";
@@ -67,7 +67,7 @@ final class S3WriteFaultTest {
         store.close();
     }
 
-    /** Has it find out which conditions are kept: what goes wrong from now on is of the request that is meant. */
+    /** Makes it probe for conditions, so that faults from now on hit the tested request. */
     private static void probe(S3ObjectStore store) throws Exception {
         store.put("probed", EMPTY, WriteCondition.ABSENT);
         store.delete("probed");
@@ -192,7 +192,7 @@ final class S3WriteFaultTest {
         }
     }
 
-    /** Nothing was sent to the store: that of somebody else is not ours, though it is the same. */
+    /** No request reached the store: an object of another client is not ours, though its content is the same. */
     @ParameterizedTest
     @CsvSource({"503,SlowDown", "409,ConditionalRequestConflict"})
     void put_refusedForNowAndTheSameIsThere_failsThePrecondition(int status, String code) throws Exception {

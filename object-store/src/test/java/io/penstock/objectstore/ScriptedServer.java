@@ -20,9 +20,9 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Answers the next request, on whichever connection, with the next of the given answers, byte by byte as they are. */
+/** Sends the next of the given responses to the next request, on any connection, byte by byte. */
 final class ScriptedServer implements AutoCloseable {
-    /** Ends the connection instead of answering. */
+    /** Ends the connection instead of responding. */
     static final String HANG_UP = "";
 
     private final ServerSocket listener;
@@ -79,7 +79,7 @@ final class ScriptedServer implements AutoCloseable {
         hangUps.acquire(count);
     }
 
-    /** Takes back what has not been said. */
+    /** Drops the responses that were not sent yet. */
     void forgetAnswers() {
         answers.clear();
     }

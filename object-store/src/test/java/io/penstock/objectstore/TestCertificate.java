@@ -14,7 +14,7 @@ import java.util.Base64;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 
-/** A certificate that nobody trusts but who is told to, and its key. Made by the JDK's keytool. */
+/** A certificate that only clients with it in their settings trust, and its key. Made by the JDK's keytool. */
 final class TestCertificate {
     private static final String PASSWORD = "changeit";
     private static final String ALIAS = "server";

@@ -25,7 +25,7 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** A fetcher over a real cache and a store in memory, which checks at the end that nothing was left behind. */
+/** A fetcher over a real cache and a store in memory. At the end it checks that nothing leaked. */
 final class FetcherFixture implements AutoCloseable {
     static final long KIB = 1 << 10;
     static final long MIB = 1 << 20;
@@ -73,7 +73,7 @@ final class FetcherFixture implements AutoCloseable {
         }
     }
 
-    /** The ranges asked for so far, by offset. */
+    /** The ranges requested so far, by offset. */
     List<ByteRange> ranges() {
         return store.gets().stream()
                 .map(Call.Get::range)

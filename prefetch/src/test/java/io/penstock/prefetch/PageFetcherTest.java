@@ -477,7 +477,7 @@ class PageFetcherTest {
             try (ObjectReader reader = poor.fetcher.open(version)) {
                 readInSequence(reader, version, 0, version.size());
             }
-            // What was read ahead may have been given up for what was demanded.
+            // Demand may have evicted pages that were read ahead.
             assertThat(poor.fetcher.statistics().bytesFetched()).isBetween(version.size(), 2 * version.size());
         }
     }

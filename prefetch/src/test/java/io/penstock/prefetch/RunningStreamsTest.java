@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** How the streams of a mount share the memory for what is read ahead. */
+/** How the streams of a mount share the memory for readahead. */
 final class RunningStreamsTest {
     private static final long MIB = 1 << 20;
     private static final long GIB = 1 << 30;
@@ -29,7 +29,7 @@ final class RunningStreamsTest {
         }
     }
 
-    /** Bytes fetched beyond those that were read. */
+    /** Bytes fetched beyond the bytes that were read. */
     private static long ahead(StreamsModel file) {
         return file.untouched() * MIB;
     }

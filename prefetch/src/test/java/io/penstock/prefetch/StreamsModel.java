@@ -9,7 +9,10 @@ import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/** A file whose pages come the moment they are asked for: what detection decides, without threads, cache and store. */
+/**
+ * A file whose pages arrive as soon as they are requested: the decisions of detection, without threads, cache and
+ * store.
+ */
 final class StreamsModel {
     final List<ByteRange> demand = new ArrayList<>();
     final List<ByteRange> readahead = new ArrayList<>();

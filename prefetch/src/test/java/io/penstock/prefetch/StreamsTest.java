@@ -208,7 +208,7 @@ class StreamsTest {
                 reordered.read(at, REQUEST);
             }
             assertThat(reordered.readahead.getLast().end()).isGreaterThanOrEqualTo(256 * MIB + 112 * MIB);
-            // What was demanded was demanded before the stream was found.
+            // Pages on demand were requested before the stream was detected.
             assertThat(reordered.demand)
                     .allSatisfy(range -> assertThat(range.end()).isLessThanOrEqualTo(6 * MIB));
             assertThat(reordered.streams.count()).isEqualTo(1);

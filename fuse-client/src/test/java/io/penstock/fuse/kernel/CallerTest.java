@@ -13,14 +13,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is sent to a process that stands still stays pending, as it does where a call waits for an answer. */
+/** A signal to a stopped process stays pending, as it does where a call waits for a reply. */
 @Timeout(20)
 class CallerTest {
     private Process program;
 
     @BeforeEach
     void startAndStop() throws Exception {
-        // A script may have started the tests with signals ignored: those never become pending.
+        // A script may have started the tests with signals ignored: an ignored signal never becomes pending.
         program = new ProcessBuilder("env", "--default-signal", "sleep", "100").start();
         kill("STOP");
         while (!status().contains("State:\tT")) {

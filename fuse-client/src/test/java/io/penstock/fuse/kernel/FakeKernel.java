@@ -31,7 +31,7 @@ final class FakeKernel implements AutoCloseable {
         }
     }
 
-    /** The other side: who gets it closes it. */
+    /** The daemon's side; the caller closes it. */
     Device device() {
         return device;
     }
@@ -54,13 +54,13 @@ final class FakeKernel implements AutoCloseable {
     }
 
     /**
-     * An answer.
+     * A reply.
      *
      * @param error an error number, positive
      */
     record ReceivedReply(long unique, int error, ByteBuffer body) {}
 
-    /** Waits for the next answer. */
+    /** Waits for the next reply. */
     ReceivedReply receive() {
         int received = socket.read(address(in), LONGEST);
         assertThat(received).isGreaterThanOrEqualTo(OutHeader.SIZE).isEqualTo(in.getInt(OutHeader.LEN));

@@ -90,7 +90,9 @@ class HandshakeTest {
         assertThat(received.getShort(InitOut.MAX_PAGES) * PAGE).isEqualTo(negotiated.maxRequest());
     }
 
-    /** As on arm64: counted in pages of 4 KiB, the kernel would send what is 16 times as large as the replies. */
+    /**
+     * As on arm64: counted in pages of 4 KiB, the kernel would send requests that are 16 times as large as the replies.
+     */
     @Test
     void agree_largePages_asksForRequestsOfTheSameBytes() throws MountException {
         greet(InitIn.SIZE, 7, 45, ALL);

@@ -14,9 +14,8 @@ import java.time.Instant;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * One file {@code f} answered from memory: the binding without a file system behind it. What the C reference of the
- * ceiling serves too. Reads of its end can be made to wait for ever,
- * and the name {@code stalled} always does.
+ * Serves one file {@code f} from memory: the binding without a file system behind it. The C reference of the ceiling
+ * serves the same. Reads of its end can be made to wait for ever, and the name {@code stalled} always does.
  */
 final class MemoryOperations implements Operations {
     private static final long FILE = 2;

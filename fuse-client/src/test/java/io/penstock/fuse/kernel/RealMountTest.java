@@ -57,7 +57,7 @@ class RealMountTest {
             run("umount", "-l", mountPoint.toString());
         }
         for (int i = 0; i < 100 && !leaks().isEmpty(); i++) {
-            Thread.sleep(50); // a thread is gone a little after it has said so
+            Thread.sleep(50); // a thread ends a little after it has reported its end
         }
         assertThat(leaks()).isEmpty();
     }
@@ -70,7 +70,7 @@ class RealMountTest {
                         try {
                             return Files.readSymbolicLink(fd).endsWith("dev/fuse");
                         } catch (IOException e) {
-                            return false; // closed meanwhile
+                            return false; // closed in between
                         }
                     })
                     .forEach(fd -> leaks.add("descriptor " + fd));
@@ -182,7 +182,7 @@ class RealMountTest {
             run("kill", "-" + signal, Long.toString(reader.pid()));
 
             assertThat(reader.waitFor(10, TimeUnit.SECONDS)).isTrue();
-            mount.unmount(Duration.ofSeconds(10)); // does not wait for what was being read ahead
+            mount.unmount(Duration.ofSeconds(10)); // does not wait for readahead that is running
         }
     }
 
@@ -214,7 +214,7 @@ class RealMountTest {
 
             long requests = mount.session().requests();
             run("kill", "-USR1", Long.toString(program.pid()));
-            while (mount.session().requests() == requests) { // until the kernel has told of the signal
+            while (mount.session().requests() == requests) { // until the kernel has reported the signal
                 Thread.sleep(5);
             }
             assertThat(program.waitFor(200, TimeUnit.MILLISECONDS)).isFalse();
@@ -277,7 +277,7 @@ class RealMountTest {
         }
     }
 
-    /** Not dd(1), which handles signals: the kernel's wait for a page ends with those only that end the process. */
+    /** Not dd(1), which handles signals: only a signal that ends the process ends the kernel's wait for a page. */
     private Process stalledReader(DeviceMount mount) throws Exception {
         Process reader = start("env", "--default-signal=INT", "tail", "-c", Long.toString(SIZE - STALLED_FROM), file());
         for (int i = 0; mount.session().waiting() == 0 && reader.isAlive() && i < 500; i++) {

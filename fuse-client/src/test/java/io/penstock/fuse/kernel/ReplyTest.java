@@ -11,7 +11,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Answers that lie in more than one place. */
+/** Replies whose bytes are in more than one place. */
 @Timeout(10)
 class ReplyTest {
     private static final int LENT = 33_000;

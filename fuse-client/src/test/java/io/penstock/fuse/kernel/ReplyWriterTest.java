@@ -125,7 +125,10 @@ class ReplyWriterTest {
                         ErrnoException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ERANGE));
     }
 
-    /** What fits is read back as the kernel reads it (fuse_emit in fs/fuse/readdir.c), and never more than there is room. */
+    /**
+     * An entry that fits is read back as the kernel reads it (fuse_emit in fs/fuse/readdir.c); the reply never exceeds
+     * the room.
+     */
     @Test
     void directoryWriter_generatedNames_areReadBack() {
         Seeded.check(200, random -> {

@@ -122,7 +122,10 @@ class RequestTest {
         assertMalformed(() -> request.size(ReadIn.SIZE_FIELD));
     }
 
-    /** Whatever is read is what was received, or it is refused: never what an earlier request left there. */
+    /**
+     * A field's value comes from the received bytes, or the request is refused: never the bytes that an earlier request
+     * left.
+     */
     @Test
     void fields_ofGeneratedRequests_areNeverReadBeyondTheEnd() {
         Seeded.check(100, random -> {
@@ -202,7 +205,7 @@ class RequestTest {
         assertThat(pool.kept()).isZero();
     }
 
-    /** A large request whose reader has read the next since. */
+    /** A large request whose reader has read the next one since. */
     private Request detachLarge(RequestPool pool) throws ErrnoException {
         Request reader = new Request(Reply.aligned(Share.REQUESTS, 64 << 10));
         ByteBuffer message = message(Opcode.WRITE, "x".repeat(40_000));

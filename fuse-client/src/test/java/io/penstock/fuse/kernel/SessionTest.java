@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(30)
 class SessionTest {
-    /** Requests of this inode are answered at once, whatever they say. */
+    /** Requests of this inode get their reply at once, whatever they say. */
     private static final long NOW_NODE = 7;
 
     private static final int MAX_REQUEST = 32 << 10;
@@ -37,7 +37,7 @@ class SessionTest {
     private final Session session =
             Session.start(kernel.device(), operations, new NegotiatedInit(45, MAX_REQUEST, 0), 2, atEnd::countDown);
 
-    /** What becomes of a request, and the error number that it must be answered with. */
+    /** What a request must lead to, and the error number that its reply must have. */
     private enum Fate {
         ANSWERED_NOW(0),
         ANSWERED_LATER(0),
@@ -56,7 +56,7 @@ class SessionTest {
         }
     }
 
-    /** Does what the request's name says: a {@link Fate}. */
+    /** Does what the request's name, a {@link Fate}, says. */
     private static final class Scripted implements Operations {
         final CountDownLatch stalled = new CountDownLatch(1);
         final Semaphore gate = new Semaphore(0);
@@ -204,7 +204,7 @@ class SessionTest {
 
     @Test
     void requestsAnsweredAtOnce_makeNoObjects() {
-        answerMany(); // compiles what is measured
+        answerMany(); // compiles the measured code
         long before = allocated();
 
         int requests = answerMany();
