@@ -57,7 +57,7 @@ class ArchitectureTest {
     private static final DescribedPredicate<JavaClass> NATIVE =
             resideInAnyPackage("jnr..", "com.kenai..", "ru.serce..");
 
-    /** The contracts of the test kit are in the packages of what they test. */
+    /** The contracts of the test kit are in the packages of the interfaces that they test. */
     private static final DescribedPredicate<JavaClass> TEST_KIT = DescribedPredicate.describe(
             "of the test kit",
             type -> type.getSource()

@@ -1,4 +1,4 @@
-/** What holds across modules and Maven cannot see. */
+/** Rules that hold across modules and that Maven cannot check. */
 @NullMarked
 package io.penstock.architecture;
 

@@ -61,7 +61,7 @@ final class InProcessMount implements AutoCloseable {
         this(binding, folder, folder.resolve("cache"), Passthrough.VERIFIED);
     }
 
-    /** @param cacheFolder may be what an earlier one left: the bucket is empty, but the same bytes have the same ETag */
+    /** @param cacheFolder may be of an earlier mount: the bucket is empty, but the same bytes have the same ETag */
     InProcessMount(Binding binding, Path folder, Path cacheFolder, Passthrough passthrough)
             throws IOException, MountException, InterruptedException {
         assumeTrue(
@@ -86,12 +86,12 @@ final class InProcessMount implements AutoCloseable {
         }
     }
 
-    /** Mounts it a further time; the kernel asks each time, so that what changes in the bucket shows at once. */
+    /** Mounts it a further time. The kernel sends each lookup, so that changes in the bucket show at once. */
     Mount mountAt(Binding binding, Path mountPoint) throws MountException, InterruptedException {
         return mountAt(binding, mountPoint, Duration.ZERO);
     }
 
-    /** @param believed how long the kernel may believe what it is told; not by the clock that {@link #put} advances */
+    /** @param believed the time to live of the kernel's entries; not by the clock that {@link #put} advances */
     Mount mountAt(Binding binding, Path mountPoint, Duration believed) throws MountException, InterruptedException {
         // Without a backing folder: a file can be handed to one of them only.
         return binding.mount(fileSystem, options(mountPoint, believed, null));
@@ -112,7 +112,7 @@ final class InProcessMount implements AutoCloseable {
     TestData put(String key, long size, int generation) {
         TestData data = new TestData(key, size, generation);
         bucket.put(key, data);
-        clock.advance(TTL.plusSeconds(1)); // nobody believes what was known before
+        clock.advance(TTL.plusSeconds(1)); // all cached names have expired
         return data;
     }
 
@@ -131,7 +131,7 @@ final class InProcessMount implements AutoCloseable {
         store.broken = false;
     }
 
-    /** Waits until what was read is on the cache's disk. */
+    /** Waits until the pages read are on the cache's disk. */
     void awaitStored(long bytes) throws InterruptedException {
         while (cache.statistics().diskBytes() < bytes) {
             Thread.sleep(1);

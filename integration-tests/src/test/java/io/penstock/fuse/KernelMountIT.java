@@ -56,7 +56,7 @@ class KernelMountIT extends MountContract {
             bucket.put("dir" + i % 7 + "/file" + i, 1, 0);
         }
 
-        run("find", mountPoint.toString(), "-size", "+5k"); // asks for the attributes of each
+        run("find", mountPoint.toString(), "-size", "+5k"); // needs the attributes of each
         assertThat(bucket.fileSystem().inodesInUse())
                 .isGreaterThan(Math.min(files, InProcessMount.MOST_NAMES) / 2); // some may be forgotten already
 
@@ -120,7 +120,7 @@ class KernelMountIT extends MountContract {
             bucket.put("dir/object", 22, 1);
             assertThat(Files.size(object)).as("what the kernel believes").isEqualTo(1);
 
-            list(bucket.path("dir")); // through the other mount: this one's kernel asks nothing
+            list(bucket.path("dir")); // through the other mount: this one's kernel sends nothing
 
             awaitTrue(() -> Files.size(object) == 22);
             believing.unmount(Duration.ofSeconds(20));
@@ -193,7 +193,7 @@ class KernelMountIT extends MountContract {
         }
     }
 
-    /** The kernel is told by a thread of its own: after a moment. */
+    /** A thread of its own notifies the kernel: the change shows after a moment. */
     private static void awaitTrue(Callable<Boolean> condition) throws Exception {
         long deadline = System.nanoTime() + Duration.ofSeconds(FULL ? 120 : 20).toNanos();
         while (!condition.call()) {
@@ -235,7 +235,7 @@ class KernelMountIT extends MountContract {
             }
         }
         for (Future<?> end : ends) {
-            end.get(); // what was read is what was stored
+            end.get(); // the bytes read equal the stored ones
         }
         assertThat(succeeded).hasPositiveValue();
         assertThat(failed).hasPositiveValue();
@@ -246,7 +246,7 @@ class KernelMountIT extends MountContract {
         bucket.mount().unmount(Duration.ofSeconds(20));
         assertThat(bucket.mount().requests()).isGreaterThan(succeeded.get());
         assertThat(bucket.mount().unanswered()).isZero();
-        awaitTrue(() -> servingThreads() == 0); // the last one tells that it ends before it does
+        awaitTrue(() -> servingThreads() == 0); // the last thread reports its end before it ends
     }
 
     private void useOne(TestData object, RandomGenerator random) throws IOException {

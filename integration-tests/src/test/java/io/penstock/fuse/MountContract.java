@@ -35,12 +35,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What every binding does, on real mounts. The mount is used as any program would use it, with java.nio and with other
- * processes; never mapped, since a page fault would stop the JVM that has to answer it.
+ * The behaviour of every binding, on real mounts. The mount is used as any program would use it, with java.nio and with
+ * other processes. It is never mapped, since a page fault would stop the JVM that has to serve it.
  */
 @Timeout(60)
 abstract class MountContract {
-    /** Longer than anything here takes; reaching it is a failure. */
+    /** Longer than any call of these tests takes; reaching it is a failure. */
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
     private static final int MIB = 1 << 20;
@@ -350,7 +350,7 @@ abstract class MountContract {
     @Test
     void mountAndUnmount_twentyTimes_leavesNoThreadAndNoDescriptor() throws Exception {
         bucket.put("object", 100, 0);
-        mountReadUnmount(); // loads what stays
+        mountReadUnmount(); // loads everything that stays loaded
         int descriptors = openDescriptors();
         long threads = servingThreads();
 
@@ -359,11 +359,11 @@ abstract class MountContract {
             mountReadUnmount();
         }
 
-        // The JVM opens a jar or a selector when it likes; what a mount leaves is there once a round.
+        // The JVM opens a jar or a selector at any time; a leak of a mount would show once a round.
         assertThat(openDescriptors()).isLessThan(descriptors + rounds / 2);
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (servingThreads() > threads && System.nanoTime() < deadline) {
-            Thread.onSpinWait(); // the last thread tells that it ends before it does
+            Thread.onSpinWait(); // the last thread reports its end before it ends
         }
         assertThat(servingThreads())
                 .as("the first mount's last may have been counted")

@@ -41,7 +41,7 @@ class PassthroughIT {
 
     private @Nullable InProcessMount mounted;
 
-    /** What a test mounted for its cache folder. */
+    /** A mount that a test made for its cache folder. */
     private @Nullable Path cacheMount;
 
     @AfterEach
@@ -125,14 +125,14 @@ class PassthroughIT {
         assertPassesThrough(bucket, data);
         CacheStatistics before = bucket.cacheStatistics();
 
-        // Another process: a page fault in this one would stop the JVM that has to answer it, should it come to that.
+        // Another process: a page fault in this one would stop the JVM that has to serve it, if the kernel sends one.
         String output = MountContract.run(mappedChecksum(bucket.path("object").toString()));
 
         assertThat(output.strip()).isEqualTo(checksum(data));
         assertThat(bucket.cacheStatistics()).as("pages that were asked for").isEqualTo(before);
     }
 
-    /** Prints the checksum of a file that it maps and closes; with a second argument, once it is told to. */
+    /** Prints the checksum of a file that it maps and closes; with a second argument, only after a line of input. */
     static final class MappedChecksum {
         private MappedChecksum() {}
 
@@ -216,7 +216,7 @@ class PassthroughIT {
 
     private static void awaitNoBackingFiles(InProcessMount bucket) throws InterruptedException {
         for (int i = 0; i < 1_000 && bucket.fileSystem().backingFiles() > 0; i++) {
-            Thread.sleep(1); // the kernel tells of a release when it likes
+            Thread.sleep(1); // the kernel sends a release at any time
         }
         assertThat(bucket.fileSystem().backingFiles()).isZero();
     }

@@ -53,8 +53,8 @@ final class WritableBucket implements AutoCloseable {
     private final Mount mount;
 
     /**
-     * @param bucket which another may have mounted, that is closed now
-     * @param writebackCache whether the kernel collects what is written
+     * @param bucket may have been mounted before; that mount is closed
+     * @param writebackCache whether the kernel collects written bytes
      */
     WritableBucket(Binding binding, Path folder, InMemoryObjectStore bucket, boolean writebackCache)
             throws IOException, MountException, InterruptedException {
@@ -131,7 +131,7 @@ final class WritableBucket implements AutoCloseable {
         return mount.requests();
     }
 
-    /** Bytes that were sent to the store, and those that it has copied by itself. */
+    /** The bytes that were sent to the store, and those that the store has copied. */
     WritebackStatistics statistics() {
         return writeback.statistics();
     }
@@ -141,7 +141,7 @@ final class WritableBucket implements AutoCloseable {
         writeback.drain();
     }
 
-    /** Runs a shell script in the mount; whatever fails in it fails the test. Returns what it printed. */
+    /** Runs a shell script in the mount, and returns its output; a command that fails in it fails the test. */
     String sh(String script) throws IOException, InterruptedException {
         Process shell = new ProcessBuilder("bash", "-euo", "pipefail", "-c", script)
                 .directory(mountPoint.toFile())

@@ -1,6 +1,6 @@
 package io.penstock.fuse;
 
-/** The same where the kernel collects what is written. */
+/** The same tests where the kernel collects written bytes. */
 final class WritebackCacheWritingIT extends KernelWritingIT {
     @Override
     boolean writebackCache() {

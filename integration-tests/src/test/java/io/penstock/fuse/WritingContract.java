@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What programs do to a mount that can be written, on every binding: with java.nio, and with the programs themselves
- * where they are installed.
+ * Calls of programs to a writable mount, on every binding: with java.nio, and with the programs themselves where they
+ * are installed.
  */
 @Timeout(120)
 abstract class WritingContract {
@@ -40,7 +40,7 @@ abstract class WritingContract {
 
     abstract Mount mount(FileSystem fileSystem, MountOptions options) throws MountException, InterruptedException;
 
-    /** Whether the kernel collects what is written. */
+    /** Whether the kernel collects written bytes. */
     boolean writebackCache() {
         return false;
     }
@@ -147,7 +147,7 @@ abstract class WritingContract {
     void unlink_whileOpen_staysReadableAndWritable() throws Exception {
         b.bucket.put("file", "12345");
         try (FileChannel file = FileChannel.open(path("file"), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            file.read(ByteBuffer.allocate(10), 0); // what is cached stays readable
+            file.read(ByteBuffer.allocate(10), 0); // cached bytes stay readable
             Files.delete(path("file"));
             assertThat(names(b.mountPoint)).isEmpty();
             file.write(ByteBuffer.wrap(new byte[] {'x'}), 1);

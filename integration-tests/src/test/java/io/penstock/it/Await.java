@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 
-/** Waits for what happens by itself. */
+/** Waits for conditions that other threads or processes fulfil. */
 final class Await {
     private static final Duration LIMIT = Duration.ofSeconds(60);
 

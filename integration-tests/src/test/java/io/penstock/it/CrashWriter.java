@@ -39,15 +39,15 @@ final class CrashWriter {
         this.random = random;
     }
 
-    /** What is known of one file. Contents are null where there is no file. */
+    /** The known states of one file. Contents are null where there is no file. */
     private static final class Expected {
-        /** What the last fsync, close, rename or removal that returned has made of it. */
+        /** The content after the last fsync, close, rename or removal that returned. */
         private byte @Nullable [] durable;
 
         /** What one that was under way, and may have got through, would make of it. */
         private final List<byte @Nullable []> possible = new ArrayList<>();
 
-        /** What was written to it in place since: each byte may be there or not. */
+        /** The content with later writes in place: each byte may be there or not. */
         private byte @Nullable [] written;
 
         private boolean isRight(byte @Nullable [] actual) {
@@ -99,7 +99,7 @@ final class CrashWriter {
         return acknowledged;
     }
 
-    /** Writes until a call fails, which it must only do because the mount is gone. */
+    /** Writes until a call fails, which it may only do because the mount is gone. */
     IOException writeUntilKilled(Path mountPoint) {
         while (true) {
             try {
@@ -271,9 +271,9 @@ final class CrashWriter {
     }
 
     /**
-     * Compares what there is with what must be, and takes for durable from now on what may be.
+     * Compares the files with the states that they may have, and takes a state that it finds for durable from now on.
      *
-     * @param folder that the files lie in, wherever
+     * @param folder any folder that has the files
      */
     void verify(Path folder) throws IOException {
         for (Map.Entry<String, Expected> entry : manifest.entrySet()) {

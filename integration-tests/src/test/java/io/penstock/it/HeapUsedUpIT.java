@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A mount whose Java heap is used up: it ends, says why, and the next one goes on with what was staged. */
+/** A mount whose Java heap is used up ends and gives the reason, and the next mount goes on with the staged content. */
 @Tag("long")
 final class HeapUsedUpIT {
     private static final S3Server SERVER = S3Server.shared();
@@ -28,7 +28,7 @@ final class HeapUsedUpIT {
     /** Some thousand fit. */
     private static final int MOST_FILES = 100_000;
 
-    /** A minute of collecting garbage before it gives up, and what leads to that. */
+    /** A minute of collecting garbage before it ends, and the time that fills the heap. */
     private static final long END_SECONDS = 150;
 
     private static final long UPLOADED_SECONDS = 120;

@@ -88,7 +88,7 @@ final class IndexIT {
         return objects;
     }
 
-    /** Without those that this server does not take. */
+    /** Without the keys that this server refuses. */
     private List<String> putOddKeys() {
         List<String> put = new ArrayList<>();
         for (String key : ODD_KEYS) {

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a mount leaves behind when it ends, well or badly, and what the next one makes of it. */
+/** The state that a mount leaves when it ends, well or badly, and how the next mount handles it. */
 final class LifecycleIT {
     private static final int MIB = 1 << 20;
     private static final S3Server SERVER = S3Server.shared();

@@ -35,7 +35,8 @@ final class MountedBucket implements AutoCloseable {
     }
 
     /**
-     * Mounts {@code bucket} under {@code scratch}, with its cache folder there too, and returns when it answers.
+     * Mounts {@code bucket} under {@code scratch}, with its cache folder there too. Returns when the mount serves
+     * requests.
      *
      * @param options further options of {@code penstock mount}
      */
@@ -116,8 +117,8 @@ final class MountedBucket implements AutoCloseable {
 
     private void awaitReady() throws Exception {
         long deadline = System.nanoTime() + SECONDS.toNanos(READY_SECONDS);
-        // A dead mount may stand there, which the start takes away first: what is mounted once a stat succeeds is
-        // another.
+        // A dead mount may be at this path, which the start removes first: once a stat succeeds, the mount is a new
+        // one.
         while (!isMounted(mountPoint)
                 || Program.shell(Path.of("/"), "stat -f \"$1\"", mountPoint).exit() != 0
                 || !isMounted(mountPoint)) {

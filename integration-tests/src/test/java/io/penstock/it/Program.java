@@ -18,10 +18,10 @@ final class Program {
     private Program() {}
 
     /**
-     * What a program left behind.
+     * The result of a program that has ended.
      *
      * @param exit its exit status
-     * @param out what it wrote to standard output and standard error
+     * @param out its standard output and standard error
      */
     record Result(int exit, String out) {
         /** The output of a program that must succeed. */

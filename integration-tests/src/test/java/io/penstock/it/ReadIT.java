@@ -31,7 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What programs read through a mount is what was stored, whatever the program, the size and the access pattern. */
+/** Programs read through a mount the bytes that were stored, whatever the program, the size and the access pattern. */
 @Tag("binding")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class ReadIT {
@@ -64,7 +64,7 @@ final class ReadIT {
             .mapToObj(i -> TestData.of("many/%05d".formatted(i), 3))
             .toList();
 
-    /** Everything is there before the mount, which may believe what it once listed for a minute. */
+    /** Every object exists before the mount, which may cache a listing for a minute. */
     @BeforeAll
     void mountBucket() throws Exception {
         S3Server server = S3Server.shared();

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** {@code penstock recover} of what mounts under {@code scratch} have left, run as a user would. */
+/** {@code penstock recover} for the files that mounts under {@code scratch} have left, run as a user would. */
 record Recover(S3Server server, String source, Path scratch) {
     /** Whatever it says, it says in words. */
     Program.Result run(String... arguments) {

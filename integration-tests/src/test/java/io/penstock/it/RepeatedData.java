@@ -10,7 +10,7 @@ import io.penstock.testing.TestData;
  * @param period bytes after which it is the same again
  */
 record RepeatedData(String name, long size, int period) {
-    /** What is repeated. */
+    /** The part that is repeated. */
     TestData part() {
         return TestData.of(name + ".part", period);
     }

@@ -27,9 +27,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stands between a mount and its server, where a network and a server can be made to misbehave request by request: notes
- * what passes, lets uploads pass no faster than a test wants, answers in the server's place, cuts connections and loses
- * answers. Needs no program beside the server. Safe for use by any number of threads.
+ * A proxy between a mount and its server that makes the network and the server misbehave request by request. It records
+ * the requests, slows uploads down, responds in the server's place, cuts connections and drops responses. It needs no
+ * program beside the server. Safe for use by any number of threads.
  */
 final class S3Front implements AutoCloseable {
     private static final String END_OF_HEADERS = "\r\n\r\n";
@@ -51,17 +51,17 @@ final class S3Front implements AutoCloseable {
         threads.execute(this::accept);
     }
 
-    /** What becomes of a request. */
+    /** How a request is handled. */
     sealed interface Treatment {
         Treatment PASS = new Pass();
 
-        /** The server does what it is asked to, and nobody hears of it: the connection ends instead. */
+        /** The server carries the request out, but its response is lost: the connection ends instead. */
         Treatment LOSE_ANSWER = new LoseAnswer();
 
         /** The connection ends in the midst of the body. */
         Treatment CUT = new Cut();
 
-        /** An error in S3's form, and the server never hears of it. */
+        /** An error in S3's form; the request does not reach the server. */
         static Treatment answer(int status, String code) {
             return new Answer(status, code);
         }
@@ -113,7 +113,7 @@ final class S3Front implements AutoCloseable {
         }
     }
 
-    /** The same server, behind this. */
+    /** The same server, behind this proxy. */
     S3Server fronted() {
         URI here = URI.create("http://127.0.0.1:" + listener.getLocalPort());
         return new S3Server(server.name(), here, server.accessKey(), server.secretKey());
@@ -134,7 +134,7 @@ final class S3Front implements AutoCloseable {
         freeAt = System.nanoTime();
     }
 
-    /** What has passed or was treated otherwise since the last call. */
+    /** The requests since the last call, passed on or handled otherwise. */
     List<Request> drainRequests() {
         List<Request> drained = new ArrayList<>();
         for (Request next = requests.poll(); next != null; next = requests.poll()) {
@@ -144,8 +144,8 @@ final class S3Front implements AutoCloseable {
     }
 
     /**
-     * Waits until the server has answered whatever clients have asked for that are gone by now: what it is in the midst
-     * of may show. MinIO lists a key that is being made or deleted as a folder for some milliseconds.
+     * Waits until the server has responded to all requests of clients that have ended: the effect of a running request
+     * may show. MinIO lists a key that is being made or deleted as a folder for some milliseconds.
      */
     void awaitEndOfConnections() throws InterruptedException {
         while (!sockets.isEmpty()) {
@@ -194,7 +194,7 @@ final class S3Front implements AutoCloseable {
         private final Socket upstream;
         private volatile boolean losing;
 
-        /** Whether the server has been sent a request that it has not begun to answer. Guarded by this. */
+        /** Whether the server has a request to which it has not begun to respond. Guarded by this. */
         private boolean owed;
 
         Connection(Socket client, Socket upstream) throws IOException {
@@ -215,7 +215,7 @@ final class S3Front implements AutoCloseable {
             void run() throws IOException;
         }
 
-        /** Ends the client's side first, so that it does not hear what the server says to half a body. */
+        /** Ends the client's side first, so that the client does not receive the server's response to half a body. */
         private void run(Forwarding forwarding) {
             try (upstream;
                     client) {
@@ -316,7 +316,7 @@ final class S3Front implements AutoCloseable {
                 .getBytes(ISO_8859_1);
     }
 
-    /** Null at the connection's end, in whatever way the client has gone. */
+    /** Null at the connection's end, however the client has ended it. */
     private static @Nullable String readHead(InputStream in) {
         ByteArrayOutputStream head = new ByteArrayOutputStream();
         int matched = 0;

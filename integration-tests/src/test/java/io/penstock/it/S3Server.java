@@ -137,7 +137,7 @@ record S3Server(String name, URI endpoint, String accessKey, String secretKey) {
         }
     }
 
-    /** Something to do at the end that may fail: what fails is printed. */
+    /** A last action that may fail: its failure is printed. */
     private interface Closing {
         void run() throws Exception;
     }

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code write.close: staged}: programs go on while the store cannot be reached, and what they wrote goes up later. */
+/** {@code write.close: staged}: programs go on while the store is unreachable, and their files are uploaded later. */
 final class StagedCloseIT {
     private static final int MIB = 1 << 20;
     private static final long DEADLINE_SECONDS = 60;
@@ -45,7 +45,7 @@ final class StagedCloseIT {
                 wire.server(), scratch, "-o", "write.close=staged,metadata.ttl=10m,s3.connect-timeout=1s");
         bucket.bucket().put("d/old", "old ".repeat(30_000).getBytes(StandardCharsets.UTF_8));
         folder = bucket.mount().path().resolve("d");
-        // What is there is known from here on, and cached.
+        // From here on the present names are known, and cached.
         assertThat(sh(folder, "ls && cat old | wc -c")).isEqualTo("old\n120000\n");
     }
 
@@ -87,7 +87,7 @@ final class StagedCloseIT {
         assertNothingIsUploaded();
         awaitMounts(bucket.mount().path().toString(), "4 files, 9MiB");
         wire.proxy().enable();
-        // Changed once more, most likely before it has gone up for the first time.
+        // Changed once more, most likely before the first upload.
         sh(folder, "echo again >> 'of 1' && truncate -s 5M 'of 9437201'");
         bucket.assertStored("d");
         assertThat(bucket.bucket().get("d/of 9437201")).hasSize(5 * MIB);

@@ -34,7 +34,7 @@ import software.amazon.awssdk.services.s3.model.ObjectIdentifier;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 import software.amazon.awssdk.services.s3.model.S3Object;
 
-/** A bucket of its own, filled by a client other than the one under test, and gone when closed. */
+/** A bucket of its own, filled by a client other than the one under test, and removed when closed. */
 final class TestBucket implements AutoCloseable {
     private static final long PART = 64L << 20;
     private static final int CONCURRENCY = 4;
@@ -174,8 +174,8 @@ final class TestBucket implements AutoCloseable {
     }
 
     /**
-     * The same of keys that begin so: MinIO tells all of them only of one whole key, and of the whole bucket, where it may
-     * go on telling of some that are gone.
+     * The same for keys with this prefix. MinIO lists all uploads only of one whole key, or of the whole bucket, where
+     * it may go on listing some that have ended.
      */
     Map<String, String> unfinishedUploads(String prefix) {
         return listed(prefix).stream()
@@ -225,7 +225,9 @@ final class TestBucket implements AutoCloseable {
                 .toList();
     }
 
-    /** All objects as they are listed, with whole seconds; those too whose keys XML has no characters for. */
+    /**
+     * All objects as they are listed, with times in whole seconds, also objects whose keys XML has no characters for.
+     */
     List<StoredObject> objects() {
         return s3
                 .listObjectsV2Paginator(request -> request.bucket(name).encodingType(EncodingType.URL))
@@ -278,7 +280,7 @@ final class TestBucket implements AutoCloseable {
     }
 
     /**
-     * What a mount that was killed has sent may arrive in between: MinIO then says that the bucket is not empty.
+     * Requests of a killed mount may arrive in between: MinIO then says that the bucket is not empty.
      *
      * @param last whether that is an error
      */

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class UserMountIT {
     private static final S3Server SERVER = S3Server.shared();
 
-    /** nobody, who may read the build's files wherever they lie but has no other right. */
+    /** The user nobody, who may read the build's files in any folder but has no other right. */
     private static final String AS_USER = "setpriv --reuid=65534 --regid=65534 --clear-groups"
             + " --inh-caps=+dac_read_search --ambient-caps=+dac_read_search --";
 

@@ -15,8 +15,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * Stands between a mount and its server and notes the requests that pass: what a mount really asks for, seen from
- * outside. Understands requests without a body only, which is all that a reading mount sends.
+ * A proxy between a mount and its server that records the requests: the requests of a mount, seen from outside. It
+ * understands requests without a body only, which are all that a reading mount sends.
  */
 final class WireTap implements AutoCloseable {
     private static final String END_OF_HEADERS = "\r\n\r\n";
@@ -76,7 +76,7 @@ final class WireTap implements AutoCloseable {
                 out.write(buffer, 0, n);
             }
         } catch (IOException closed) {
-            // Either side hung up: so do both.
+            // Either side hung up: the other side is closed too.
         }
     }
 

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What each system call that changes a file does through a mount, flag by flag and mode by mode. */
+/** The effect of each system call that changes a file through a mount, flag by flag and mode by mode. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Tag("binding")
 final class WriteCallsIT {
@@ -38,7 +38,7 @@ final class WriteCallsIT {
         }
     }
 
-    /** Runs Python there; what it asserts, and whatever it raises, fails the test. */
+    /** Runs Python there; a failed assertion or any exception fails the test. */
     private static String python(Path dir, String script, Object... arguments) {
         Object[] all = new Object[arguments.length + 1];
         all[0] = "import errno, mmap, os, sys\n" + script;
@@ -186,7 +186,7 @@ final class WriteCallsIT {
         bucket.assertHolds("truncating", "f", bytes("again"));
     }
 
-    /** The kernel may read a file by itself that nobody wrote when it was opened: that handle keeps its version. */
+    /** The kernel may itself read a file that nobody wrote when it was opened: that handle keeps its version. */
     @Test
     void write_whatOthersHaveOpen_isReadByAllButPassedThroughHandles() throws Exception {
         python(bucket.folder("open"), """
@@ -209,7 +209,7 @@ final class WriteCallsIT {
         bucket.assertHolds("open", "f", bytes("NEW" + "old".repeat(999_999)));
     }
 
-    /** What was written so is in the journal when the call returns: as a kill would show, see WriteCrashIT. */
+    /** The written bytes are in the journal when the call returns; WriteCrashIT shows that by a kill. */
     @Test
     void openSynchronous_eachWrite_isReadAtOnceByOthers() throws Exception {
         python(bucket.folder("synchronous"), """

@@ -30,14 +30,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Programs write through a mount to a slow store, and the mount is killed at random moments, again and again on the same
- * cache folder: what an fsync, a close, a rename or a removal has promised is there each time, through the mount, and
- * after the uploads have ended from the bucket alone.
+ * Programs write through a mount to a slow store, and the mount is killed at random moments, again and again on the
+ * same cache folder. All content that an fsync, a close, a rename or a removal has promised is there each time: through
+ * the mount, and after the uploads have ended from the bucket alone.
  *
- * <p>It is killed 8 times, with {@code penstock.test.full} 50 times, and N times with
- * {@code -Dpenstock.crash.rounds=N}; the times follow from {@code -Dpenstock.seed=S}, which each run prints, as far as
- * threads and servers let them. Most of it is the same whichever binding carries the calls, and starting mounts takes
- * its time: where the second binding runs it, it has a fifth of the rounds, the first the others.
+ * <p>It is killed 8 times, with {@code penstock.test.full} 50 times, and N times with {@code
+ * -Dpenstock.crash.rounds=N}. The times follow from {@code -Dpenstock.seed=S}, which each run prints, as far as threads
+ * and servers let them. Most of the test is the same with either binding, and starting mounts takes time: where the
+ * second binding runs it, it has a fifth of the rounds, the first the others.
  */
 final class WriteCrashIT {
     private static final int WRITERS = 3;
@@ -142,7 +142,7 @@ final class WriteCrashIT {
                 roundsCompleting++;
             }
             mount.killAndLeave();
-            front.awaitEndOfConnections(); // else a PUT might come after the next mount's deletion
+            front.awaitEndOfConnections(); // otherwise a PUT might come after the next mount's deletion
             for (Future<IOException> end : ends) {
                 end.get();
             }
@@ -153,7 +153,7 @@ final class WriteCrashIT {
         }
     }
 
-    /** After so many commits, those that follow are made by the store, but nobody hears of it. */
+    /** After so many commits, the store makes the following ones, but their responses are lost. */
     private Semaphore loseCommits(int after) {
         Semaphore lost = new Semaphore(0);
         Semaphore passing = new Semaphore(after);
@@ -177,7 +177,7 @@ final class WriteCrashIT {
         }
     }
 
-    /** Its end, after what tells why something was given up. */
+    /** Its end, after the lines that give the reason of a failure. */
     private static String end(String log) {
         return log.lines().filter(line -> line.contains(" ERROR ")).collect(Collectors.joining("\n")) + "\n...\n"
                 + log.substring(Math.max(0, log.length() - 4_000));
@@ -243,7 +243,10 @@ final class WriteCrashIT {
         }
     }
 
-    /** But for some whose ids were not in the journal yet when the mount was killed, and for probes: nobody knows those. */
+    /**
+     * Except uploads whose ids were not in the journal yet when the mount was killed, and those of probes: no journal
+     * names them.
+     */
     private void assertNoUploadIsLeft() {
         Map<String, String> left = bucket.unfinishedUploads();
         left.forEach((id, key) -> bucket.abort(key, id));

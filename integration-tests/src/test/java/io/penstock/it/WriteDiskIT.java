@@ -56,7 +56,10 @@ final class WriteDiskIT {
                 "cache.min-free=0,write.memory=32MiB");
     }
 
-    /** Writes it with an fsync after each {@code syncEvery} bytes, and reads it back, here and from the bucket. */
+    /**
+     * Writes the data with an fsync after each {@code syncEvery} bytes, and reads it back, through the mount and from
+     * the bucket.
+     */
     private void writeAndVerify(MountedBucket mount, TestData data, int syncEvery) throws Exception {
         Path file = mount.path().resolve(data.name());
         try (FileChannel channel = FileChannel.open(file, CREATE, WRITE)) {

@@ -31,8 +31,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A server and a network that misbehave while files are written: what passes is waited for, what does not is told by
- * close and fsync in time, and nothing of what was written is lost.
+ * A server and a network that misbehave while files are written. Writes wait for a fault that ends; close and fsync
+ * report in time one that does not; no written byte is lost.
  */
 @Timeout(240)
 final class WriteFaultIT {
@@ -91,7 +91,7 @@ final class WriteFaultIT {
         return left;
     }
 
-    // ---- what passes
+    // ---- faults that end
 
     @Test
     void serverFaults_thatPass_areWaitedFor() throws Exception {
@@ -118,7 +118,7 @@ final class WriteFaultIT {
         assertThat(bucket.unfinishedUploads()).isEmpty();
     }
 
-    // ---- what does not
+    // ---- faults that do not end
 
     @Test
     void refusals_byTheServer_areToldByCloseAndTheContentIsKept() throws Exception {
@@ -273,7 +273,7 @@ final class WriteFaultIT {
         void run() throws Exception;
     }
 
-    /** @param healing what ends the fault, after it has lasted longer than the timeouts */
+    /** @param healing ends the fault, after it has lasted longer than the timeouts */
     private void writeAndVerify(MountedBucket mount, String name, Healing healing) throws Exception {
         TestData data = TestData.of(name, 12L * MIB + 7);
         try (ExecutorService threads = Executors.newSingleThreadExecutor()) {

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What programs write through a mount is what they would have written to a disk, and stays. */
+/** Programs write the same files through a mount as they would write to a disk, and these stay. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class WriteIT {
     private static final int MIB = 1 << 20;
@@ -88,7 +88,7 @@ final class WriteIT {
             """, source);
     }
 
-    /** Modes are not kept: who asks for a private file must hear of it. */
+    /** Modes are not stored: a program that makes a file private must get an error. */
     @Test
     void install_ofAPrivateFile_saysThatItIsNot() throws Exception {
         Program.Result result = Program.shell(bucket.folder("private"), "echo key > k; install -m 600 k installed");
@@ -121,7 +121,7 @@ final class WriteIT {
             """);
     }
 
-    /** The descriptors that a shell and its children share are closed here and there while others write on. */
+    /** A shell and its children close their shared descriptors while other processes write on. */
     @Test
     void descriptors_duplicatedAndInherited_areWrittenToTheLast() throws Exception {
         bucket.assertSameAsOnDisk("descriptors", """
@@ -293,7 +293,10 @@ final class WriteIT {
         bucket.assertSameAsOnDisk("mmap", "python3 -c \"$1\" && tail -c 3 new", script);
     }
 
-    /** A zip file written with seeks back into what is written, beside the old one, which it replaces once it is durable. */
+    /**
+     * A zip file written with seeks back into its written part, beside the old file, which it replaces once it is
+     * durable.
+     */
     @Test
     void checkpoint_savedAsTorchSaves_replacesTheOldOne() throws Exception {
         String script = """

@@ -22,7 +22,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What cannot be uploaded by itself, and the command that settles it; whose uploads are aborted and whose are not. */
+/**
+ * Content that cannot be uploaded by itself, and the command that resolves it; the uploads that are aborted, and those
+ * that are not.
+ */
 @Timeout(240)
 final class WriteRecoverIT {
     private static final int MIB = 1 << 20;
@@ -77,7 +80,7 @@ final class WriteRecoverIT {
         }
     }
 
-    /** Leaves "mine" behind for each key, in whose place somebody else has put "theirs" meanwhile. */
+    /** Leaves "mine" behind for each key, where another client has put "theirs" before the commit. */
     private void makeConflicts(String... keys) throws Exception {
         try (MountedBucket mount = mount()) {
             for (String key : keys) {

@@ -20,8 +20,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Programs that write at random and check what they read: fsx, every kind of change of one file in turn, and fio. The
- * memory for what is written is as small as it may be, so that most of it is staged, and read back from there.
+ * Programs that write at random and check their reads: fsx, every kind of change of one file in turn, and fio. The
+ * memory for written bytes is as small as it may be, so that most of them are staged, and read back from there.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class WriteStressIT {
@@ -155,7 +155,7 @@ class WriteStressIT {
         fio(folder, how + " --verify_only").orThrow();
     }
 
-    /** What is read back before the file is closed is not committed yet. */
+    /** Bytes that are read back before the file is closed are not committed yet. */
     private Program.Result fio(String folder, String how) throws Exception {
         List<String> command = new ArrayList<>(List.of("fio", "--name=write", "--rw=randwrite", "--size=16m"));
         command.add("--filename=" + bucket.folder(folder).resolve("file"));

@@ -18,7 +18,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What differs where the kernel collects what is written: it alone knows a file's size, and what it has not sent. */
+/**
+ * The differences where the kernel collects written bytes: only the kernel knows a file's size, and the bytes that it
+ * has not sent.
+ */
 @Timeout(240)
 final class WritebackCacheIT {
     private static final int BLOCK = 4096;
@@ -107,7 +110,7 @@ final class WritebackCacheIT {
                 for (int i = 0; i < 100; i++) {
                     channel.write(ByteBuffer.wrap(new TestData("block", BLOCK, i).bytes()), 10L * i * BLOCK);
                 }
-                // Where cp looks for holes it must not take for one what was not sent.
+                // When cp looks for holes, it must not take unsent bytes for one.
                 WrittenBucket.sh(mount.path(), "cp --sparse=always --reflink=never file copy && cmp file copy");
                 WrittenBucket.sh(mount.path(), "cp --reflink=auto file again && cmp file again");
             }

@@ -2,7 +2,7 @@ package io.penstock.it;
 
 import java.util.List;
 
-/** The same where the kernel collects what is written. */
+/** The same tests where the kernel collects written bytes. */
 final class WritebackCacheStressIT extends WriteStressIT {
     @Override
     List<String> options() {

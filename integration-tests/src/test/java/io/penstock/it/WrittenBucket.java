@@ -17,9 +17,9 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * A mount that tests write through, each in a folder of its own. What they have written is compared with what it should
- * be three times: as the mount shows it, as the bucket has it, and, once all tests of a class are done, as another mount
- * shows it whose cache folder is empty.
+ * A mount that tests write through, each in a folder of its own. The written files are compared with the expected ones
+ * three times: as the mount shows them, as the bucket has them, and, after all tests of a class, as another mount with
+ * an empty cache folder shows them.
  */
 final class WrittenBucket implements AutoCloseable {
     /** Empty files and deletions reach the bucket shortly after close(2); a staged close may take longer. */
@@ -34,15 +34,15 @@ final class WrittenBucket implements AutoCloseable {
     private final String[] options;
     private MountedBucket mount;
 
-    /** What each path is to be, by folder. */
+    /** The expected state of each path, by folder. */
     private final Map<String, Map<String, String>> expected = new TreeMap<>();
 
-    /** @param scratch what is on the test's own disk lies here */
+    /** @param scratch the folder for files on the test's own disk */
     WrittenBucket(Path scratch, String... options) throws Exception {
         this(S3Server.shared(), scratch, options);
     }
 
-    /** @param server what the mount takes for the server */
+    /** @param server the server that the mount is given */
     WrittenBucket(S3Server server, Path scratch, String... options) throws Exception {
         this.server = server;
         this.scratch = scratch;
@@ -74,12 +74,12 @@ final class WrittenBucket implements AutoCloseable {
         return Files.createDirectories(disk.resolve(name));
     }
 
-    /** Runs a script of shell there; whatever fails in it fails the test. Returns what it printed. */
+    /** Runs a shell script there, and returns its output; a command that fails in it fails the test. */
     static String sh(Path dir, String script, Object... arguments) {
         return Program.shell(dir, "set -euo pipefail\n" + script, arguments).orThrow();
     }
 
-    /** A script does, prints and leaves in the mount what it does, prints and leaves on disk. */
+    /** A script does, prints and leaves the same in the mount as on disk. */
     void assertSameAsOnDisk(String folder, String script, Object... arguments) throws Exception {
         String onDisk = sh(onDisk(folder), script, arguments);
         assertThat(sh(folder(folder), script, arguments)).isEqualTo(onDisk);
@@ -96,7 +96,7 @@ final class WrittenBucket implements AutoCloseable {
         assertHolds(folder, Map.of(file, digest(content)));
     }
 
-    /** The bucket holds what the mount shows in the folder, whatever that is. */
+    /** The bucket has the same files in the folder as the mount shows. */
     void assertStored(String folder) throws Exception {
         assertHolds(folder, snapshot(folder(folder)));
     }
@@ -150,7 +150,7 @@ final class WrittenBucket implements AutoCloseable {
         mount = MountedBucket.mount(server, bucket.name(), scratch, options);
     }
 
-    /** What each path below the folder is: a directory, or a file of this size and sum. */
+    /** The state of each path below the folder: a directory, or a file of this size and sum. */
     private static Map<String, String> snapshot(Path folder) throws IOException {
         List<Path> all;
         try (Stream<Path> paths = Files.walk(folder)) {

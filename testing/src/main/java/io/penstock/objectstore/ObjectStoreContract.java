@@ -53,7 +53,7 @@ public abstract class ObjectStoreContract {
         return Set.of();
     }
 
-    /** Whether an object {@code a} may stand beside objects {@code a/…}: not where objects are files. */
+    /** Whether an object {@code a} may exist beside objects {@code a/…}: not where objects are files. */
     protected boolean holdsFileAndDirectoryOfOneName() {
         return true;
     }

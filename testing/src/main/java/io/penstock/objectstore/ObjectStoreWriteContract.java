@@ -41,7 +41,7 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         KNOWS_UPLOADS,
         /** Keeps tags. */
         TAGS,
-        /** Keeps {@code Expires} of copied objects and of those sent in parts. */
+        /** Keeps {@code Expires} of copied objects and of objects sent in parts. */
         EXPIRES
     }
 

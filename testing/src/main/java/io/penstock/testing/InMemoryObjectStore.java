@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A bucket in memory that passes the same contract as S3: strongly consistent, conditional on ETags, listed in UTF-8
- * byte order or, like directory buckets, in none. Tests act here as other clients of the bucket, behind the decorators
- * that record or fail calls. Thread-safe.
+ * byte order or, like directory buckets, in none. Tests use it directly as other clients of the bucket, behind the
+ * decorators that record or fail calls. Thread-safe.
  */
 public final class InMemoryObjectStore implements ObjectStore {
     /** The order of listings. */

@@ -14,8 +14,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One page of a listing. An item is an object, or the common prefix of several; a prefix stands where its first key
- * does. The continuation token is the last item's first key. Confined to one thread.
+ * One page of a listing. An item is an object, or the common prefix of several; a prefix has the place of its first
+ * key. The continuation token is the last item's first key. Confined to one thread.
  */
 final class KeyListing {
     /** Sorts after every key that begins with the text it is appended to: the greatest code point. */
@@ -103,7 +103,7 @@ final class KeyListing {
         return entries.higherKey(ordered && prefix != null ? prefix + LAST : key);
     }
 
-    /** The prefix that the delimiter rolls the key up into; null if the key stands for itself. */
+    /** The prefix that the delimiter rolls the key up into; null if there is none. */
     private @Nullable String commonPrefix(String key) {
         String delimiter = request.delimiter();
         int at = delimiter.isEmpty()
