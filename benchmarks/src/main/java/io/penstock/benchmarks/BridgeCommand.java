@@ -74,7 +74,9 @@ final class BridgeCommand implements Callable<Integer> {
         return "binding " + binding.toLowerCase(Locale.ROOT);
     }
 
-    /** Each server in its turn, another one first in each round: what else the machine does meets all of them alike. */
+    /**
+     * Each server in its turn, another one first in each round: other load of the machine affects all of them alike.
+     */
     private void round(
             int round, Optional<Path> reference, Scratch scratch, Resources resources, FreeMemory freeMemory, long size)
             throws Exception {
@@ -103,7 +105,7 @@ final class BridgeCommand implements Callable<Integer> {
         Fio fio = new Fio(scratch.folder("fio"));
         int seconds = run.quick() ? 1 : 5;
         for (BridgeShapes shape : BridgeShapes.values()) {
-            shape.run(fio, server.file(), size, 1); // compiles what is measured
+            shape.run(fio, server.file(), size, 1); // compiles the measured code
             KernelCaches.drop(server.file());
             freeMemory.fill();
             BridgeServer.Counts before = server.counts();

@@ -17,10 +17,10 @@ final class BridgeServer implements AutoCloseable {
     private final Process process;
     private final Path mountPoint;
 
-    /** Of a {@link MemoryServer}; null of the reference, which tells nothing. */
+    /** Output of a {@link MemoryServer}; null of the reference, which prints nothing. */
     private final @Nullable BufferedReader said;
 
-    /** What a server has done since its start. */
+    /** The requests and allocations of a server since its start. */
     record Counts(long requests, long allocatedBytes) {}
 
     private BridgeServer(Process process, Path mountPoint, @Nullable BufferedReader said) {

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** What is done with the file of a server, by names that the report shows. */
+/** Access patterns on the file of a server, by the names in the report. */
 enum BridgeShapes {
     RANDOM_8("4 KiB random, 8 jobs"),
     RANDOM_32("4 KiB random, 32 jobs"),

@@ -5,7 +5,7 @@ import java.util.List;
 
 /** One file, and four at once, read from front to back for the first time, against the GETs that this takes at least. */
 final class ColdSequential implements Scenario {
-    /** 16 and 64 are what a mount has in flight by default for one stream and at most. */
+    /** 16 and 64 are the GETs that a mount has in flight by default, for one stream and at most. */
     private static final List<Integer> CONCURRENCIES = List.of(8, 16, 32, 64);
 
     @Override
@@ -40,7 +40,8 @@ final class ColdSequential implements Scenario {
     public void round(ReadRig rig) throws Exception {
         for (int files : List.of(1, DataSet.SHARDS)) {
             List<ObjectVersion> versions = rig.versions(rig.data().shards().subList(0, files));
-            // Half of the ceilings before, half after: a machine that changes its speed meanwhile does so for both.
+            // Half of the ceilings before, half after: a machine that changes its speed during the run does so for
+            // both.
             rawGets(rig, files, versions, CONCURRENCIES.subList(0, 2));
             MountProcess mount = rig.mount();
             rig.served(

@@ -8,7 +8,7 @@ import io.penstock.objectstore.StoredObject;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Finds a data set's objects under a prefix and uploads what is not there. */
+/** Finds a data set's objects under a prefix and uploads the missing ones. */
 final class DataLoader {
     private final ObjectStore store;
     private final String prefix;

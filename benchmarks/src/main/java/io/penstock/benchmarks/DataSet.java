@@ -9,11 +9,11 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * What the benchmarks read, as objects under a prefix and as files under a folder: {@value #SHARDS} shards, one more
- * that only warms up, and a folder of small files.
+ * The data that the benchmarks read, as objects under a prefix and as files under a folder: {@value #SHARDS} shards,
+ * one more that only warms up, and a folder of small files.
  *
  * @param shardSize bytes of a shard; a multiple of {@link #SHARD_GRAIN}
- * @param smallFiles how many small files
+ * @param smallFiles the number of small files
  */
 record DataSet(long shardSize, int smallFiles) {
     static final int SHARDS = 4;
@@ -35,7 +35,7 @@ record DataSet(long shardSize, int smallFiles) {
         return String.format(Locale.ROOT, "shard-%02d", index);
     }
 
-    /** The shard that no row reads: its first read is what compiles the code of a process that has just started. */
+    /** The shard that no row reads: its first read compiles the code of a new process. */
     String warmUpShard() {
         return shard(SHARDS);
     }

@@ -87,7 +87,7 @@ final class FileReads {
         });
     }
 
-    /** Opens, asks for the attributes of, and closes one file again and again. Each counts as one byte. */
+    /** Opens a file, gets its attributes, and closes it, again and again. Each time counts as one byte. */
     static Measurement openStatClose(Path file, int times, int threads) throws Exception {
         long[] nanos = new long[times];
         AtomicInteger next = new AtomicInteger();

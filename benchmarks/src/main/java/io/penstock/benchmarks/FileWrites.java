@@ -16,9 +16,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.stream.LongStream;
 
-/** Writes by plain threads and plain calls; what counts is when the last close has returned. */
+/** Writes by plain threads and plain calls; a measurement ends when the last close has returned. */
 final class FileWrites {
-    /** Bytes of a write call of a sequential writer, unless told otherwise. */
+    /** Bytes of a write call of a sequential writer, unless another size is given. */
     static final int CALL = 1 << 20;
 
     /** Longer than a part, so that no two parts of a file are alike. */
@@ -26,7 +26,7 @@ final class FileWrites {
 
     private FileWrites() {}
 
-    /** What ends a file before it is closed. */
+    /** The last call before a file is closed. */
     enum End {
         CLOSE,
         FDATASYNC
@@ -68,7 +68,9 @@ final class FileWrites {
         });
     }
 
-    /** Writes a file anew from front to back, again and again until it is over: the calls that had returned by then. */
+    /**
+     * Rewrites a file from front to back, again and again until it is over; counts the calls that had returned by then.
+     */
     static Measurement until(BooleanSupplier over, Path file, long size) throws IOException {
         ByteBuffer content = ByteBuffer.allocateDirect(CALL).put(RandomBytes.of("burst", 0, CALL));
         LongStream.Builder nanos = LongStream.builder();

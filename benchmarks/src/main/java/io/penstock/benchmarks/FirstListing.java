@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 
 /** From the command to the first {@code ls}, and where the time goes: as the mount's own log splits it. */
 final class FirstListing {
-    /** What Serving logs: the phases up to the first answer. */
+    /** Serving's line in the log: the phases up to the first reply. */
     private static final Pattern READY = Pattern.compile("Ready after (\\d+ ms: .*)");
 
     private final Path penstock;

@@ -8,9 +8,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The machine's memory that holds nothing. On a machine in use there is next to none: the page cache has it. A virtual
- * machine gives it back to its host, and whoever touches it next waits until the host has found some: seconds for each
- * GiB, which the first reads of a benchmark would pay and its ceilings would not. One thread.
+ * The unused memory of the machine. On a machine in use there is next to none: the page cache has it. A virtual machine
+ * gives unused memory back to its host, and the next program that touches it waits until the host has found some. That
+ * takes seconds for each GiB, which the first reads of a benchmark would pay and its ceilings would not. One thread.
  */
 final class FreeMemory implements AutoCloseable {
     /** The kernel frees some by itself when less is left. */
@@ -25,7 +25,7 @@ final class FreeMemory implements AutoCloseable {
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(CALL);
     private long position;
 
-    /** @param folder where an empty file may lie; who removes the folder removes it */
+    /** @param folder a folder for an empty file, which is removed with the folder */
     FreeMemory(Path folder) throws IOException {
         Path empty = folder.resolve("empty");
         try (RandomAccessFile made = new RandomAccessFile(empty.toFile(), "rw")) {
@@ -34,7 +34,7 @@ final class FreeMemory implements AutoCloseable {
         file = FileChannel.open(empty);
     }
 
-    /** Fills it with the page cache of an empty file, which gives way as soon as somebody needs memory. */
+    /** Fills it with the page cache of an empty file, which the kernel evicts as soon as a program needs memory. */
     void fill() throws IOException {
         long free = bytes();
         while (free > LEFT) {

@@ -19,7 +19,7 @@ final class FreshMounts {
      * @param penstock the launcher
      * @param source BUCKET/PREFIX
      * @param options of {@code penstock mount}, further ones
-     * @param resources closes what is still mounted
+     * @param resources closes the mounts that are left at the end
      */
     FreshMounts(
             Path penstock, String source, S3Server server, List<String> options, Scratch scratch, Resources resources)
@@ -37,7 +37,7 @@ final class FreshMounts {
         return server;
     }
 
-    /** Returns when the mount answers. */
+    /** Returns when the mount serves requests. */
     MountProcess mount(String... further) throws Exception {
         freeMemory.fill();
         List<String> all = new ArrayList<>(List.of("--cache=" + scratch.emptyFolder("cache")));

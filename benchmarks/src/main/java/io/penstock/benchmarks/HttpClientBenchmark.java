@@ -21,12 +21,12 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an HTTP client costs: one object read again and again in 8 MiB ranges, 16 at once, into direct buffers. A JVM
- * measures one client, because the first gibibytes, in which the code is compiled, count too.
+ * The cost of an HTTP client: it reads one object again and again in 8 MiB ranges, 16 at once, into direct buffers. A
+ * JVM measures one client, because the first gibibytes, in which the code is compiled, count too.
  *
  * <pre>{@code HttpClientBenchmark CLIENT ENDPOINT BUCKET KEY GIB [CA_FILE]}</pre>
  *
- * Credentials are the SDK's chain's. Prints, for each 2 GiB, the rate and the process's own CPU time.
+ * <p>The SDK's chain has the credentials. Prints, for each 2 GiB, the rate and the process's own CPU time.
  */
 public final class HttpClientBenchmark {
     private static final int RANGE = 8 << 20;

@@ -29,7 +29,7 @@ final class KernelCaches {
         }
     }
 
-    /** Drops the pages of one file, which anybody may, where nobody has written to it. */
+    /** Drops the pages of one file. Any user may do that, if the file has no unwritten changes. */
     static void drop(Path file) throws IOException, InterruptedException {
         Programs.run(List.of("dd", "if=" + file, "iflag=nocache", "count=0", "status=none"));
     }

@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 
-/** One folder of very many names in a bucket that nobody has listed: {@code ls}, again, and with attributes. */
+/** One folder of very many names in a bucket that was not listed yet: {@code ls}, again, and with attributes. */
 final class LargeFolder implements TreeScenario {
     static final String BUCKET = "folder";
 

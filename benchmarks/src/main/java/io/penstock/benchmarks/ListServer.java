@@ -10,8 +10,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Serves buckets that are made up, in a JVM of its own. Its first line is where it listens; each line on its input is
- * answered by the requests so far: listings, HEADs, GETs and others. It ends at the input's end.
+ * Serves synthetic buckets, in a JVM of its own. Its first line of output is its address. For each line of input it
+ * prints the requests so far: listings, HEADs, GETs and others. It ends at the end of its input.
  */
 final class ListServer {
     private ListServer() {}

@@ -7,10 +7,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a mount's log says of the listing of the whole bucket.
+ * The lines of a mount's log about the listing of the whole bucket.
  *
- * @param time from when it was mounted
- * @param memoryBytes that the names take, in whole MiB
+ * @param time from the mount to the end of the listing
+ * @param memoryBytes of the names, in whole MiB
  */
 record ListingLog(Duration time, long objects, long memoryBytes) {
     private static final Pattern MOUNTED = Pattern.compile("^(\\S+) .* is mounted on ", Pattern.MULTILINE);

@@ -3,12 +3,12 @@ package io.penstock.benchmarks;
 import java.util.Arrays;
 
 /**
- * What one run moved and how long it took.
+ * The amount that one run moved, and its time.
  *
- * @param bytes read or written by whoever asked for them
- * @param operations how many calls, requests or files that were
+ * @param bytes read or written by the caller
+ * @param operations the number of calls, requests or files
  * @param nanos wall-clock time from the first operation's start to the last one's end; more than 0
- * @param p50Nanos median time of one operation; 0 if none was timed by itself, and so below
+ * @param p50Nanos median time of one operation; 0 if no operation was timed by itself, and so below
  * @param p99Nanos the time that one operation in a hundred exceeds
  */
 record Measurement(long bytes, long operations, long nanos, long p50Nanos, long p99Nanos) {

@@ -26,9 +26,9 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * Serves one file from memory through the whole file system and one binding, in a JVM of its own: what a user's mount
- * does once everything is there. Each line on its input is answered by the requests so far and the bytes allocated for
- * them; it unmounts at the input's end.
+ * Serves one file from memory through the whole file system and one binding, in a JVM of its own, as a user's mount
+ * does once all data is cached. For each line of input it prints the requests so far and the bytes allocated for them.
+ * It unmounts at the end of its input.
  */
 final class MemoryServer {
     private static final int CALL = 1 << 20;

@@ -33,7 +33,7 @@ final class MountProcess implements AutoCloseable {
      * @param source BUCKET/PREFIX
      * @param mountPoint an existing, empty folder
      * @param options of {@code penstock mount}
-     * @param log gets what it says
+     * @param log gets its output
      */
     static MountProcess start(
             Path penstock, String source, Path mountPoint, S3Server server, List<String> options, Path log)
@@ -67,7 +67,7 @@ final class MountProcess implements AutoCloseable {
             }
             Thread.sleep(20);
         }
-        // The first answer comes when the session runs.
+        // The first reply comes when the session runs.
         Files.readAttributes(mountPoint, "*");
         return this;
     }

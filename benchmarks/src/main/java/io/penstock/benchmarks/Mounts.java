@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** What is mounted (proc_pid_mountinfo(5)). */
+/** The mounts of this machine (proc_pid_mountinfo(5)). */
 final class Mounts {
     private static final Path MOUNTINFO = Path.of("/proc/self/mountinfo");
 
@@ -28,7 +28,7 @@ final class Mounts {
                 .toList();
     }
 
-    /** Takes a mount away whose process has ended. */
+    /** Detaches a mount whose process has ended. */
     static void detach(Path mountPoint) throws IOException, InterruptedException {
         Programs.run(List.of(
                 "bash",

@@ -13,7 +13,8 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * A bucket with one object {@code f}, whose bytes are whatever the buffers held: for what is measured once they are there.
+ * A bucket with one object {@code f}, whose bytes are the arbitrary content of the buffers: for measurements of cached
+ * data.
  */
 final class OneObjectStore extends RefusingObjectStore {
     static final String KEY = "f";

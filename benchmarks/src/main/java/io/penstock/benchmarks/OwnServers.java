@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** Servers that a benchmark starts for itself where it is given none: a MinIO where there is one, else S3Proxy. */
+/** Servers that a benchmark starts if it is given none: a MinIO if one is installed, otherwise S3Proxy. */
 final class OwnServers {
     private static final S3Server.Keys KEYS = new S3Server.Keys("penstock", "penstock-secret");
     private static final String REGION = "us-east-1";
@@ -21,7 +21,7 @@ final class OwnServers {
     private OwnServers() {}
 
     /**
-     * @param data an existing folder for what is stored
+     * @param data an existing folder for the objects
      * @param resources ends it
      */
     static S3Server start(Path data, Resources resources) throws IOException, InterruptedException {

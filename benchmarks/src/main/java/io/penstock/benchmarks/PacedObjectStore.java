@@ -10,7 +10,7 @@ import java.time.Duration;
 
 /**
  * A store that takes S3's time and nothing else: each GET waits for its first byte, then its bytes come at the rate of
- * one connection. They are whatever the buffer held, so that what is measured is the code that asks for them.
+ * one connection. The bytes are the arbitrary content of the buffer, so that only the calling code is measured.
  */
 final class PacedObjectStore extends ForwardingObjectStore {
     /** As a socket would hand them over. */
@@ -20,7 +20,7 @@ final class PacedObjectStore extends ForwardingObjectStore {
     private final long bytesPerSecond;
 
     /**
-     * @param firstByte what passes before a body begins
+     * @param firstByte the time before a body begins
      * @param bytesPerSecond of one GET
      */
     PacedObjectStore(Duration firstByte, long bytesPerSecond) {

@@ -28,10 +28,10 @@ import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 
 /**
- * What a page costs between the socket and NVMe and back: direct against buffered I/O, 1 MiB at a time by four threads,
- * and then the page cache itself. Each row: MiB/s, CPU seconds of this process per GiB, and how much of the file the
- * kernel's page cache holds afterwards. Run it as a program, with an empty folder on the disk to be measured; needs the
- * commands dd and fincore.
+ * The cost of a page between the socket and NVMe and back: direct against buffered I/O, 1 MiB at a time by four
+ * threads, and then the page cache itself. Each row: MiB/s, CPU seconds of this process per GiB, and how much of the
+ * file the kernel's page cache holds afterwards. Run it as a program, with an empty folder on the disk to be measured;
+ * needs the commands dd and fincore.
  */
 public final class PageStoreBenchmark {
     private static final int PAGE = PageCache.PAGE_SIZE;
@@ -148,7 +148,10 @@ public final class PageStoreBenchmark {
         }
     }
 
-    /** The page cache: filled as fetches would, written behind, and read by whole pages after a restart. */
+    /**
+     * The page cache: filled as fetches would fill it, written by write-behind, and read by whole pages after a
+     * restart.
+     */
     private void cache() throws Exception {
         ObjectVersion version = new ObjectVersion("object", "\"1\"", (long) pages * PAGE, Instant.EPOCH);
         Path cacheFolder = folder.resolve("page-store-benchmark-cache");
@@ -268,7 +271,7 @@ public final class PageStoreBenchmark {
     }
 
     private static OpenOption direct() {
-        try { // by name: javac warns of the package, and cannot be told not to
+        try { // by name: javac warns of the package, and no option turns that off
             return (OpenOption) Class.forName("com.sun.nio.file.ExtendedOpenOption")
                     .getField("DIRECT")
                     .get(null);

@@ -22,9 +22,9 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How near readahead comes to what 16 GETs at once bring, on a store with S3's latency and rate: cold objects of 2 GiB
- * by reads of 128 KiB, as libfuse 2 sends them, in one stream and in eight that take turns on one reader; and what a
- * read of bytes in memory costs. Run it as a program, with an empty folder for the cache.
+ * How near readahead comes to the rate of 16 concurrent GETs, on a store with S3's latency and rate: cold objects of 2
+ * GiB by reads of 128 KiB, as libfuse 2 sends them, in one stream and in eight that take turns on one reader; and the
+ * cost of a read of bytes in memory. Run it as a program, with an empty folder for the cache.
  */
 public final class PrefetchBenchmark {
     private static final long MIB = 1 << 20;
@@ -60,7 +60,7 @@ public final class PrefetchBenchmark {
         }
     }
 
-    /** MiB/s of what reads {@link #SIZE} bytes. */
+    /** MiB/s of reads of {@link #SIZE} bytes. */
     private double rate(Callable<?> reads) throws Exception {
         long start = System.nanoTime();
         reads.call();

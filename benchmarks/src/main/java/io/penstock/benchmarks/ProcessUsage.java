@@ -6,14 +6,14 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What a process has used so far, as /proc tells it (proc_pid_stat(5), proc_pid_status(5)).
+ * A process's use of resources so far, from /proc (proc_pid_stat(5), proc_pid_status(5)).
  *
  * @param cpuTicks user and system time of all its threads, in ticks
  * @param residentBytes memory that it has resident
  * @param peakResidentBytes the most memory that it had resident at once
  */
 record ProcessUsage(long cpuTicks, long residentBytes, long peakResidentBytes) {
-    /** USER_HZ: what the kernel shows to programs is in hundredths of a second on every architecture that runs Java. */
+    /** USER_HZ: the kernel shows times to programs in hundredths of a second on every architecture that runs Java. */
     static final double TICKS_PER_SECOND = 100;
 
     /** A process is at rest once it uses less than this from one look to the next: a JVM's housekeeping takes one or two. */
@@ -46,8 +46,8 @@ record ProcessUsage(long cpuTicks, long residentBytes, long peakResidentBytes) {
     }
 
     /**
-     * Measures work that the process serves. What it still does afterwards on its own account, such as writing to the
-     * cache's disk, is part of the cost.
+     * Measures work that the process serves. Its later work on its own account, such as writing to the cache's disk, is
+     * part of the cost.
      */
     static Sample measure(long pid, Sample.Work work) throws Exception {
         resetPeak(pid);
@@ -73,7 +73,7 @@ record ProcessUsage(long cpuTicks, long residentBytes, long peakResidentBytes) {
         return last;
     }
 
-    /** Makes VmHWM begin anew (proc_pid_clear_refs(5)); where that is not allowed it stays the process's own peak. */
+    /** Resets VmHWM (proc_pid_clear_refs(5)); where that is not allowed it stays the process's own peak. */
     private static void resetPeak(long pid) {
         try {
             Files.writeString(Path.of("/proc", Long.toString(pid), "clear_refs"), "5");

@@ -14,9 +14,9 @@ final class Programs {
     private Programs() {}
 
     /**
-     * Waits for the program, not longer than a limit that only something stuck reaches.
+     * Waits for the program, up to a limit that only a hung program reaches.
      *
-     * @return what it printed, on standard error too
+     * @return its output, with that on standard error
      * @throws IOException if it cannot be started, does not end or fails
      */
     static String run(List<String> command) throws IOException, InterruptedException {

@@ -13,7 +13,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The ceiling of every cold read: what the mount's own S3 client brings when nothing is done with the bytes. */
+/** The ceiling of every cold read: the rate of the mount's own S3 client when the bytes are discarded. */
 final class RawGets {
     private final ObjectStore store;
 
@@ -66,7 +66,7 @@ final class RawGets {
         return requests;
     }
 
-    /** Overwrites what came before: the bytes go to the memory that a cache's page would be, and no further. */
+    /** Overwrites the bytes before: they go to the memory that a cache's page would be, and no further. */
     private static final class Nowhere implements BodySink {
         private final ByteBuffer memory = ByteBuffer.allocateDirect(1 << 20);
 

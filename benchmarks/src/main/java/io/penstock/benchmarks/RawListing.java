@@ -11,14 +11,14 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The ceiling of every listing: what the mount's own S3 client brings when it knows where each page begins, and nothing is
- * done with the names.
+ * The ceiling of every listing: the rate of the mount's own S3 client when it knows where each page begins, and the
+ * names are discarded.
  */
 final class RawListing {
     private final ObjectStore store;
     private final SyntheticObjects objects;
 
-    /** @param objects what the bucket holds */
+    /** @param objects the objects of the bucket */
     RawListing(ObjectStore store, SyntheticObjects objects) {
         this.store = store;
         this.objects = objects;

@@ -19,7 +19,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.zip.CRC32C;
 
-/** The ceiling of every write: what the mount's own S3 client sends from memory when nothing else is done. */
+/** The ceiling of every write: the rate at which the mount's own S3 client sends from memory, without other work. */
 final class RawPuts {
     private final ObjectStore store;
 

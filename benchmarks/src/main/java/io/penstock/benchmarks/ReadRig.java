@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** What the read scenarios share: the data in the bucket and on the bare disk, mounts, and a place for results. */
+/** Shared by the read scenarios: the data in the bucket and on the bare disk, mounts, and a place for results. */
 final class ReadRig {
     /** Bytes of a GET: the default of {@code readahead.range-size}. */
     static final int RANGE = 8 << 20;
@@ -70,8 +70,8 @@ final class ReadRig {
     }
 
     /**
-     * Lets the server and this JVM's client read everything once. A server on this machine then answers from memory, as
-     * one elsewhere would answer from its own disks; another's needs only the client to be warm.
+     * Lets the server and the client of this JVM read everything once. A server on this machine then serves from
+     * memory, as a remote one would serve from its own disks; a remote server needs only the client to be warm.
      */
     void warmServer() throws Exception {
         List<String> names = new ArrayList<>(List.of(data.warmUpShard()));
@@ -89,7 +89,7 @@ final class ReadRig {
         return mount;
     }
 
-    /** Reads the shard that no row reads; what the mount holds in memory is then that. */
+    /** Reads the shard that no row reads; from then on the mount's memory holds that shard. */
     Measurement readWarmUpShard(MountProcess mount) throws Exception {
         Path file = mount.path().resolve(data.warmUpShard());
         return fio.run(Fio.Shape.sequential(CALL), List.of(new Fio.Job(file, 0, data.shardSize())));
@@ -99,7 +99,7 @@ final class ReadRig {
         mounts.unmount(mount);
     }
 
-    /** Measures what a mount serves. */
+    /** Measures reads that a mount serves. */
     void served(String name, MountProcess mount, Sample.Work work) throws Exception {
         KernelCaches.sync();
         results.add(name, ProcessUsage.measure(mount.pid(), work));
@@ -111,13 +111,13 @@ final class ReadRig {
         results.add(name, ProcessUsage.measure(ProcessHandle.current().pid(), () -> raw.run(requests, concurrency)));
     }
 
-    /** Measures what the kernel alone serves. */
+    /** Measures reads that the kernel alone serves. */
     void bare(String name, Sample.Work work) throws Exception {
         KernelCaches.sync();
         results.add(name, new Sample(work.run(), null));
     }
 
-    /** The same names and sizes as plain files on the cache folder's disk. Written when first asked for. */
+    /** The same names and sizes as plain files on the cache folder's disk. The first call writes them. */
     Path bareFiles() throws Exception {
         Path folder = scratch.root().resolve("bare");
         if (!Files.exists(folder)) {

@@ -9,7 +9,7 @@ import java.util.Optional;
 final class Reference {
     private Reference() {}
 
-    /** Compiles it; empty, which is told, where that cannot be done. */
+    /** Compiles it; empty, with a message, where that is not possible. */
     static Optional<Path> compile(Path home, Scratch scratch) throws InterruptedException {
         Path source = home.resolve("benchmarks/src/main/c/memory_server.c");
         Path program = scratch.root().resolve("memory_server");

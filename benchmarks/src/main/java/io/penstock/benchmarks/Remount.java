@@ -8,17 +8,17 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * From the command to an answer, with an empty cache folder, and with one in which a mount that has listed the whole bucket
- * has left its names.
+ * From the command to the first reply, with an empty cache folder, and with a folder in which a mount that listed the
+ * whole bucket has left its names.
  */
 final class Remount implements TreeScenario {
     private static final String FIRST = "first mount";
     private static final String AGAIN = "remount";
 
-    /** What the log says of a mount that begins with the names that were kept. */
+    /** The log's line of a mount that begins with the names of the last one. */
     private static final String KNOWN = "are known from the last mount";
 
-    /** With them the names are kept in the cache folder. */
+    /** Options with which a mount leaves its names in the cache folder. */
     private static final String[] KEEPING = {"-o", "metadata.preload=on,metadata.refresh=1h,metadata.ttl=1h"};
 
     private final SyntheticObjects objects;
@@ -67,7 +67,7 @@ final class Remount implements TreeScenario {
         }
         Path cache = rig.emptyFolder("cache");
         TreeMount mount = rig.mount(WholeBucket.BUCKET, cache, KEEPING);
-        // Until it is at rest: what it keeps is written after the log has told.
+        // Until it is at rest: it writes the names after the line in the log.
         ProcessUsage.measure(
                 mount.pid(),
                 () -> Measurement.ofWhole(

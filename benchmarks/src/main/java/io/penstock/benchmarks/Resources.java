@@ -6,9 +6,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What has to be ended and removed, the last one first, whether the benchmark ends by itself or by a signal. What fails
- * to end is told on standard error and does not keep the others. Thread-safe: on a signal the JVM's shutdown closes it
- * beside the main thread.
+ * Resources to end and remove, the last one first, whether the benchmark ends by itself or by a signal. A failure to
+ * end one is reported on standard error, and the others are still ended. Thread-safe: on a signal the JVM's shutdown
+ * closes it beside the main thread.
  */
 final class Resources implements AutoCloseable {
     /** Guarded by this. */
@@ -17,7 +17,7 @@ final class Resources implements AutoCloseable {
     /** Guarded by this. */
     private boolean closed;
 
-    /** Held while things end: whoever comes second must wait for the first, or the JVM would end in the middle. */
+    /** Held while resources end: a second caller must wait for the first, or the JVM would end in the middle. */
     private final ReentrantLock ending = new ReentrantLock();
 
     Resources() {

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** What has been measured, by name and round. Confined to one thread. */
+/** All measurements, by name and round. Confined to one thread. */
 final class Results {
     private final Map<String, List<Sample>> samples = new LinkedHashMap<>();
     private final Consumer<String> progress;
@@ -32,7 +32,7 @@ final class Results {
                 run.p99Nanos() / 1e6));
     }
 
-    /** What has been measured under this name; empty if nothing. */
+    /** The measurements under this name; empty if there are none. */
     Optional<Summary> summary(String name) {
         return Optional.ofNullable(samples.get(name)).map(Summary::of);
     }

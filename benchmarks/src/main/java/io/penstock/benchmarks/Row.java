@@ -3,9 +3,9 @@ package io.penstock.benchmarks;
 import java.util.List;
 
 /**
- * A line of the report: something that a mount does, and what it is compared with.
+ * A line of the report: one activity of a mount, and its ceilings.
  *
- * @param name under which it is measured, as the report shows it
+ * @param name of the measurement, as the report shows it
  * @param ceilings the first is the one whose ratio counts; none where there is nothing to compare with
  */
 record Row(String name, List<Ceiling> ceilings) {
@@ -18,7 +18,7 @@ record Row(String name, List<Ceiling> ceilings) {
     }
 
     /**
-     * What the same bytes could be moved at without a mount, or with a simpler one.
+     * The rate of the same bytes without a mount, or with a simpler one.
      *
      * @param names measurements, the fastest of which counts
      */

@@ -12,7 +12,7 @@ import picocli.CommandLine.Option;
 
 /** Options of every benchmark of a mount: how often, how it is mounted, and where things go. */
 final class RunOptions {
-    /** What a run leaves alone on the disk. */
+    /** The space that a run leaves free on the disk. */
     private static final long SPARE = 4L << 30;
 
     @Option(names = "--quick", description = "A look in minutes: one round, less data. No figures to publish.")
@@ -85,7 +85,7 @@ final class RunOptions {
         return new Scratch(scratch);
     }
 
-    /** What a reader of the figures has to know of how they came about. */
+    /** The circumstances that a reader of the figures has to know. */
     String heading(String command, Machine machine, S3Server server, String data) {
         return String.format(
                 Locale.ROOT,

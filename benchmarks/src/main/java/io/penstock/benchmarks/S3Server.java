@@ -9,13 +9,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server that is read from and how to speak to it, the same for the mount and for its ceilings.
+ * The server of the objects and how to reach it, the same for the mount and for its ceilings.
  *
- * @param name what the report calls it
+ * @param name its name in the report
  * @param endpoint null for AWS
  * @param region null to ask the bucket
  * @param pathStyle {@code http://host/bucket/key}
- * @param keys null for what the AWS SDK finds
+ * @param keys null for the AWS SDK's credentials
  * @param own whether it runs for this benchmark alone, on this machine
  */
 record S3Server(
@@ -66,7 +66,7 @@ record S3Server(
         return options;
     }
 
-    /** What a program's environment must hold for its AWS SDK to use the keys. */
+    /** Variables with which a program's AWS SDK uses the keys. */
     void addKeysTo(Map<String, String> environment) {
         if (keys != null) {
             environment.keySet().removeAll(List.of("AWS_SESSION_TOKEN", "AWS_PROFILE"));

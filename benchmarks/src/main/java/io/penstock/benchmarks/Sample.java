@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One measured run.
  *
- * @param measurement what was moved, in what time
- * @param cost what it cost the process that served it; null where the kernel alone did
+ * @param measurement the amount moved, and its time
+ * @param cost of the process that served it; null where the kernel alone did
  */
 record Sample(Measurement measurement, @Nullable Cost cost) {
     /**

@@ -39,7 +39,7 @@ final class Scratch implements AutoCloseable {
     }
 
     private static void delete(Path tree) throws IOException {
-        // Never through a mount: what is behind it is somebody's bucket.
+        // Never through a mount: the files in it are somebody's bucket.
         List<Path> mounted = Mounts.below(tree);
         if (!mounted.isEmpty()) {
             throw new IOException(tree + " stays, because " + mounted.getFirst() + " is still mounted: umount -l it");

@@ -17,8 +17,8 @@ final class StagedWrites implements WriteScenario {
     @Override
     public void round(WriteRig rig) throws Exception {
         long size = rig.sizes().file();
-        // One mount, and the bare disk on both sides: a disk that is told of each deleted block is slow after the
-        // deletion of a cache, for longer than can be waited.
+        // One mount, and the bare disk before and after it: a disk that discards each deleted block is slow after the
+        // deletion of a cache, for longer than a benchmark can wait.
         MountProcess mount = rig.mount("-o", "write.close=staged");
         rig.awaitObject("warm-up", size / 4);
         bare(rig, "before", size);

@@ -3,7 +3,7 @@ package io.penstock.benchmarks;
 /**
  * One measured run over names.
  *
- * @param requests that the server had meanwhile
+ * @param requests that the server got during the run
  */
 record Step(Sample sample, long requests) {
     double seconds() {

@@ -4,7 +4,7 @@ import java.util.List;
 
 /** One file, and eight at once, written from front to back and closed, against the parts that this takes at least. */
 final class StreamWrites implements WriteScenario {
-    /** What a mount sends at once of one file, and in all, by default. */
+    /** The numbers of parts that a mount sends at once by default, of one file and in all. */
     static final int PER_FILE = 16;
 
     private static final int IN_ALL = 32;

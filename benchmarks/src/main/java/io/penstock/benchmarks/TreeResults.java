@@ -11,7 +11,7 @@ import java.util.function.Consumer;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
-/** What has been measured of names, and how it is laid out. Confined to one thread. */
+/** All measurements of names, and the layout of their report. Confined to one thread. */
 final class TreeResults {
     private static final double MIB = 1 << 20;
 
@@ -34,7 +34,7 @@ final class TreeResults {
                 step.requests()));
     }
 
-    /** How near the row comes to what it is compared with: the quotient of the median rates. Empty if that was not measured. */
+    /** The median rate of the row as a share of that of the ceiling. Empty if one of them was not measured. */
     OptionalDouble ratio(Row row, Row.Ceiling ceiling) {
         double of = ceiling.names().stream()
                 .filter(steps::containsKey)
@@ -58,7 +58,7 @@ final class TreeResults {
         return bars;
     }
 
-    /** A table of the rows that were measured, and one of what they are compared with. */
+    /** A table of the measured rows, and one of their ceilings. */
     String markdown(List<Row> rows) {
         StringBuilder text = new StringBuilder(head("", " | of its ceiling |", "|---|\n"));
         List<String> shown = rows.stream().map(Row::name).toList();

@@ -10,7 +10,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What the scenarios of names share: the server, mounts of its buckets, a local folder, and a place for results. One thread. */
+/**
+ * Shared by the scenarios of names: the server, mounts of its buckets, a local folder, and a place for results. One
+ * thread.
+ */
 final class TreeRig {
     private final Path penstock;
     private final ListServerProcess server;
@@ -27,8 +30,8 @@ final class TreeRig {
     /**
      * @param penstock the launcher
      * @param options of {@code penstock mount}, for all mounts
-     * @param concurrency listing requests under way at once
-     * @param resources closes what is still mounted
+     * @param concurrency listing requests in flight at once
+     * @param resources closes the mounts that are left at the end
      */
     TreeRig(
             Path penstock,
@@ -62,9 +65,9 @@ final class TreeRig {
     }
 
     /**
-     * Returns when the mount answers.
+     * Returns when the mount serves requests.
      *
-     * @param cache its cache folder, in which an earlier mount of the bucket may have left something
+     * @param cache its cache folder, which an earlier mount of the bucket may have used
      * @param further options
      */
     TreeMount mount(String bucket, Path cache, String... further) throws Exception {
@@ -88,14 +91,14 @@ final class TreeRig {
         }
     }
 
-    /** Measures what a process does, or has done by the mount that it serves. */
+    /** Measures the work of a process, or work on the mount that it serves. */
     void measure(String name, long pid, Sample.Work work) throws Exception {
         long before = requests();
         Sample sample = ProcessUsage.measure(pid, work);
         results.add(name, new Step(sample, requests() - before));
     }
 
-    /** Measures what takes no server, and whose processes do not count. */
+    /** Measures work without a server, whose processes do not count. */
     void measureLocal(String name, Sample.Work work) throws Exception {
         add(name, work.run(), 0);
     }
@@ -110,12 +113,12 @@ final class TreeRig {
         return server.requests();
     }
 
-    /** Adds what was measured by the caller. */
+    /** Adds the caller's measurement. */
     void add(String name, Measurement measurement, long requests) {
         results.add(name, new Step(new Sample(measurement, null), requests));
     }
 
-    /** Runs a shell's command line, whose output is dropped; an operation is one of so many names. */
+    /** Runs a shell's command line, whose output is dropped; each of so many names counts as an operation. */
     static Measurement shell(long names, String command, Path folder) throws IOException, InterruptedException {
         long start = System.nanoTime();
         Programs.run(List.of("bash", "-c", command + " >/dev/null", "bash", folder.toString()));
@@ -130,7 +133,9 @@ final class TreeRig {
         return notes;
     }
 
-    /** A folder on the disk with as many empty files, of the names that {@code objects} has. Made when first asked for. */
+    /**
+     * A folder on the disk with as many empty files, of the names that {@code objects} has. The first call makes it.
+     */
     Path localFolder(SyntheticObjects objects) throws IOException {
         Path folder = scratch.root().resolve("local");
         if (!Files.exists(folder)) {

@@ -4,7 +4,7 @@ import java.util.List;
 
 /** Rows of names that are measured together, with their ceilings. */
 interface TreeScenario {
-    /** What it adds to the report. */
+    /** Its rows in the report. */
     List<Row> rows();
 
     /** Measures each row and each ceiling once. */

@@ -16,7 +16,7 @@ import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.S3ClientBuilder;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
 
-/** Fills a bucket by the AWS SDK alone: nothing that is being measured writes what is measured. */
+/** Fills a bucket by the AWS SDK alone: no measured code writes the measured data. */
 final class Uploads implements AutoCloseable {
     private static final long PART = 32L << 20;
     private static final int CONCURRENCY = 4;
@@ -62,7 +62,7 @@ final class Uploads implements AutoCloseable {
         }
     }
 
-    @SuppressWarnings("NullAway") // A task that brings nothing.
+    @SuppressWarnings("NullAway") // A task without a result.
     private Void put(String key, int size) {
         s3.putObject(request -> request.bucket(bucket).key(key), RequestBody.fromBytes(RandomBytes.of(key, 0, size)));
         return null;

@@ -13,7 +13,10 @@ import java.util.function.LongFunction;
 final class WholeBucket implements TreeScenario {
     static final String BUCKET = "whole";
 
-    /** Lists the whole bucket behind everybody's back, and believes it for as long as a round takes. */
+    /**
+     * Options with which a mount lists the whole bucket in the background, with names valid for as long as a round
+     * takes.
+     */
     private static final String[] PRELOADING = {"-o", "metadata.preload=on,metadata.ttl=1h"};
 
     private static final String FIND_FIRST = "find -type f of all, first";

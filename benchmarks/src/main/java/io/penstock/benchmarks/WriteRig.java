@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
 
-/** What the write scenarios share: mounts, the raw client, the bare disk, and a place for results. */
+/** Shared by the write scenarios: mounts, the raw client, the bare disk, and a place for results. */
 final class WriteRig {
     /** Bytes of a part: the default of {@code upload.part-size}. */
     static final int PART = 8 << 20;
@@ -45,7 +45,7 @@ final class WriteRig {
      */
     record Sizes(long file, int smallFiles, int randomWrites) {}
 
-    /** @param prefix of the keys that the ceilings write, with its slash; what is mounted */
+    /** @param prefix of the keys that the ceilings write, with its slash; the mounted one */
     WriteRig(FreshMounts mounts, Sizes sizes, String prefix, ObjectStore store, Scratch scratch, Results results) {
         this.mounts = mounts;
         this.sizes = sizes;
@@ -75,7 +75,7 @@ final class WriteRig {
         mounts.unmount(mount);
     }
 
-    /** Measures what a mount serves. */
+    /** Measures writes that a mount serves. */
     void served(String name, MountProcess mount, Sample.Work work) throws Exception {
         KernelCaches.sync();
         results.add(name, ProcessUsage.measure(mount.pid(), work));
@@ -87,19 +87,19 @@ final class WriteRig {
         results.add(name, ProcessUsage.measure(ProcessHandle.current().pid(), () -> work.run(raw)));
     }
 
-    /** What the raw client does. */
+    /** Work of the raw client. */
     @FunctionalInterface
     interface Raw {
         Measurement run(RawPuts raw) throws Exception;
     }
 
-    /** Measures what the kernel alone serves. */
+    /** Measures writes that the kernel alone serves. */
     void bare(String name, Sample.Work work) throws Exception {
         KernelCaches.sync();
         results.add(name, new Sample(work.run(), null));
     }
 
-    /** What was measured beside something else. */
+    /** Adds a measurement that was made beside another. */
     void add(String name, Measurement measurement) {
         results.add(name, new Sample(measurement, null));
     }
@@ -120,7 +120,7 @@ final class WriteRig {
         }
     }
 
-    /** Waits until what is uploaded behind is there. */
+    /** Waits until a background upload is complete. */
     void awaitObject(String name, long size) throws Exception {
         Instant deadline = Instant.now().plus(UPLOAD_TIMEOUT);
         while (!isThere(prefix + name, size)) {
@@ -144,7 +144,7 @@ final class WriteRig {
         return scratch.folder("bare").resolve(name);
     }
 
-    /** So many keys below what is mounted. */
+    /** So many keys below the mounted prefix. */
     List<String> keys(String name, int count) {
         return IntStream.range(0, count).mapToObj(i -> prefix + name + i).toList();
     }
@@ -155,7 +155,7 @@ final class WriteRig {
                 .toList();
     }
 
-    /** Everything that was written, so that the next round finds what this one found. */
+    /** Removes every file and object written, so that the next round starts as this one did. */
     void removeAll() throws Exception {
         scratch.emptyFolder("bare");
         ListRequest request = ListRequest.of(prefix, "");

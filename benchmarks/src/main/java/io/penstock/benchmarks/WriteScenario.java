@@ -4,7 +4,7 @@ import java.util.List;
 
 /** Rows of writing that are measured together, with their ceilings. */
 interface WriteScenario {
-    /** What it adds to the report. */
+    /** Its rows in the report. */
     List<Row> rows();
 
     /** Called once, before anything is measured or removed. */
