@@ -17,10 +17,10 @@ import picocli.CommandLine.Option;
         name = "read",
         sortOptions = false,
         description = {
-            "Reads through mounts of its own, cold and warm, large and small files, and sets each figure beside what"
-                    + " the same machine does without a mount.",
+            "Reads through mounts of its own, cold and warm, large and small files, and sets each figure beside that"
+                    + " of the same machine without a mount.",
             "",
-            "docs/BENCHMARKS.md tells what the rows mean."
+            "docs/BENCHMARKS.md explains the rows."
         })
 final class ReadCommand implements Callable<Integer> {
     @Mixin
@@ -29,7 +29,7 @@ final class ReadCommand implements Callable<Integer> {
     @Option(
             names = "--prefix",
             paramLabel = "<prefix>",
-            description = "Where the objects lie in the bucket; those that are missing are uploaded and stay there."
+            description = "The folder of the objects in the bucket; missing ones are uploaded and stay there."
                     + " Default: penstock-bench, with --quick penstock-bench-quick.")
     private @Nullable String prefix;
 

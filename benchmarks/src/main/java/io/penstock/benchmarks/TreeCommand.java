@@ -19,11 +19,11 @@ import picocli.CommandLine.Option;
         name = "tree",
         sortOptions = false,
         description = {
-            "Lists a bucket of very many objects, finds them, asks for their attributes, and mounts it anew; the server"
-                    + " makes the names up, and takes S3's time for each page.",
+            "Lists a bucket of very many objects, finds them, gets their attributes, and mounts it again; the server"
+                    + " generates the names, and takes S3's time for each page.",
             "",
-            "The ratio to a server in C takes gcc, pkg-config and libfuse3-dev. docs/BENCHMARKS.md tells what the rows"
-                    + " mean."
+            "The ratio to a server in C takes gcc, pkg-config and libfuse3-dev. docs/BENCHMARKS.md explains the"
+                    + " rows."
         })
 final class TreeCommand implements Callable<Integer> {
     private static final int PER_FOLDER = 10_000;
@@ -46,7 +46,7 @@ final class TreeCommand implements Callable<Integer> {
             paramLabel = "<time>",
             defaultValue = "60ms",
             converter = Latency.class,
-            description = "What a page of a listing takes at least. Default: ${DEFAULT-VALUE}.")
+            description = "The minimum time of a page of a listing. Default: ${DEFAULT-VALUE}.")
     private Duration listLatency;
 
     @Option(

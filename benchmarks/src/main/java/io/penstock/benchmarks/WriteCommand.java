@@ -15,10 +15,10 @@ import picocli.CommandLine.Option;
         name = "write",
         sortOptions = false,
         description = {
-            "Writes through mounts of its own, large and small files, and sets each figure beside what the mount's own"
-                    + " client sends from memory, or what the bare disk takes.",
+            "Writes through mounts of its own, large and small files, and sets each figure beside the rate at which the"
+                    + " mount's own client sends from memory, or that of the bare disk.",
             "",
-            "docs/BENCHMARKS.md tells what the rows mean. What is written is removed."
+            "docs/BENCHMARKS.md explains the rows. The written files and objects are removed."
         })
 final class WriteCommand implements Callable<Integer> {
     @Mixin

@@ -62,7 +62,7 @@ final class Mounted implements AutoCloseable {
     /** The maximum number of listed entries in memory; one directory may have half of them. */
     static final int MOST_LISTED = 10_000;
 
-    /** Names that the kernel is to know at most. */
+    /** The maximum number of names that the kernel may cache. */
     static final int MOST_NAMES = 3_000;
 
     // open(2).
@@ -149,7 +149,7 @@ final class Mounted implements AutoCloseable {
         }
     }
 
-    /** One that can be written. */
+    /** A writable one. */
     static Mounted writable(PageCache cache, Path staging) {
         return new Mounted(cache, new ManualClock(), null, config(staging, Close.VISIBLE), Exclusive.CLOSE, false);
     }
@@ -159,7 +159,7 @@ final class Mounted implements AutoCloseable {
         return new Mounted(cache, new ManualClock(), null, config(staging, Close.VISIBLE), Exclusive.CLOSE, true);
     }
 
-    /** One that can be written, over a bucket that another has mounted before. */
+    /** A writable one, over a bucket that another has mounted before. */
     static Mounted writable(PageCache cache, InMemoryObjectStore bucket, WritebackConfig config) {
         return new Mounted(cache, new ManualClock(), bucket, config, Exclusive.CLOSE, false);
     }
@@ -215,7 +215,7 @@ final class Mounted implements AutoCloseable {
         return file;
     }
 
-    /** open(2)'s, of an open file: the kernel names them at each write. */
+    /** The flags of open(2) of an open file, which the kernel sends with each write. */
     int flags(OpenFile file) {
         return flags.getOrDefault(file.handle(), 0);
     }
@@ -248,7 +248,7 @@ final class Mounted implements AutoCloseable {
         assertThat(fs.write(file.handle(), position, bytes, flags(file), false)).isEqualTo(length);
     }
 
-    /** As close(2) does: the kernel flushes, and releases whatever comes of that. */
+    /** As close(2) does: the kernel flushes, then releases, even if the flush has failed. */
     void close(OpenFile file) throws ErrnoException {
         try {
             fs.flush(file.handle(), 0);
@@ -328,7 +328,7 @@ final class Mounted implements AutoCloseable {
         }
     }
 
-    /** Waits until all is committed, or deleted, that is left to be. */
+    /** Waits until all pending commits and deletions are done. */
     void drain() throws InterruptedException {
         fs.awaitBehind();
         if (writeback != null) {

@@ -250,7 +250,7 @@ class NameChangesTest extends OverWritableMount {
         m.fs.release(file.handle());
     }
 
-    /** As programs have it that delete their temporary files while they use them. */
+    /** As programs do that delete their temporary files while they use them. */
     @Test
     void unlink_writtenHereAndCommitted_isReadAndWrittenOn() throws Exception {
         OpenFile file = m.create("a", O_RDWR);

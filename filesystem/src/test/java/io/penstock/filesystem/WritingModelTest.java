@@ -179,7 +179,7 @@ class WritingModelTest {
         private final Map<Integer, Open> open = new HashMap<>();
         private Mounted m;
 
-        /** Makes every write another one. */
+        /** Makes every write different. */
         private int writes;
 
         /** @param byInode whether the kernel knows files by inode, each of which is one version while it is open */

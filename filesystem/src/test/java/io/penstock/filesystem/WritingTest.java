@@ -419,7 +419,7 @@ class WritingTest extends OverWritableMount {
         m.fs.release(file.handle());
     }
 
-    // ---- what other handles see
+    // ---- other handles
 
     @Test
     void read_openedBeforeItWasWritten_seesWhatIsWritten() throws Exception {

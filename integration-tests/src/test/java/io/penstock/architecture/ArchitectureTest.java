@@ -50,7 +50,7 @@ class ArchitectureTest {
     /** More classes of one package that all reach each other can only be understood together. */
     private static final int LARGEST_CYCLE = 5;
 
-    /** The packages that do not hold to it yet. A package leaves the list in the commit that untangles it. */
+    /** The packages that still break the rule. A package leaves the list in the commit that untangles it. */
     private static final Set<String> TANGLED = Set.of("io.penstock.cache");
 
     private static final DescribedPredicate<JavaClass> AWS = resideInAPackage("software.amazon..");
@@ -185,7 +185,7 @@ class ArchitectureTest {
                 .check(CLASSES);
     }
 
-    /** What other modules may know of the write path: its face, and the limits that they set. */
+    /** The parts of the write path that other modules may use: its face, and the limits that they set. */
     @Test
     void writebacksRooms_areUsedByNobodyElse() {
         noClasses()

@@ -156,7 +156,7 @@ class PassthroughIT {
         return Stream.concat(
                         Stream.of(
                                 "env",
-                                "--unset=JDK_JAVA_OPTIONS", // java says when it minds them
+                                "--unset=JDK_JAVA_OPTIONS", // java prints that it uses them
                                 Path.of(System.getProperty("java.home"), "bin", "java")
                                         .toString(),
                                 "-cp",

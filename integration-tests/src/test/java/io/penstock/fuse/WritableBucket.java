@@ -37,7 +37,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import org.jspecify.annotations.Nullable;
 
-/** A real mount, to be written, of a bucket in memory, in this process. */
+/** A real, writable mount of a bucket in memory, in this process. */
 final class WritableBucket implements AutoCloseable {
     private static final Duration TTL = Duration.ofMinutes(1);
     private static final long MIB = 1 << 20;
@@ -136,7 +136,7 @@ final class WritableBucket implements AutoCloseable {
         return writeback.statistics();
     }
 
-    /** Waits until all is committed that was closed, and known to be. */
+    /** Waits until every closed file is committed, and the listener has been told. */
     void drain() throws InterruptedException {
         writeback.drain();
     }

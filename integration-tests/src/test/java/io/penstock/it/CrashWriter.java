@@ -44,7 +44,7 @@ final class CrashWriter {
         /** The content after the last fsync, close, rename or removal that returned. */
         private byte @Nullable [] durable;
 
-        /** What one that was under way, and may have got through, would make of it. */
+        /** The content that a call in flight would make, which may have succeeded. */
         private final List<byte @Nullable []> possible = new ArrayList<>();
 
         /** The content with later writes in place: each byte may be there or not. */
@@ -94,7 +94,7 @@ final class CrashWriter {
         }
     }
 
-    /** How often a call returned that promises something. */
+    /** The number of calls that have returned with a promise. */
     int acknowledged() {
         return acknowledged;
     }
@@ -136,7 +136,7 @@ final class CrashWriter {
         return manifest.computeIfAbsent(file.getFileName().toString(), _ -> new Expected());
     }
 
-    /** A call that promises something. */
+    /** A call that makes a promise. */
     private interface Promise {
         void call() throws IOException;
     }

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A bucket mounted by a process of its own, as a user's command would: unmounted and ended by {@link #close}, which
- * works whatever state a test left it in.
+ * A bucket mounted by a process of its own, as a user's command would: {@link #close} unmounts and ends it, whatever
+ * state a test left it in.
  */
 final class MountedBucket implements AutoCloseable {
     /** The binding of all mounts, {@code kernel} or {@code jnr}: the build runs all tests once with each. */
@@ -67,7 +67,7 @@ final class MountedBucket implements AutoCloseable {
             Map<String, String> environment, S3Server server, String bucket, Path scratch, String... options)
             throws IOException {
         Path mountPoint = scratch.resolve("mnt");
-        if (!isMounted(mountPoint)) { // a dead mount there is the start's business
+        if (!isMounted(mountPoint)) { // the start removes a dead mount there
             Files.createDirectories(mountPoint);
         }
         Path log = scratch.resolve("mount.log");
@@ -138,7 +138,7 @@ final class MountedBucket implements AutoCloseable {
         }
     }
 
-    /** kill -9: the mount point is left dead, as a crash would leave it, and then taken away. */
+    /** kill -9: the mount point is left dead, as a crash would leave it, and then detached. */
     void kill() throws IOException {
         killAndLeave();
         Program.shell(Path.of("/"), "umount -l \"$1\" || fusermount3 -u -z \"$1\"", mountPoint)

@@ -8,7 +8,7 @@ import java.util.List;
 
 /** {@code penstock recover} for the files that mounts under {@code scratch} have left, run as a user would. */
 record Recover(S3Server server, String source, Path scratch) {
-    /** Whatever it says, it says in words. */
+    /** Fails if the output has a stack trace. */
     Program.Result run(String... arguments) {
         List<Object> command = new ArrayList<>(List.of(server.accessKey(), server.secretKey()));
         command.addAll(MountedBucket.penstock());

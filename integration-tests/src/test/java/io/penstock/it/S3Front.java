@@ -89,7 +89,7 @@ final class S3Front implements AutoCloseable {
             return method.equals("POST") && target.contains("uploadId=");
         }
 
-        /** Whether it is about the object of this key, or something of it. */
+        /** Whether it is a request for the object of this key, or for a part of it. */
         boolean isOf(String bucket, String key) {
             String path = "/" + bucket + "/" + key;
             return target.equals(path) || target.startsWith(path + "?");
@@ -128,7 +128,7 @@ final class S3Front implements AutoCloseable {
         rule = request -> Treatment.PASS;
     }
 
-    /** All requests together send no more than this from now on; 0 is as fast as it goes. */
+    /** From now on all requests together send no more than this; 0 is no limit. */
     synchronized void limit(long bytesPerSecondSent) {
         bytesPerSecond = bytesPerSecondSent;
         freeAt = System.nanoTime();
@@ -188,7 +188,7 @@ final class S3Front implements AutoCloseable {
         threads.shutdownNow();
     }
 
-    /** One client's. Either side's end is the other's. */
+    /** The connection of one client. The end of either side ends the other. */
     private final class Connection {
         private final Socket client;
         private final Socket upstream;
@@ -221,7 +221,7 @@ final class S3Front implements AutoCloseable {
                     client) {
                 forwarding.run();
             } catch (IOException closed) {
-                // One of the sides went away, or the test is over.
+                // One of the sides closed its connection, or the test is over.
             } finally {
                 setOwed(false);
                 sockets.remove(client);

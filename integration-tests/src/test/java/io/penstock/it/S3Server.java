@@ -23,10 +23,10 @@ record S3Server(String name, URI endpoint, String accessKey, String secretKey) {
     private static final String PASSWORD = "penstock-secret";
     private static final Duration START = Duration.ofSeconds(60);
 
-    /** One image, so that a test does not change with what is published. */
+    /** A fixed image, so that a new release does not change a test. */
     private static final String IMAGE = "minio/minio:RELEASE.2025-09-07T16-13-09Z";
 
-    /** Which server to take, where one is wanted: {@code docker}, {@code minio} or {@code s3proxy}. */
+    /** The server to use, if one is set: {@code docker}, {@code minio} or {@code s3proxy}. */
     private static final String WANTED =
             Optional.ofNullable(System.getenv("PENSTOCK_TEST_S3")).orElse("");
 
@@ -38,7 +38,7 @@ record S3Server(String name, URI endpoint, String accessKey, String secretKey) {
         return Shared.INSTANCE;
     }
 
-    /** Whether it minds a bucket's policy. */
+    /** Whether it obeys a bucket's policy. */
     boolean hasPolicies() {
         return name.startsWith("MinIO");
     }

@@ -128,7 +128,7 @@ final class WrittenBucket implements AutoCloseable {
         return stored;
     }
 
-    /** Unmounts, takes the cache folder away, mounts again, and compares all that was compared before. */
+    /** Unmounts, removes the cache folder, mounts again, and repeats all comparisons. */
     void assertSameWithAnEmptyCache() throws Exception {
         remountWithAnEmptyCache();
         for (String folder : expected.keySet()) {

@@ -187,7 +187,7 @@ class KeyTableFileTest {
         }
     }
 
-    /** If this fails, raise the version in KeyTableFile: what earlier versions have written is not to be read. */
+    /** If this fails, raise the version in KeyTableFile: files of earlier versions must not be read. */
     @Test
     void write_ofAKnownTable_isOfTheFormatOfThisVersion() throws Exception {
         KeyTableBuilder builder = new KeyTableBuilder();
@@ -473,7 +473,7 @@ class KeyTableFileTest {
         assertThatThrownBy(() -> cursor.seek(key(LARGE - 1))).isInstanceOf(IllegalStateException.class);
     }
 
-    /** Whatever they are at: the first touch of a chunk, or writing it to a file. */
+    /** Whatever they do: the first read of a chunk, or writing it to a file. */
     @Test
     void close_whileOthersReadAndWrite_endsThemCleanly() throws Exception {
         writeLarge();

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.random.RandomGenerator;
 
-/** Makes tables of objects, by random builders and pages, and knows which page brought what. */
+/** Makes tables of objects, by random builders and pages, and knows the page of each object. */
 final class KeyTables {
     /** In order. */
     final List<StoredObject> objects;

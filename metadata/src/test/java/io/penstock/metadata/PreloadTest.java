@@ -519,7 +519,7 @@ class PreloadTest {
         }
     }
 
-    /** Both ask the same questions of the same bucket, which others and this mount change. */
+    /** Both make the same lookups in the same bucket, which other nodes and this mount change. */
     @Test
     void anyQuestion_onRandomKeysAndChanges_hasTheSameAnswer() {
         Seeded.checkOthers("PreloadTest", 100, random -> {

@@ -281,7 +281,7 @@ class RangeListerTest {
         return call instanceof Call.List && ++walked >= n;
     }
 
-    /** Refuses start-after, or does as if it were not there. */
+    /** Refuses start-after, or ignores it. */
     private static final class WithoutStartAfter extends ForwardingObjectStore {
         private final boolean refuses;
 

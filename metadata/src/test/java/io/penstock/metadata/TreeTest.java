@@ -353,7 +353,7 @@ class TreeTest {
                 .hasSize(3);
     }
 
-    /** Asks for so many names that are not there that the directory is listed, and waits for that. */
+    /** Looks up so many absent names that the directory is listed, and waits for the listing. */
     private void askForManyAbsentNames(Directory directory) throws Exception {
         for (int i = 0; i < Tree.ASKED_BEFORE_LISTING; i++) {
             assertThat(tree.lookup(directory, "absent" + i)).isEqualTo(Absent.ABSENT);

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** How old what one process knows is in the next one. */
+/** The age of entries that one process wrote, as the next process sees it. */
 class WallTimesTest {
     private static final Instant WRITTEN = Instant.parse("2026-11-24T10:00:00.0005Z");
     private static final long MILLI = Duration.ofMillis(1).toNanos();

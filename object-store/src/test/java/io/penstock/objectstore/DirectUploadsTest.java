@@ -130,7 +130,7 @@ final class DirectUploadsTest {
         assertIsInDoubt(false);
     }
 
-    /** That is known when the next attempt is made. */
+    /** The next attempt shows whether the outcome is in doubt. */
     private void assertIsInDoubt(boolean inDoubt) {
         attempts.attemptStarts();
         assertThat(attempts.isInDoubt()).isEqualTo(inDoubt);

@@ -142,7 +142,7 @@ public final class FaultProxy implements AutoCloseable {
             try {
                 task.run();
             } catch (IOException | InterruptedException _) {
-                // One of the two sides went away, or the test is over.
+                // One of the two sides closed its connection, or the test is over.
             }
         });
     }
@@ -196,7 +196,7 @@ public final class FaultProxy implements AutoCloseable {
         upstream.close();
     }
 
-    /** Hands on what may pass. */
+    /** Forwards the bytes that may pass. */
     private boolean breaks(Socket client, OutputStream out, byte[] buffer, int n, boolean request)
             throws IOException, InterruptedException {
         int allowed;

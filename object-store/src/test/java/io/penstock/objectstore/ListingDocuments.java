@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.Random;
 import java.util.random.RandomGenerator;
 
-/** Makes up well-formed pages of listings, with whatever XML allows that a server might send. */
+/** Generates well-formed pages of listings, with every construct of XML that a server might send. */
 final class ListingDocuments {
     private static final String CHARACTERS = "abcXYZ019/-_.~ +%&<>\"'=]\t\n\räß€漢\ud83d\ude00\u0085\u2028\ufffd";
 

@@ -39,7 +39,7 @@ final class OutageTest {
 
     private static final Duration LONG = Duration.ofMinutes(10);
 
-    /** The store does not come to look at what these are of. */
+    /** Never compared with an object: no call gets that far. */
     private static final ObjectVersion VERSION =
             new ObjectVersion(KEY, "\"tag\"", CONTENT.length + 1, Instant.ofEpochSecond(1));
 

@@ -20,7 +20,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Many threads over a cache that is far too small, so that pages come, go and fail under the readers' hands. */
+/**
+ * Many threads over a cache that is far too small, so that pages are evicted, fetched again and fail while threads read
+ * them.
+ */
 @Timeout(120)
 class FetcherStressTest {
     private static final int THREADS = 16;

@@ -265,7 +265,7 @@ class StreamsTest {
         RandomGenerator random = Seeded.random(3);
         for (long at = 0; at < 32 * MIB; at += REQUEST) {
             file.read(at, REQUEST);
-            // As many as are remembered would push a stream out before it is one.
+            // As many runs as are remembered would evict a stream before it is detected.
             for (int i = 0; i < (at < MIB ? 60 : 300); i++) {
                 file.read(GIB / 2 + random.nextLong(GIB / 2 / (4 * KIB)) * 4 * KIB, 4 * KIB);
             }

@@ -25,8 +25,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A mount on this machine's kernel, ended in all the ways there are. Programs use it, not this process: one that waits
- * for its own mount inside a system call would stop the garbage collection that serving it may need.
+ * A mount on this machine's kernel, ended in every possible way. Other programs use it, not this process: a process
+ * that waits for its own mount inside a system call would stop the garbage collection that serving it may need.
  */
 @Timeout(60)
 @EnabledIf("mayMount")
@@ -203,7 +203,7 @@ class RealMountTest {
     @Test
     void timerDuringAStalledLookup_doesNotEndIt_butASignalThatFollowsDoes() throws Exception {
         try (DeviceMount mount = mount()) {
-            // Its own handler, without SA_RESTART: the call would be EINTR, and the loop come to its end.
+            // The program's own handler, without SA_RESTART: the call would be EINTR, and the loop would end.
             Process program = start(
                     "bash",
                     "-c",
