@@ -14,6 +14,7 @@ import io.penstock.fuse.jnr.JnrBinding;
 import io.penstock.fuse.kernel.KernelBinding;
 import io.penstock.metadata.MetadataConfig;
 import io.penstock.metadata.Tree;
+import io.penstock.metadata.attributes.KeptAttributes;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.ReadaheadConfig;
 import java.io.BufferedReader;
@@ -47,6 +48,7 @@ final class MemoryServer {
                 FileSystem files = new FileSystem(
                         tree,
                         fetcher,
+                        KeptAttributes.none(store, tree),
                         new FileSystemConfig(
                                 0, 0, 0644, 0755, AllowedUsers.ALL, Long.MAX_VALUE, Passthrough.OFF, 0, false),
                         Instant.now(),

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param mode permission bits
  * @param size bytes
+ * @param written the time of the last write, as a kernel tells that collects writes: no program has set it
  */
 public record AttributeChange(
         @Nullable Integer mode,
@@ -15,4 +16,10 @@ public record AttributeChange(
         @Nullable Integer gid,
         @Nullable Long size,
         @Nullable Instant accessed,
-        @Nullable Instant modified) {}
+        @Nullable Instant modified,
+        @Nullable Instant written) {
+    /** Whether something is asked for that is kept beside the content. */
+    boolean isOfAttributes() {
+        return mode != null || uid != null || gid != null || accessed != null || modified != null;
+    }
+}

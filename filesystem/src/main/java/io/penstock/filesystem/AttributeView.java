@@ -1,5 +1,7 @@
 package io.penstock.filesystem;
 
+import static java.util.Objects.requireNonNullElse;
+
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
@@ -7,20 +9,27 @@ import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.LiveFile;
 import io.penstock.metadata.Node;
+import io.penstock.metadata.attributes.FileKind;
+import io.penstock.metadata.attributes.KeptAttributes;
+import io.penstock.metadata.attributes.ObjectAttributes;
 import io.penstock.objectstore.StoredObject;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What stat, access and xattr calls show of a node. Immutable. */
+/** What stat, access and xattr calls show of a node. Safe for use by any number of threads. */
 final class AttributeView {
     /** What the names of attributes begin with that users may give: xattr(7). */
-    private static final String USER = "user.";
+    static final String USER = "user.";
 
-    private static final String ETAG = "user.penstock.etag";
-    private static final String STORAGE_CLASS = "user.penstock.storage-class";
-    private static final String KEY = "user.penstock.key";
+    /** What the names of attributes begin with that only this file system gives. */
+    static final String OWN = "user.penstock.";
+
+    private static final String ETAG = OWN + "etag";
+    private static final String STORAGE_CLASS = OWN + "storage-class";
+    private static final String KEY = OWN + "key";
 
     /** st_size of directories: a block, as on ext4. Programs make nothing of it. */
     private static final int DIRECTORY_SIZE = 4096;
@@ -37,51 +46,190 @@ final class AttributeView {
     /** Anybody's execute bit: what root needs one of to execute a file. */
     private static final int ANY_EXECUTE = 0111;
 
+    /** The permissions of symbolic links, which nobody looks at: symlink(7). */
+    private static final int LINK_MODE = 0777;
+
     private final FileSystemConfig config;
     private final Instant mountTime;
     private final ModifiedTimes times;
+    private final KeptAttributes kept;
     private final boolean readOnly;
 
-    AttributeView(FileSystemConfig config, Instant mountTime, ModifiedTimes times, boolean readOnly) {
+    AttributeView(
+            FileSystemConfig config, Instant mountTime, ModifiedTimes times, KeptAttributes kept, boolean readOnly) {
         this.config = config;
         this.mountTime = mountTime;
         this.times = times;
+        this.kept = kept;
         this.readOnly = readOnly;
     }
 
+    // ---- what is kept of a node
+
+    /** Has asked for what {@link #kept} of a name in the directory will ask first. */
+    void expect(Directory directory) {
+        kept.expect(directory);
+    }
+
+    /** Has asked for what {@link #kept} of these will ask. */
+    void expect(Directory directory, List<Node> nodes) throws ErrnoException {
+        Errnos.run(() -> kept.expect(directory, nodes));
+    }
+
+    /** @param parent null for the root, and for what has no name */
+    ObjectAttributes kept(@Nullable Directory parent, Node node) throws ErrnoException {
+        ObjectAttributes now = keptNow(parent, node);
+        return now != null ? now : Errnos.call(() -> kept.of(parent, node));
+    }
+
+    /** The same if it is known: null if it is not. */
+    @Nullable
+    ObjectAttributes keptNow(@Nullable Directory parent, Node node) {
+        return node instanceof SharedFile file ? file.attributes() : kept.now(parent, node);
+    }
+
+    /** What is kept of the type of a node, if that is known: null if not. Most types are known from a listing. */
+    @Nullable
+    ObjectAttributes kindNow(Directory parent, Node node) {
+        return node instanceof FileEntry(var object) && object.version().size() == 0
+                ? keptNow(parent, node)
+                : node instanceof SharedFile file ? file.attributes() : ObjectAttributes.NONE;
+    }
+
+    // ---- stat
+
     /**
      * Directories have one link, as on btrfs: find(1) takes it as "not counted", whereas two would mean "no
-     * subdirectories". Their time is the mount's: a time that followed their content would change while they are read,
-     * which tar(1) reports as an error.
+     * subdirectories". Their time is that of the last change made here, else the mount's.
      */
-    Attributes of(long inode, Node node, long validNanos) {
+    Attributes of(long inode, Node node, ObjectAttributes attributes, long validNanos) {
         return switch (node) {
-            case Directory _ -> {
-                int mode = Attributes.S_IFDIR | config.dirMode();
-                yield new Attributes(inode, mode, 1, config.uid(), config.gid(), DIRECTORY_SIZE, mountTime, validNanos);
+            case Directory directory -> {
+                Instant changed = times.of(directory);
+                Instant modified = changed != null ? changed : requireNonNullElse(attributes.modified(), mountTime);
+                yield attributes(
+                        inode,
+                        Attributes.S_IFDIR | requireNonNullElse(attributes.permissions(), config.dirMode()),
+                        1,
+                        DIRECTORY_SIZE,
+                        modified,
+                        modified,
+                        attributes,
+                        validNanos);
             }
-            case FileEntry(StoredObject object) ->
-                file(inode, 1, object.version().size(), times.of(object.version()), validNanos);
-            case LiveFile live -> file(inode, live.links(), live.size(), live.modified(), validNanos);
+            case FileEntry(StoredObject object) -> {
+                ObjectVersion version = object.version();
+                Instant own = times.of(version);
+                yield file(
+                        inode,
+                        1,
+                        version.size(),
+                        requireNonNullElse(attributes.modified(), own),
+                        attributes.equals(ObjectAttributes.NONE) ? own : later(own, version.lastModified()),
+                        attributes,
+                        validNanos);
+            }
+            case LiveFile live ->
+                file(
+                        inode,
+                        live.links(),
+                        live.size(),
+                        requireNonNullElse(attributes.modified(), live.modified()),
+                        ((SharedFile) live).changed(),
+                        attributes,
+                        validNanos);
         };
     }
 
-    private Attributes file(long inode, int links, long size, Instant modified, long validNanos) {
-        int mode = Attributes.S_IFREG | config.fileMode();
-        return new Attributes(inode, mode, links, config.uid(), config.gid(), size, modified, validNanos);
+    private static Instant later(Instant one, Instant other) {
+        return one.isAfter(other) ? one : other;
+    }
+
+    private Attributes file(
+            long inode,
+            int links,
+            long size,
+            Instant modified,
+            Instant changed,
+            ObjectAttributes attributes,
+            long validNanos) {
+        String target = attributes.target();
+        return attributes(
+                inode,
+                attributes.kind().typeBits() | filePermissions(attributes),
+                links,
+                target == null ? size : target.getBytes(StandardCharsets.UTF_8).length,
+                modified,
+                changed,
+                attributes,
+                validNanos);
+    }
+
+    private int filePermissions(ObjectAttributes attributes) {
+        return attributes.kind() == FileKind.SYMLINK
+                ? LINK_MODE
+                : requireNonNullElse(attributes.permissions(), config.fileMode());
+    }
+
+    private Attributes attributes(
+            long inode,
+            int mode,
+            int links,
+            long size,
+            Instant modified,
+            Instant changed,
+            ObjectAttributes attributes,
+            long validNanos) {
+        return new Attributes(
+                inode,
+                mode,
+                links,
+                uid(attributes),
+                gid(attributes),
+                size,
+                modified,
+                requireNonNullElse(attributes.accessed(), modified),
+                changed,
+                validNanos);
+    }
+
+    // ---- what the settings give to what keeps nothing
+
+    int fileMode() {
+        return config.fileMode();
+    }
+
+    int directoryMode() {
+        return config.dirMode();
+    }
+
+    int uid() {
+        return config.uid();
+    }
+
+    int gid() {
+        return config.gid();
+    }
+
+    private int uid(ObjectAttributes attributes) {
+        return requireNonNullElse(attributes.uid(), config.uid());
+    }
+
+    private int gid(ObjectAttributes attributes) {
+        return requireNonNullElse(attributes.gid(), config.gid());
     }
 
     /** access(2) by owner, group and mode; supplementary groups are not known here. */
-    void checkAccess(Node node, int mask, int uid, int gid) throws ErrnoException {
+    void checkAccess(Node node, ObjectAttributes attributes, int mask, int uid, int gid) throws ErrnoException {
         if ((mask & WRITE) != 0 && readOnly) {
             throw Errnos.readOnly();
         }
-        int mode = mode(node);
+        int mode = permissions(node, attributes);
         boolean allowed;
         if (uid == 0) {
             allowed = (mask & EXECUTE) == 0 || node instanceof Directory || (mode & ANY_EXECUTE) != 0;
         } else {
-            int bits = uid == config.uid() ? mode >> 6 : gid == config.gid() ? mode >> 3 : mode;
+            int bits = uid == uid(attributes) ? mode >> 6 : gid == gid(attributes) ? mode >> 3 : mode;
             allowed = (bits & mask) == mask;
         }
         if (!allowed) {
@@ -89,20 +237,22 @@ final class AttributeView {
         }
     }
 
-    private int mode(Node node) {
-        return node instanceof Directory ? config.dirMode() : config.fileMode();
+    private int permissions(Node node, ObjectAttributes attributes) {
+        return node instanceof Directory
+                ? requireNonNullElse(attributes.permissions(), config.dirMode())
+                : filePermissions(attributes);
     }
 
     /**
-     * chmod(2). Modes are not kept: one that gives more than is shown, or takes from the owner alone, does no harm, and
-     * cp, tar, git and rsync ask for such. One that withholds something from others would be believed to be private. A
-     * file that is open for writing may be given any: rsync and install keep others out as long as they write, and ask for
-     * the final mode later.
+     * chmod(2) where attributes are not kept. A mode that gives more than is shown, or takes from the owner alone, does no
+     * harm, and cp, tar, git and rsync ask for such. One that withholds something from others would be believed to be
+     * private. A file that is open for writing may be given any: rsync and install keep others out as long as they write,
+     * and ask for the final mode later.
      *
      * @throws ErrnoException EPERM if others were to lose what they are shown to have
      */
     void checkMode(Node node, int mode) throws ErrnoException {
-        int shown = mode(node);
+        int shown = permissions(node, ObjectAttributes.NONE);
         boolean isWritten = node instanceof SharedFile file && file.isOpenToWrite();
         if (config.allowedUsers() == AllowedUsers.ALL && !isWritten && (shown & OTHERS & ~mode) != 0) {
             throw new ErrnoException(
@@ -111,24 +261,32 @@ final class AttributeView {
         }
     }
 
-    static List<String> xattrNames(Node node) {
-        return switch (node) {
-            case Directory _ -> List.of();
-            case FileEntry _ -> List.of(ETAG, STORAGE_CLASS, KEY);
-            case LiveFile _ -> version(node) == null ? List.of() : List.of(ETAG, KEY);
-        };
+    // ---- extended attributes
+
+    static List<String> xattrNames(Node node, ObjectAttributes attributes) {
+        List<String> names = new ArrayList<>(
+                switch (node) {
+                    case Directory _ -> List.of();
+                    case FileEntry _ -> List.of(ETAG, STORAGE_CLASS, KEY);
+                    case LiveFile _ -> version(node) == null ? List.of() : List.of(ETAG, KEY);
+                });
+        names.addAll(attributes.extended().keySet());
+        return names;
     }
 
-    static byte[] xattr(Node node, String name) throws ErrnoException {
+    static byte[] xattr(Node node, ObjectAttributes attributes, String name) throws ErrnoException {
         ObjectVersion version = version(node);
-        if (version != null && name.equals(ETAG)) {
+        byte[] given = attributes.extended().get(name);
+        if (given != null) {
+            return given.clone();
+        } else if (version != null && name.equals(ETAG)) {
             return bytes(version.etag());
         } else if (version != null && name.equals(KEY)) {
             return bytes(version.key());
         } else if (node instanceof FileEntry(StoredObject object) && name.equals(STORAGE_CLASS)) {
             return bytes(object.storageClass());
         }
-        // Who hears that there are no ACLs here does not ask for those of the next file: ls -l, cp -a.
+        // A program that hears that there are no ACLs here does not ask for those of the next file: ls -l, cp -a.
         throw name.startsWith(USER)
                 ? new ErrnoException(Errno.ENODATA, "there is no attribute " + name)
                 : new ErrnoException(Errno.EOPNOTSUPP, "there are no attributes but of users: " + name);

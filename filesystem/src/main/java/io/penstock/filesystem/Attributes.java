@@ -1,5 +1,6 @@
 package io.penstock.filesystem;
 
+import io.penstock.metadata.attributes.FileKind;
 import java.time.Instant;
 
 /**
@@ -8,19 +9,36 @@ import java.time.Instant;
  * @param inode the inode's number
  * @param mode type and permission bits, as in st_mode
  * @param links st_nlink
- * @param size bytes
- * @param modified mtime, and ctime and atime with it
+ * @param size bytes; of a symbolic link, those of its target
+ * @param modified mtime
+ * @param accessed atime: as it was set, else that of the last change, since reading does not count
+ * @param changed ctime
  * @param validNanos for how long from now this, and that the name is there, may be believed, in nanoseconds
  */
 public record Attributes(
-        long inode, int mode, int links, int uid, int gid, long size, Instant modified, long validNanos) {
+        long inode,
+        int mode,
+        int links,
+        int uid,
+        int gid,
+        long size,
+        Instant modified,
+        Instant accessed,
+        Instant changed,
+        long validNanos) {
     /** st_mode's type bits of a directory: stat(2). */
     public static final int S_IFDIR = 0040000;
 
     /** st_mode's type bits of a regular file: stat(2). */
     public static final int S_IFREG = 0100000;
 
-    static final int S_IFMT = 0170000;
+    /** Of a FIFO. */
+    static final int S_IFIFO = 0010000;
+
+    /** Of a socket. */
+    static final int S_IFSOCK = 0140000;
+
+    static final int S_IFMT = FileKind.TYPE_BITS;
 
     public boolean isDirectory() {
         return (mode & S_IFMT) == S_IFDIR;

@@ -7,6 +7,8 @@ import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Node;
+import io.penstock.metadata.attributes.FileKind;
+import io.penstock.metadata.attributes.ObjectAttributes;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +24,7 @@ final class Changes {
     private final OpenFiles files;
     private final Lookups lookups;
     private final AttributeView view;
+    private final AttributeChanges attributes;
 
     /** Takes over what earlier runs left; it is committed behind from now on. */
     Changes(
@@ -41,6 +44,7 @@ final class Changes {
         this.files = files;
         this.lookups = lookups;
         this.view = view;
+        this.attributes = new AttributeChanges(writing, places, shared, lookups, contents, view);
         writing.writeback().recovered().forEach(shared::recover);
         writing.writeback().start(shared);
     }
@@ -55,9 +59,15 @@ final class Changes {
         return contents;
     }
 
-    CreatedFile create(long parent, String name, int flags) throws ErrnoException {
-        SharedFile file = contents.create(parent, name, flags);
-        Attributes attributes = view.of(file.inode().number(), file, Long.MAX_VALUE);
+    /** What is made with extended or other attributes: the mount keeps them, or does not. */
+    AttributeChanges attributes() {
+        return attributes;
+    }
+
+    CreatedFile create(long parent, String name, int mode, Creator creator, int flags) throws ErrnoException {
+        SharedFile file =
+                contents.create(parent, name, flags, attributes.ofNew(parent, FileKind.REGULAR, mode, creator));
+        Attributes attributes = view.of(file.inode().number(), file, file.attributes(), Long.MAX_VALUE);
         try {
             return new CreatedFile(attributes, files.add(file, flags | OpenFlags.O_CREAT));
         } catch (ErrnoException e) {
@@ -66,19 +76,31 @@ final class Changes {
         }
     }
 
-    Attributes mknod(long parent, String name, int mode) throws ErrnoException {
+    Attributes mknod(long parent, String name, int mode, Creator creator) throws ErrnoException {
         int type = mode & Attributes.S_IFMT;
-        if (type != 0 && type != Attributes.S_IFREG) {
-            throw new ErrnoException(Errno.EPERM, "a bucket holds files and directories only");
-        }
-        SharedFile file = contents.mknod(parent, name);
-        return view.of(file.inode().number(), file, 0);
+        FileKind kind = switch (type) {
+            case 0, Attributes.S_IFREG -> FileKind.REGULAR;
+            case Attributes.S_IFIFO -> FileKind.FIFO;
+            case Attributes.S_IFSOCK -> FileKind.SOCKET;
+            default -> throw new ErrnoException(Errno.EPERM, "a bucket holds no devices");
+        };
+        return make(parent, name, attributes.ofNew(parent, kind, mode, creator));
     }
 
-    Attributes mkdir(long parent, String name) throws ErrnoException {
-        Directory made = names.mkdir(parent, name);
+    Attributes symlink(String target, long parent, String name, Creator creator) throws ErrnoException {
+        return make(parent, name, attributes.ofLink(parent, target, creator));
+    }
+
+    private Attributes make(long parent, String name, ObjectAttributes made) throws ErrnoException {
+        SharedFile file = contents.mknod(parent, name, made);
+        return view.of(file.inode().number(), file, file.attributes(), 0);
+    }
+
+    Attributes mkdir(long parent, String name, int mode, Creator creator) throws ErrnoException {
+        ObjectAttributes kept = attributes.ofNewDirectory(parent, mode, creator);
+        Directory made = names.mkdir(parent, name, kept);
         Inode inode = inodes.acquire(places.directory(parent), name, made);
-        return view.of(inode.number(), made, 0);
+        return view.of(inode.number(), made, kept, 0);
     }
 
     /** Opens a file to be written, truncated or created. */
@@ -88,20 +110,20 @@ final class Changes {
 
     /** @param open through which it is asked; null if by name */
     Attributes setattr(long inode, @Nullable OpenObject open, AttributeChange change) throws ErrnoException {
-        Integer mode = change.mode();
-        if (mode != null) {
-            view.checkMode(open == null ? lookups.node(inode) : open.file(), mode);
-        }
+        attributes.check(inode, open, change);
         Long size = change.size();
         if (size != null) {
             contents.truncate(inode, open, size);
         }
-        Node node = open == null ? lookups.node(inode) : open.file();
-        Instant modified = change.modified();
-        if (modified != null) {
-            contents.touch(node, modified);
+        if (change.isOfAttributes() && (size == null || change.mode() != null)) {
+            attributes.set(inode, open, change);
         }
-        return view.of(inode, node, 0);
+        Node node = open == null ? lookups.node(inode) : open.file();
+        Instant written = change.written();
+        if (written != null) {
+            contents.touch(node, written);
+        }
+        return view.of(inode, node, lookups.kept(inode, node), 0);
     }
 
     /** What cannot be done in any mount, as this one could be written. */

@@ -16,6 +16,9 @@ import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Listing;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
+import io.penstock.metadata.attributes.ObjectAttributes;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +28,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Directories {
     private static final int FIRST_ENTRY = 2;
+
+    /** Entries whose attributes are asked for at the same time; one reply has room for some 200. */
+    private static final int ASKED_AT_ONCE = 256;
 
     /** {@link FileSystem#UNKNOWN_INODE}. */
     static final long UNKNOWN_INODE = 0xffff_ffffL;
@@ -85,7 +91,8 @@ final class Directories {
         }
         if (offset == 0) {
             start(open);
-            if (!sink.add(".", view.of(open.inode().number(), open.directory(), 0), 1)) {
+            // Of these two the kernel takes nothing but the type.
+            if (!sink.add(".", view.of(open.inode().number(), open.directory(), ObjectAttributes.NONE, 0), 1)) {
                 return;
             }
         }
@@ -102,6 +109,9 @@ final class Directories {
                 return; // it is no longer shown, and has to be asked for
             }
             if ((now == null ? ask(open.directory(), name) : now) instanceof Node node) {
+                if (any && kept(open.directory(), node, counted) == null) {
+                    return;
+                }
                 if (!add(open.directory(), name, node, (long) index + 1 + FIRST_ENTRY, sink, counted)) {
                     return;
                 }
@@ -124,12 +134,19 @@ final class Directories {
                 view = listAnew(open, view);
                 continue;
             }
-            index++;
             if (entry == null || view.isShown().contains(entry.name())) {
+                index++;
                 continue;
             }
             // It may have come to stand for something else since.
             Answer now = shown.getOrDefault(entry.name(), entry.node());
+            if (now instanceof Node node && kept(open.directory(), node, counted) == null) {
+                if (any) {
+                    return; // the next call waits for it
+                }
+                expect(open.directory(), view.listing(), index - first, counted);
+            }
+            index++;
             if (now instanceof Node node) {
                 if (!add(open.directory(), entry.name(), node, (long) index + FIRST_ENTRY, sink, counted)) {
                     return;
@@ -170,10 +187,30 @@ final class Directories {
         }
     }
 
-    private boolean add(Directory directory, String name, Node node, long next, DirectorySink sink, boolean counted) {
+    /** What is kept of an entry, as far as the reader gets it: null if that is not known. */
+    private @Nullable ObjectAttributes kept(Directory directory, Node node, boolean counted) {
+        return counted ? view.keptNow(directory, node) : view.kindNow(directory, node);
+    }
+
+    /** Has the attributes of the next entries asked for, all at once. */
+    private void expect(Directory directory, Listing listing, int from, boolean counted) throws ErrnoException {
+        List<Node> next = new ArrayList<>();
+        for (int i = from; i < from + ASKED_AT_ONCE && listing.has(i); i++) {
+            Listing.Entry entry = listing.get(i);
+            if (entry != null && kept(directory, entry.node(), counted) == null) {
+                next.add(entry.node());
+            }
+        }
+        view.expect(directory, next);
+    }
+
+    private boolean add(Directory directory, String name, Node node, long next, DirectorySink sink, boolean counted)
+            throws ErrnoException {
         if (!counted) {
+            ObjectAttributes kind = view.kindNow(directory, node);
             Inode known = inodes.find(directory, name);
-            return sink.add(name, view.of(number(known), node, 0), next);
+            return sink.add(
+                    name, view.of(number(known), node, kind == null ? view.kept(directory, node) : kind, 0), next);
         }
         // The kernel takes this for what the inode is now: of an older listing, and of one that turned out to be wrong,
         // only what nothing better is known of, and that is not to be believed.
@@ -184,8 +221,9 @@ final class Directories {
             now = current;
             validNanos = cached.nanos();
         }
+        ObjectAttributes kept = view.kept(directory, now);
         Inode inode = named.acquire(directory, name, now);
-        boolean taken = sink.add(name, view.of(inode.number(), now, validNanos), next);
+        boolean taken = sink.add(name, view.of(inode.number(), now, kept, validNanos), next);
         if (!taken) {
             inodes.release(inode, 1);
         }
@@ -200,7 +238,7 @@ final class Directories {
     private Attributes parentOf(Inode inode) {
         Place place = inode.place();
         Directory parent = place == null ? tree.root() : place.parent();
-        return view.of(number(inodes.find(parent)), parent, 0);
+        return view.of(number(inodes.find(parent)), parent, ObjectAttributes.NONE, 0);
     }
 
     private static long number(@Nullable Inode inode) {

@@ -5,11 +5,13 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.OpenHandle.OpenObject;
+import io.penstock.filesystem.Openers.Opener;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Node;
+import io.penstock.metadata.attributes.ObjectAttributes;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackConfig;
@@ -18,6 +20,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** Changes files: makes them, writes them, and has them committed. Safe for use by any number of threads. */
@@ -65,7 +68,7 @@ final class FileChanges {
     }
 
     /** The new file, joined to write and its inode looked up; or the one that is there, unless {@code mustBeNew}. */
-    SharedFile create(long parent, String name, int flags) throws ErrnoException {
+    SharedFile create(long parent, String name, int flags, ObjectAttributes attributes) throws ErrnoException {
         boolean mustBeNew = (flags & OpenFlags.O_EXCL) != 0;
         Directory directory = places.existingDirectory(parent);
         Places.checkNew(directory, name, "");
@@ -88,12 +91,14 @@ final class FileChanges {
         WrittenFile content = byStore
                 ? writeback.open(names.makeFile(directory, name, clock.instant()))
                 : writeback.create(directory.key(name), null);
-        return files.create(directory, name, content);
+        SharedFile made = files.create(directory, name, content, attributes);
+        files.times().set(directory, clock.instant());
+        return made;
     }
 
     /** A new, empty file that is in the store, its inode looked up. */
-    SharedFile mknod(long parent, String name) throws ErrnoException {
-        SharedFile file = create(parent, name, OpenFlags.O_WRONLY | OpenFlags.O_EXCL);
+    SharedFile mknod(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
+        SharedFile file = create(parent, name, OpenFlags.O_WRONLY | OpenFlags.O_EXCL, attributes);
         try {
             WrittenFile content = file.written();
             if (content != null) {
@@ -178,6 +183,21 @@ final class FileChanges {
         }
     }
 
+    /** Changes what is kept beside the content of a file that need not be open, and has that committed. */
+    void change(long inode, UnaryOperator<ObjectAttributes> change) throws ErrnoException {
+        SharedFile file = open(inode, OpenFlags.O_WRONLY);
+        Opener opener = new Opener(true);
+        try {
+            file.keep(change.apply(file.attributes()), clock.instant());
+            WrittenFile content = file.flush(opener);
+            if (content != null) {
+                commit(content);
+            }
+        } finally {
+            file.leave(opener);
+        }
+    }
+
     private void truncate(OpenObject handle, long size) throws ErrnoException {
         WrittenFile content = writable(handle);
         Errnos.run(() -> content.truncate(size));
@@ -227,6 +247,9 @@ final class FileChanges {
         ByteRange range = new ByteRange(fromPosition, count);
         boolean more = count >= ONE_OF_SEVERAL && fromPosition + count < from.size();
         handle.file().changed(clock.instant());
+        if (version != null && files.kept().areKept()) {
+            handle.file().keep(handle.file().attributes()); // not those of the object that is copied
+        }
         return Errnos.call(() -> version != null && to.copyFrom(version, range, more)
                 ? count
                 : copyBytes(from, fromPosition, to, toPosition, count));

@@ -7,6 +7,7 @@ import io.penstock.filesystem.OpenHandle.OpenDirectory;
 import io.penstock.filesystem.OpenHandle.OpenObject;
 import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Tree;
+import io.penstock.metadata.attributes.KeptAttributes;
 import io.penstock.prefetch.PageFetcher;
 import java.nio.ByteBuffer;
 import java.time.Instant;
@@ -49,19 +50,25 @@ public final class FileSystem implements AutoCloseable {
     private final @Nullable Changes changes;
 
     /**
-     * Tree and fetcher stay the caller's, to be closed after this.
+     * Tree, fetcher and attributes stay the caller's, to be closed after this.
      *
+     * @param kept the attributes that objects keep
      * @param mountTime what directories show as their time
      * @param writing with what it is written; null if it is read-only
      */
     public FileSystem(
-            Tree tree, PageFetcher fetcher, FileSystemConfig config, Instant mountTime, @Nullable Writing writing) {
+            Tree tree,
+            PageFetcher fetcher,
+            KeptAttributes kept,
+            FileSystemConfig config,
+            Instant mountTime,
+            @Nullable Writing writing) {
         this.tree = tree;
         this.inodes = new InodeTable(tree.root());
         this.kernels = new Kernels(inodes);
         KernelView kernel = new KernelView(inodes, kernels, config.kernelKeepsSizes());
-        this.shared = new SharedFiles(tree, inodes, fetcher, kernel);
-        AttributeView view = new AttributeView(config, mountTime, shared.times(), writing == null);
+        this.shared = new SharedFiles(tree, inodes, fetcher, kernel, kept);
+        AttributeView view = new AttributeView(config, mountTime, shared.times(), kept, writing == null);
         Places places = new Places(tree, inodes, shared, writing != null && writing.goesOnAlone());
         ColdNames coldNames = new ColdNames(inodes, shared, kernels, config.mostNames());
         NamedInodes named = new NamedInodes(inodes, shared, coldNames);
@@ -267,26 +274,27 @@ public final class FileSystem implements AutoCloseable {
     /**
      * A new file, looked up and open.
      *
-     * @param mode permission bits of the new file, which are not kept
+     * @param mode permission bits of the new file
      * @throws ErrnoException EEXIST if there is one and the flags have O_EXCL, as {@link Exclusive} has it; EISDIR,
      *     ENAMETOOLONG
      */
-    public CreatedFile create(long parent, String name, int mode, int flags) throws ErrnoException {
-        return changes().create(parent, name, flags);
+    public CreatedFile create(long parent, String name, int mode, Creator creator, int flags) throws ErrnoException {
+        return changes().create(parent, name, mode, creator, flags);
     }
 
     /**
-     * A new file, looked up.
+     * A new file, FIFO or socket, looked up.
      *
-     * @param mode of the new file: EPERM if that is anything but a regular file
+     * @param mode type and permission bits
+     * @throws ErrnoException EPERM for a device, and for FIFOs and sockets if attributes are not kept; EEXIST
      */
-    public Attributes mknod(long parent, String name, int mode) throws ErrnoException {
-        return changes().mknod(parent, name, mode);
+    public Attributes mknod(long parent, String name, int mode, Creator creator) throws ErrnoException {
+        return changes().mknod(parent, name, mode, creator);
     }
 
     /** A new directory, looked up: EEXIST if there is anything of this name. */
-    public Attributes mkdir(long parent, String name, int mode) throws ErrnoException {
-        return changes().mkdir(parent, name);
+    public Attributes mkdir(long parent, String name, int mode, Creator creator) throws ErrnoException {
+        return changes().mkdir(parent, name, mode, creator);
     }
 
     /** @throws ErrnoException ENOENT, EISDIR */
@@ -314,19 +322,23 @@ public final class FileSystem implements AutoCloseable {
         throw changes().refusal(Errno.EPERM, "a bucket has no hard links");
     }
 
-    /** @throws ErrnoException EPERM: there are no symbolic links yet */
-    public Attributes symlink(String target, long parent, String name) throws ErrnoException {
-        throw changes().refusal(Errno.EPERM, "a bucket has no symbolic links");
+    /**
+     * A new symbolic link, looked up.
+     *
+     * @throws ErrnoException EPERM if attributes are not kept; EEXIST; ENAMETOOLONG if no object's metadata holds the target
+     */
+    public Attributes symlink(String target, long parent, String name, Creator creator) throws ErrnoException {
+        return changes().symlink(target, parent, name, creator);
     }
 
-    /** @throws ErrnoException EINVAL: nothing is a symbolic link */
+    /** The target of a symbolic link: EINVAL if the inode is none. */
     public String readlink(long inode) throws ErrnoException {
-        throw new ErrnoException(Errno.EINVAL, "inode " + inode + " is not a symbolic link");
+        return lookups.link(inode);
     }
 
     /**
-     * Changes size and modification time; what else is asked for is accepted and has no effect, but for a mode that gives
-     * others less than is shown.
+     * Changes size, mode, owner and times. Where attributes are not kept, mode and owner are accepted without an effect,
+     * but for a mode that gives others less than is shown, and times last as long as the mount.
      *
      * @param handle through which it is asked, as by ftruncate(2); null if by name
      * @throws ErrnoException EPERM for such a mode; EISDIR, EINVAL, EFBIG; EBADF if the handle is not open for writing
@@ -335,14 +347,18 @@ public final class FileSystem implements AutoCloseable {
         return changes().setattr(inode, handle == null ? null : handles.object(handle), change);
     }
 
-    /** @throws ErrnoException EOPNOTSUPP */
+    /**
+     * @param flags setxattr(2)'s: XATTR_CREATE 1, XATTR_REPLACE 2
+     * @throws ErrnoException EEXIST, ENODATA; EOPNOTSUPP for names that users may not give, and if attributes are not kept;
+     *     ENOSPC if an object's metadata does not hold it
+     */
     public void setxattr(long inode, String name, byte[] value, int flags) throws ErrnoException {
-        throw changes().refusal(Errno.EOPNOTSUPP, "attributes cannot be changed");
+        changes().attributes().setExtended(inode, name, value, flags);
     }
 
-    /** @throws ErrnoException EOPNOTSUPP */
+    /** @throws ErrnoException ENODATA; EOPNOTSUPP as {@link #setxattr} */
     public void removexattr(long inode, String name) throws ErrnoException {
-        throw changes().refusal(Errno.EOPNOTSUPP, "attributes cannot be changed");
+        changes().attributes().setExtended(inode, name, null, AttributeChanges.XATTR_REPLACE);
     }
 
     /**

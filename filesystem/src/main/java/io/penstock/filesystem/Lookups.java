@@ -2,6 +2,7 @@ package io.penstock.filesystem;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.Places.Standing;
 import io.penstock.metadata.Absent;
@@ -9,8 +10,10 @@ import io.penstock.metadata.CachedLookup;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;
+import io.penstock.metadata.Inode.Place;
 import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Node;
+import io.penstock.metadata.attributes.ObjectAttributes;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +35,13 @@ final class Lookups {
 
     Attributes lookup(long parent, String name) throws ErrnoException {
         Directory directory = places.directory(parent);
-        return acquire(directory, name, places.answer(directory, name));
+        view.expect(directory);
+        CachedLookup found = places.answer(directory, name);
+        return acquire(
+                directory,
+                name,
+                found,
+                found.answer() instanceof Node node ? view.kept(directory, node) : ObjectAttributes.NONE);
     }
 
     /** {@link #lookup} if the answer is known: null if it is not. */
@@ -40,13 +49,19 @@ final class Lookups {
     Attributes lookupNow(long parent, String name) throws ErrnoException {
         Directory directory = places.directory(parent);
         CachedLookup cached = places.answerNow(directory, name);
-        return cached == null ? null : acquire(directory, name, cached);
+        if (cached == null) {
+            return null;
+        }
+        ObjectAttributes kept =
+                cached.answer() instanceof Node node ? view.keptNow(directory, node) : ObjectAttributes.NONE;
+        return kept == null ? null : acquire(directory, name, cached, kept);
     }
 
-    private Attributes acquire(Directory parent, String name, CachedLookup cached) throws ErrnoException {
+    private Attributes acquire(Directory parent, String name, CachedLookup cached, ObjectAttributes kept)
+            throws ErrnoException {
         return switch (cached.answer()) {
             case Absent _ -> throw new AbsentException(parent.key(name), cached.nanos());
-            case Node node -> view.of(named.acquire(parent, name, node).number(), node, cached.nanos());
+            case Node node -> view.of(named.acquire(parent, name, node).number(), node, kept, cached.nanos());
         };
     }
 
@@ -58,34 +73,61 @@ final class Lookups {
     }
 
     Attributes attributes(long inode) throws ErrnoException {
-        return show(inode, standing(inode));
+        Standing standing = standing(inode);
+        return show(inode, standing, kept(inode, standing.node()));
+    }
+
+    /** What is kept of the node that the inode shows. */
+    ObjectAttributes kept(long inode, Node node) throws ErrnoException {
+        return view.kept(parent(inode), node);
+    }
+
+    /** Where the inode is; null for the root, and for what has no name. */
+    @Nullable
+    Directory parent(long number) {
+        Inode inode = inodes.get(number);
+        Place place = inode == null ? null : inode.place();
+        return place == null ? null : place.parent();
     }
 
     /** {@link #attributes} if the answer is known: null if it is not. */
     @Nullable
     Attributes attributesNow(long inode) throws ErrnoException {
         Standing standing = standing(inode, places::standingNow);
-        return standing == null ? null : show(inode, standing);
+        ObjectAttributes kept = standing == null ? null : view.keptNow(parent(inode), standing.node());
+        return standing == null || kept == null ? null : show(inode, standing, kept);
     }
 
-    private Attributes show(long number, Standing standing) {
+    private Attributes show(long number, Standing standing, ObjectAttributes kept) {
         Inode inode = inodes.get(number);
         if (inode != null) {
             kernel.asked(inode, standing.node());
         }
-        return view.of(number, standing.node(), standing.validNanos());
+        return view.of(number, standing.node(), kept, standing.validNanos());
     }
 
     void checkAccess(long inode, int mask, int uid, int gid) throws ErrnoException {
-        view.checkAccess(standing(inode).node(), mask, uid, gid);
+        Node node = node(inode);
+        view.checkAccess(node, kept(inode, node), mask, uid, gid);
     }
 
     byte[] xattr(long inode, String name) throws ErrnoException {
-        return AttributeView.xattr(standing(inode).node(), name);
+        Node node = node(inode);
+        return AttributeView.xattr(node, kept(inode, node), name);
     }
 
     List<String> xattrNames(long inode) throws ErrnoException {
-        return AttributeView.xattrNames(standing(inode).node());
+        Node node = node(inode);
+        return AttributeView.xattrNames(node, kept(inode, node));
+    }
+
+    /** The target of a symbolic link. */
+    String link(long inode) throws ErrnoException {
+        String target = kept(inode, node(inode)).target();
+        if (target == null) {
+            throw new ErrnoException(Errno.EINVAL, "inode " + inode + " is not a symbolic link");
+        }
+        return target;
     }
 
     /** What the inode shows. */

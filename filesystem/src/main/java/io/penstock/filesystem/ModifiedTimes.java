@@ -3,7 +3,9 @@ package io.penstock.filesystem;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.penstock.core.ObjectVersion;
+import io.penstock.metadata.Directory;
 import java.time.Instant;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The modification times of what was written or touched here: the store's time of an object is that of its upload, and
@@ -23,6 +25,22 @@ final class ModifiedTimes {
     Instant of(ObjectVersion version) {
         Stamp stamp = stamps.getIfPresent(version.key());
         return stamp != null && stamp.identity.equals(version.identity()) ? stamp.modified : version.lastModified();
+    }
+
+    /** When something was made in the directory or removed from it, here; null if that is not known. */
+    @Nullable
+    Instant of(Directory directory) {
+        Stamp stamp = stamps.getIfPresent(directory.prefix());
+        return stamp == null ? null : stamp.modified;
+    }
+
+    void set(Directory directory, Instant modified) {
+        stamps.put(directory.prefix(), new Stamp("", modified)); // no object that is shown has this key
+    }
+
+    /** The directory's time was set. */
+    void forget(Directory directory) {
+        stamps.invalidate(directory.prefix());
     }
 
     void set(ObjectVersion version, Instant modified) {

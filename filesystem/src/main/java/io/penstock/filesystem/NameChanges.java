@@ -10,14 +10,18 @@ import io.penstock.metadata.Inode.Place;
 import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
+import io.penstock.metadata.attributes.AttributeHeaders;
+import io.penstock.metadata.attributes.ObjectAttributes;
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
+import io.penstock.objectstore.UploadBody;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.writeback.WrittenFile;
 import java.time.Instant;
+import java.time.InstantSource;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +35,7 @@ final class NameChanges {
 
     private final Tree tree;
     private final ObjectStore store;
+    private final InstantSource clock;
     private final InodeTable inodes;
     private final Places places;
     private final SharedFiles files;
@@ -41,6 +46,7 @@ final class NameChanges {
     NameChanges(Writing writing, InodeTable inodes, Places places, SharedFiles files, Kernels kernels) {
         this.tree = files.tree();
         this.store = writing.store();
+        this.clock = writing.clock();
         this.inodes = inodes;
         this.places = places;
         this.files = files;
@@ -55,7 +61,7 @@ final class NameChanges {
     }
 
     /** @return the new directory, not looked up */
-    Directory mkdir(long parent, String name) throws ErrnoException {
+    Directory mkdir(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
         Directory directory = places.existingDirectory(parent);
         Places.checkNew(directory, name, "/");
         if (places.find(directory, name) != null) {
@@ -63,31 +69,41 @@ final class NameChanges {
         }
         awaitRemoval(directory, name);
         Directory made = new Directory(directory.key(name) + "/");
-        ObjectVersion _ = make(directory, name, made.prefix());
+        ObjectVersion _ = make(directory, name, made.prefix(), attributes);
+        files.kept().markers().made(made, attributes);
         tree.changed(directory, name, made);
+        changed(directory);
         return made;
     }
 
     /** A new, empty object that nobody else has made: EEXIST if somebody has. */
     ObjectVersion makeFile(Directory directory, String name, Instant modified) throws ErrnoException {
-        ObjectVersion made = make(directory, name, directory.key(name));
+        ObjectVersion made = make(directory, name, directory.key(name), ObjectAttributes.NONE);
         files.stored(
                 new Place(directory, name),
                 new StoredObject(made, ObjectProperties.ofNew(made.key()).storageClass()),
-                modified);
+                modified,
+                ObjectAttributes.NONE);
         return made;
     }
 
-    private ObjectVersion make(Directory directory, String name, String key) throws ErrnoException {
+    private ObjectVersion make(Directory directory, String name, String key, ObjectAttributes attributes)
+            throws ErrnoException {
+        ObjectProperties properties = ObjectProperties.ofNew(key).with(AttributeHeaders.of(attributes));
         return Errnos.call(() -> {
             try {
-                return store.put(key, EmptyBody.INSTANCE, WriteCondition.ABSENT);
+                return store.put(key, UploadBody.EMPTY, properties, WriteCondition.ABSENT);
             } catch (ObjectStoreException.PreconditionFailed e) {
                 throw exists(directory, name);
             } finally {
                 tree.invalidate(directory, name); // it may have been made although no answer says so
             }
         });
+    }
+
+    /** Something was made in the directory, or removed from it. */
+    private void changed(Directory directory) {
+        files.times().set(directory, clock.instant());
     }
 
     /** All that the call asks of the store has one deadline. */
@@ -113,6 +129,8 @@ final class NameChanges {
         tree.keep(directory);
         tree.letGo(child);
         deletions.deleteMarker(directory, name, child);
+        files.kept().markers().removed(child);
+        changed(directory);
         tree.invalidate(directory, name); // an object of this name, which the directory hid, shows now
         Inode inode = inodes.find(child);
         if (inode != null) {
@@ -132,6 +150,7 @@ final class NameChanges {
             removals.remove(directory, name, () -> unlink(new Place(directory, name), node));
             return null;
         });
+        changed(directory);
     }
 
     private void unlink(Place place, Node node) throws ErrnoException {
@@ -183,6 +202,8 @@ final class NameChanges {
                     new Place(from, name), new Place(to, newName), source, target, flags == RENAME_NOREPLACE));
             return null;
         });
+        changed(from);
+        changed(to);
     }
 
     private static ErrnoException exists(Directory directory, String name) {

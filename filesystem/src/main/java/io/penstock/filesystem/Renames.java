@@ -181,7 +181,7 @@ final class Renames {
                 throw e;
             }
         });
-        files.stored(rename.to, copy, modified);
+        files.stored(rename.to, copy, modified, files.kept().of(original));
         return copy;
     }
 

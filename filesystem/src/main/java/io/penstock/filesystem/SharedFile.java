@@ -5,6 +5,8 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.Openers.Opener;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Inode.Place;
+import io.penstock.metadata.attributes.AttributeHeaders;
+import io.penstock.metadata.attributes.ObjectAttributes;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.prefetch.ObjectReader;
@@ -63,6 +65,12 @@ final class SharedFile implements KernelContent.Holder {
 
     private volatile Instant modified;
 
+    /** The time of the last change of content or attributes. */
+    private volatile Instant changed;
+
+    /** What is kept of it beside its content, once it was made or changed here; null before. */
+    private volatile @Nullable ObjectAttributes attributes;
+
     /** A version that the store has. */
     SharedFile(SharedFiles files, Inode inode, ObjectVersion version, ObjectReader reader) {
         this(
@@ -93,6 +101,11 @@ final class SharedFile implements KernelContent.Holder {
         this.ownContent = new KernelContent.Written(files.newNumber());
         this.state = state;
         this.modified = modified;
+        this.changed = modified;
+        WrittenFile written = content.written();
+        if (written != null && !written.kept().isEmpty()) { // by an earlier run
+            this.attributes = AttributeHeaders.read(written.kept());
+        }
     }
 
     Inode inode() {
@@ -117,6 +130,61 @@ final class SharedFile implements KernelContent.Holder {
     public int links() {
         return state == State.REMOVED ? 0 : 1;
     }
+
+    /** ctime. */
+    Instant changed() {
+        return changed;
+    }
+
+    // ---- attributes
+
+    /** What is kept of it beside its content, as far as that is known. */
+    ObjectAttributes attributes() {
+        ObjectAttributes known = knownAttributes();
+        return known == null ? ObjectAttributes.NONE : known;
+    }
+
+    /** {@link #attributes}; null if they are not known. */
+    @Nullable
+    ObjectAttributes knownAttributes() {
+        ObjectAttributes own = attributes;
+        ObjectVersion version = content.stored();
+        return own != null || version == null ? own : files.kept().of(version);
+    }
+
+    /** It was just made with these. */
+    void created(ObjectAttributes initial) {
+        if (initial.equals(ObjectAttributes.NONE)) {
+            attributes = initial;
+        } else {
+            keep(initial);
+        }
+    }
+
+    /** From now on it has these, and the next commit says so. It is open for writing. */
+    void keep(ObjectAttributes changedTo) {
+        attributes = changedTo;
+        WrittenFile written = content.written();
+        if (written != null) {
+            written.keep(AttributeHeaders.of(changedTo));
+        }
+    }
+
+    /** The same of a call that changes them. */
+    void keep(ObjectAttributes changedTo, Instant now) {
+        keep(changedTo);
+        changed = now;
+    }
+
+    /** Its content was changed: times that a program has set do not count any more. */
+    private void forgetTimes() {
+        ObjectAttributes known = knownAttributes();
+        if (known != null && (known.modified() != null || known.accessed() != null)) {
+            keep(known.withModified(null).withAccessed(null));
+        }
+    }
+
+    // ---- times
 
     void touch(Instant time) {
         modified = time;
@@ -291,6 +359,8 @@ final class SharedFile implements KernelContent.Holder {
     /** Its content was changed. */
     void changed(Instant now) {
         modified = now;
+        changed = now;
+        forgetTimes();
     }
 
     // ---- its name, and what becomes of it
@@ -314,10 +384,11 @@ final class SharedFile implements KernelContent.Holder {
     void committed(StoredObject object) {
         ObjectVersion version = object.version();
         synchronized (this) {
+            ObjectAttributes committed = knownAttributes();
             content.committed(version);
             Place place = inode.place();
             if (state != State.REMOVED && place != null && place.key().equals(version.key())) {
-                files.stored(place, object, modified);
+                files.stored(place, object, modified, committed);
             }
         }
         settle();

@@ -9,6 +9,8 @@ import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.LiveFile;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
+import io.penstock.metadata.attributes.KeptAttributes;
+import io.penstock.metadata.attributes.ObjectAttributes;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.prefetch.ObjectReader;
@@ -34,6 +36,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
     private final InodeTable inodes;
     private final PageFetcher fetcher;
     private final KernelView kernel;
+    private final KeptAttributes kept;
     private final ModifiedTimes times = new ModifiedTimes();
 
     /** By inode's number; mostly one each. Lists are immutable, and only changed within compute. */
@@ -44,11 +47,12 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
 
     private final Behind behind = new Behind();
 
-    SharedFiles(Tree tree, InodeTable inodes, PageFetcher fetcher, KernelView kernel) {
+    SharedFiles(Tree tree, InodeTable inodes, PageFetcher fetcher, KernelView kernel, KeptAttributes kept) {
         this.tree = tree;
         this.inodes = inodes;
         this.fetcher = fetcher;
         this.kernel = kernel;
+        this.kept = kept;
     }
 
     Tree tree() {
@@ -57,6 +61,10 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
 
     KernelView kernel() {
         return kernel;
+    }
+
+    KeptAttributes kept() {
+        return kept;
     }
 
     ModifiedTimes times() {
@@ -128,11 +136,12 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         return shared[0];
     }
 
-    /** A new file, joined to write, its inode looked up once. */
-    SharedFile create(Directory parent, String name, WrittenFile content) {
+    /** A new file with these attributes, joined to write, its inode looked up once. */
+    SharedFile create(Directory parent, String name, WrittenFile content, ObjectAttributes attributes) {
         Inode inode = inodes.acquireFile(parent, name);
         inodes.acquire(inode);
         SharedFile file = new SharedFile(this, inode, content, true);
+        file.created(attributes);
         add(file, content);
         kernel.lookedUp(inode, file);
         return file;
@@ -210,9 +219,16 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         inodes.release(file.inode(), 1);
     }
 
-    /** The store has this at the place now, because it was written here. */
-    void stored(Place place, StoredObject object, Instant modified) {
+    /**
+     * The store has this at the place now, because it was written here.
+     *
+     * @param attributes null if they are not known
+     */
+    void stored(Place place, StoredObject object, Instant modified, @Nullable ObjectAttributes attributes) {
         times.set(object.version(), modified);
+        if (attributes != null) {
+            kept.set(object.version(), attributes);
+        }
         tree.changed(place.parent(), place.name(), new FileEntry(object));
     }
 

@@ -241,16 +241,16 @@ class FilesTest extends OverOneCache {
         m.bucket.put("a", "1");
         long a = m.lookup("a").inode();
         long root = FileSystem.ROOT;
-        AttributeChange truncate = new AttributeChange(null, null, null, 0L, null, null);
+        AttributeChange truncate = new AttributeChange(null, null, null, 0L, null, null, null);
         List<ThrowingCallable> changes = List.of(
-                () -> m.fs.create(root, "b", 0644, 0),
-                () -> m.fs.mknod(root, "b", 0644),
-                () -> m.fs.mkdir(root, "b", 0755),
+                () -> m.fs.create(root, "b", 0644, Mounted.CREATOR, 0),
+                () -> m.fs.mknod(root, "b", 0644, Mounted.CREATOR),
+                () -> m.fs.mkdir(root, "b", 0755, Mounted.CREATOR),
                 () -> m.fs.unlink(root, "a"),
                 () -> m.fs.rmdir(root, "a"),
                 () -> m.fs.rename(root, "a", root, "b", 0),
                 () -> m.fs.link(a, root, "b"),
-                () -> m.fs.symlink("a", root, "b"),
+                () -> m.fs.symlink("a", root, "b", Mounted.CREATOR),
                 () -> m.fs.setattr(a, null, truncate),
                 () -> m.fs.setxattr(a, "user.x", new byte[0], 0),
                 () -> m.fs.removexattr(a, "user.x"),

@@ -105,7 +105,7 @@ class KernelSizesTest extends OverOneCache {
         m.bucket.delete("a");
         m.clock.advance(Mounted.TTL);
 
-        CreatedFile created = m.fs.create(FileSystem.ROOT, "a", 0644, Mounted.O_WRONLY);
+        CreatedFile created = m.fs.create(FileSystem.ROOT, "a", 0644, Mounted.CREATOR, Mounted.O_WRONLY);
 
         assertThat(created.attributes().inode()).isNotEqualTo(inode);
         m.close(created.open());
@@ -144,7 +144,7 @@ class KernelSizesTest extends OverOneCache {
         long inode = m.lookup("a").inode();
         change("a", "newer");
 
-        CreatedFile created = m.fs.create(FileSystem.ROOT, "a", 0644, Mounted.O_WRONLY);
+        CreatedFile created = m.fs.create(FileSystem.ROOT, "a", 0644, Mounted.CREATOR, Mounted.O_WRONLY);
 
         assertThat(created.attributes().inode()).isNotEqualTo(inode);
         m.close(created.open());

@@ -12,7 +12,12 @@ import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.MetadataConfig;
 import io.penstock.metadata.Tree;
+import io.penstock.metadata.attributes.DirectoryMarkers;
+import io.penstock.metadata.attributes.KeptAttributes;
+import io.penstock.metadata.attributes.KeptAttributes.Keeping;
+import io.penstock.metadata.attributes.MarkingObjectStore;
 import io.penstock.objectstore.BodySink;
+import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.ReadaheadConfig;
@@ -54,6 +59,9 @@ final class Mounted implements AutoCloseable {
     static final int UID = 1000;
     static final int GID = 100;
 
+    /** The user that has mounted it. */
+    static final Creator CREATOR = new Creator(UID, GID);
+
     /** Bytes of the smallest file that is passed through. */
     static final int PASSTHROUGH_FROM = 2;
 
@@ -86,6 +94,7 @@ final class Mounted implements AutoCloseable {
 
     private final PageFetcher fetcher;
     private final Tree tree;
+    private final KeptAttributes kept;
     private final @Nullable Writeback writeback;
 
     /** open(2)'s, by handle. */
@@ -100,7 +109,7 @@ final class Mounted implements AutoCloseable {
      * @param cache may be shared: each has a namespace of its own in it
      */
     Mounted(PageCache cache) {
-        this(cache, new ManualClock(), null, null, Exclusive.CLOSE, false);
+        this(cache, new ManualClock(), null, null, Exclusive.CLOSE, false, Keeping.IGNORE);
     }
 
     /**
@@ -116,7 +125,8 @@ final class Mounted implements AutoCloseable {
             @Nullable InMemoryObjectStore bucket,
             @Nullable WritebackConfig config,
             Exclusive exclusive,
-            boolean kernelKeepsSizes) {
+            boolean kernelKeepsSizes,
+            Keeping keeping) {
         this.clock = clock;
         this.bucket =
                 bucket == null ? new InMemoryObjectStore("bucket", clock, InMemoryObjectStore.Order.UTF8) : bucket;
@@ -126,8 +136,11 @@ final class Mounted implements AutoCloseable {
         String namespace = "bucket-" + MOUNTS.incrementAndGet();
         fetcher = new PageFetcher(store, cache, namespace, ReadaheadConfig.DEFAULT);
         tree = new Tree(store, "", new MetadataConfig(TTL, NEGATIVE_TTL, MOST_LISTED), clock::nanoTime);
-        writeback = config == null ? null : open(cache, namespace, config);
-        Writing writing = writeback == null ? null : new Writing(store, writeback, exclusive, clock);
+        DirectoryMarkers markers = new DirectoryMarkers(store, tree, TTL, clock::nanoTime);
+        kept = new KeptAttributes(store, markers, keeping);
+        ObjectStore marking = new MarkingObjectStore(store, markers);
+        writeback = config == null ? null : open(marking, cache, namespace, config);
+        Writing writing = writeback == null ? null : new Writing(marking, writeback, exclusive, clock);
         FileSystemConfig files = new FileSystemConfig(
                 UID,
                 GID,
@@ -138,10 +151,10 @@ final class Mounted implements AutoCloseable {
                 Passthrough.VERIFIED,
                 PASSTHROUGH_FROM,
                 kernelKeepsSizes);
-        fs = new FileSystem(tree, fetcher, files, MOUNT_TIME, writing);
+        fs = new FileSystem(tree, fetcher, kept, files, MOUNT_TIME, writing);
     }
 
-    private Writeback open(PageCache cache, String namespace, WritebackConfig config) {
+    private Writeback open(ObjectStore store, PageCache cache, String namespace, WritebackConfig config) {
         try {
             return Writeback.open(store, cache, namespace, new FetchedContent(fetcher), config);
         } catch (IOException e) {
@@ -151,22 +164,30 @@ final class Mounted implements AutoCloseable {
 
     /** A writable one. */
     static Mounted writable(PageCache cache, Path staging) {
-        return new Mounted(cache, new ManualClock(), null, config(staging, Close.VISIBLE), Exclusive.CLOSE, false);
+        return new Mounted(
+                cache, new ManualClock(), null, config(staging, Close.VISIBLE), Exclusive.CLOSE, false, Keeping.IGNORE);
+    }
+
+    /** One that can be written and keeps attributes, over a bucket that another may have mounted before; null for a new one. */
+    static Mounted keeping(PageCache cache, Path staging, @Nullable InMemoryObjectStore bucket, Keeping keeping) {
+        return new Mounted(
+                cache, new ManualClock(), bucket, config(staging, Close.VISIBLE), Exclusive.CLOSE, false, keeping);
     }
 
     /** A writable one, whose kernel collects written bytes. */
     static Mounted writtenBack(PageCache cache, Path staging) {
-        return new Mounted(cache, new ManualClock(), null, config(staging, Close.VISIBLE), Exclusive.CLOSE, true);
+        return new Mounted(
+                cache, new ManualClock(), null, config(staging, Close.VISIBLE), Exclusive.CLOSE, true, Keeping.IGNORE);
     }
 
     /** A writable one, over a bucket that another has mounted before. */
     static Mounted writable(PageCache cache, InMemoryObjectStore bucket, WritebackConfig config) {
-        return new Mounted(cache, new ManualClock(), bucket, config, Exclusive.CLOSE, false);
+        return new Mounted(cache, new ManualClock(), bucket, config, Exclusive.CLOSE, false, Keeping.IGNORE);
     }
 
     /** The same, but the store makes opens exclusive. */
     static Mounted exclusive(PageCache cache, InMemoryObjectStore bucket, WritebackConfig config) {
-        return new Mounted(cache, new ManualClock(), bucket, config, Exclusive.STORE, false);
+        return new Mounted(cache, new ManualClock(), bucket, config, Exclusive.STORE, false, Keeping.IGNORE);
     }
 
     static WritebackConfig config(Path staging, Close close) {
@@ -205,7 +226,7 @@ final class Mounted implements AutoCloseable {
 
     /** Makes a file and leaves it open. */
     OpenFile create(String path, int flags) throws ErrnoException {
-        CreatedFile created = walked(() -> fs.create(parent(path), name(path), 0644, flags));
+        CreatedFile created = walked(() -> fs.create(parent(path), name(path), 0644, CREATOR, flags));
         lookups.add(created.attributes().inode());
         return opened(created.open(), flags);
     }
@@ -265,7 +286,7 @@ final class Mounted implements AutoCloseable {
     }
 
     void mkdir(String path) throws ErrnoException {
-        lookups.add(fs.mkdir(parent(path), name(path), 0755).inode());
+        lookups.add(fs.mkdir(parent(path), name(path), 0755, CREATOR).inode());
     }
 
     void rmdir(String path) throws ErrnoException {
@@ -281,7 +302,7 @@ final class Mounted implements AutoCloseable {
     }
 
     void truncate(String path, @Nullable OpenFile file, long size) throws ErrnoException {
-        AttributeChange change = new AttributeChange(null, null, null, size, null, null);
+        AttributeChange change = new AttributeChange(null, null, null, size, null, null, null);
         Long handle = file == null ? null : file.handle();
         walked(() -> fs.setattr(lookup(path).inode(), handle, change));
     }

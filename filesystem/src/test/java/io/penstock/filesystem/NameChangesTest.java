@@ -98,8 +98,8 @@ class NameChangesTest extends OverWritableMount {
         long inode = m.lookup("d").inode();
         m.rmdir("d");
 
-        assertErrno(Errno.ENOENT, () -> m.fs.create(inode, "a", 0644, O_WRONLY));
-        assertErrno(Errno.ENOENT, () -> m.fs.mkdir(inode, "a", 0755));
+        assertErrno(Errno.ENOENT, () -> m.fs.create(inode, "a", 0644, Mounted.CREATOR, O_WRONLY));
+        assertErrno(Errno.ENOENT, () -> m.fs.mkdir(inode, "a", 0755, Mounted.CREATOR));
         assertThat(m.fs.getattr(inode).isDirectory()).isTrue();
     }
 
@@ -510,11 +510,11 @@ class NameChangesTest extends OverWritableMount {
 
     @Test
     void mknod_regularFile_isThere() throws Exception {
-        long inode = m.fs.mknod(FileSystem.ROOT, "a", 0100644).inode();
+        long inode = m.fs.mknod(FileSystem.ROOT, "a", 0100644, Mounted.CREATOR).inode();
         m.fs.forget(inode, 1);
 
         assertThat(m.stored("a")).isEmpty();
-        assertErrno(Errno.EEXIST, () -> m.fs.mknod(FileSystem.ROOT, "a", 0100644));
+        assertErrno(Errno.EEXIST, () -> m.fs.mknod(FileSystem.ROOT, "a", 0100644, Mounted.CREATOR));
     }
 
     // ---- rename

@@ -47,6 +47,8 @@ class NamesAndAttributesTest extends OverOneCache {
                         Mounted.GID,
                         4096,
                         Mounted.MOUNT_TIME,
+                        Mounted.MOUNT_TIME,
+                        Mounted.MOUNT_TIME,
                         Long.MAX_VALUE));
         assertThat(m.drainCalls()).isEmpty();
     }
@@ -88,6 +90,8 @@ class NamesAndAttributesTest extends OverOneCache {
                         Mounted.UID,
                         Mounted.GID,
                         5,
+                        version.lastModified(),
+                        version.lastModified(),
                         version.lastModified(),
                         Mounted.TTL.toNanos()));
         assertThat(m.fs.getattr(found.inode())).isEqualTo(found);

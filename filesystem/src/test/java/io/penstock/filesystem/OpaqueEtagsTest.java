@@ -85,7 +85,7 @@ class OpaqueEtagsTest extends OverOneCache {
     @Test
     void lookup_replacedSinceItWasTouched_hasTheStoresTime() throws Exception {
         Instant ours = Instant.parse("2020-01-01T00:00:00Z");
-        m.fs.setattr(m.lookup("a").inode(), null, new AttributeChange(null, null, null, null, null, ours));
+        m.fs.setattr(m.lookup("a").inode(), null, new AttributeChange(null, null, null, null, null, ours, null));
         assertThat(m.lookup("a").modified()).isEqualTo(ours);
 
         replaceAndWait("new");

@@ -88,7 +88,7 @@ class OpenVersionsTest extends OverWritableMount {
 
     @Test
     void open_writtenHere_needsNoLookup() throws Exception {
-        CreatedFile created = m.fs.create(FileSystem.ROOT, "new", 0644, O_WRONLY);
+        CreatedFile created = m.fs.create(FileSystem.ROOT, "new", 0644, Mounted.CREATOR, O_WRONLY);
         long inode = created.attributes().inode();
         m.write(created.open(), 0, "1");
         m.close(created.open());
@@ -155,7 +155,7 @@ class OpenVersionsTest extends OverWritableMount {
         m.bucket.delete("a");
         m.clock.advance(Mounted.TTL);
 
-        CreatedFile created = m.fs.create(FileSystem.ROOT, "a", 0644, O_WRONLY);
+        CreatedFile created = m.fs.create(FileSystem.ROOT, "a", 0644, Mounted.CREATOR, O_WRONLY);
 
         assertThat(created.attributes().inode()).isNotEqualTo(inode);
         assertThat(created.open().pageCache()).isEqualTo(PageCachePolicy.INVALIDATE);
@@ -203,7 +203,7 @@ class OpenVersionsTest extends OverWritableMount {
 
     @Test
     void close_createdBySomebodyElseMeanwhile_dropsTheSizeOfWhatIsLost() throws Exception {
-        CreatedFile created = m.fs.create(FileSystem.ROOT, "new", 0644, O_WRONLY);
+        CreatedFile created = m.fs.create(FileSystem.ROOT, "new", 0644, Mounted.CREATOR, O_WRONLY);
         long inode = created.attributes().inode();
         m.write(created.open(), 0, "mine");
         m.bucket.put("new", "theirs, and longer");

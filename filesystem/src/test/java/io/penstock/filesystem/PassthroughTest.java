@@ -207,7 +207,7 @@ class PassthroughTest extends OverOneCache {
         OpenFile old = m.fs.open(inode, 0, kernel);
 
         int flags = Mounted.O_WRONLY | Mounted.O_TRUNC;
-        assertErrno(Errno.ESTALE, () -> m.fs.create(FileSystem.ROOT, "a", 0644, flags));
+        assertErrno(Errno.ESTALE, () -> m.fs.create(FileSystem.ROOT, "a", 0644, Mounted.CREATOR, flags));
 
         m.drain();
         assertThat(m.stored("a")).isEqualTo("old");
@@ -228,7 +228,7 @@ class PassthroughTest extends OverOneCache {
         m.bucket.put("a", "newer");
         m.clock.advance(Mounted.TTL);
 
-        AttributeChange touch = new AttributeChange(null, null, null, null, null, m.clock.instant());
+        AttributeChange touch = new AttributeChange(null, null, null, null, null, m.clock.instant(), null);
         assertThat(m.fs.setattr(inode, null, touch).size()).isEqualTo(3);
 
         m.fs.release(old.handle());

@@ -11,6 +11,7 @@ import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.MetadataConfig;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
+import io.penstock.metadata.attributes.KeptAttributes;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.ReadaheadConfig;
 import io.penstock.testing.InMemoryObjectStore;
@@ -26,8 +27,12 @@ class RemovalsTest extends OverOneCache {
             new Tree(bucket, "", new MetadataConfig(Mounted.TTL, Mounted.NEGATIVE_TTL), System::nanoTime);
     private final PageFetcher fetcher = new PageFetcher(bucket, cache, "removals", ReadaheadConfig.DEFAULT);
     private final InodeTable inodes = new InodeTable(tree.root());
-    private final SharedFiles files =
-            new SharedFiles(tree, inodes, fetcher, new KernelView(inodes, new Kernels(inodes), false));
+    private final SharedFiles files = new SharedFiles(
+            tree,
+            inodes,
+            fetcher,
+            new KernelView(inodes, new Kernels(inodes), false),
+            KeptAttributes.none(bucket, tree));
     private final Removals removals = new Removals(inodes, files);
     private final Directory root = tree.root();
 

@@ -8,6 +8,7 @@ import io.penstock.metadata.Inode;
 import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.MetadataConfig;
 import io.penstock.metadata.Tree;
+import io.penstock.metadata.attributes.KeptAttributes;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.ReadaheadConfig;
 import io.penstock.testing.InMemoryObjectStore;
@@ -26,7 +27,8 @@ class ShownNameTest extends OverOneCache {
                 Tree tree = new Tree(bucket, "", config, clock::nanoTime)) {
             InodeTable inodes = new InodeTable(tree.root());
             KernelView kernel = new KernelView(inodes, new Kernels(inodes), false);
-            try (SharedFiles files = new SharedFiles(tree, inodes, fetcher, kernel)) {
+            try (SharedFiles files =
+                    new SharedFiles(tree, inodes, fetcher, kernel, KeptAttributes.none(bucket, tree))) {
                 Inode inode = inodes.acquireFile(tree.root(), "a");
                 SharedFile file = new SharedFile(files, inode, version, files.open(version));
                 ShownName name = new ShownName(tree, inode, file);

@@ -286,7 +286,7 @@ class WritingModelTest {
                     reference.write(file.reference, position, bytes);
                 }
                 case Step.Truncate(int _, int size) -> {
-                    AttributeChange change = new AttributeChange(null, null, null, (long) size, null, null);
+                    AttributeChange change = new AttributeChange(null, null, null, (long) size, null, null, null);
                     m.fs.setattr(m.fs.inodeOf(handle), handle, change);
                     reference.truncate(file.reference, size);
                 }

@@ -159,7 +159,7 @@ class WritingTest extends OverWritableMount {
         m.faults.next(call -> call instanceof Call.Put, Fault.fail(ObjectStoreException.AccessDenied::new));
         int before = m.fs.inodesInUse();
 
-        assertErrno(Errno.EACCES, () -> m.fs.mknod(FileSystem.ROOT, "a", 0));
+        assertErrno(Errno.EACCES, () -> m.fs.mknod(FileSystem.ROOT, "a", 0, Mounted.CREATOR));
 
         m.drain();
         assertThat(m.fs.inodesInUse()).isEqualTo(before);
@@ -513,7 +513,7 @@ class WritingTest extends OverWritableMount {
     @Test
     void setattr_times_areShownForTheMountsLife() throws Exception {
         Instant time = Instant.parse("2001-02-03T04:05:06Z");
-        AttributeChange change = new AttributeChange(0640, 1, 1, null, time, time);
+        AttributeChange change = new AttributeChange(0640, 1, 1, null, time, time, null);
         OpenFile file = m.create("a", O_WRONLY);
         m.write(file, 0, "1");
         long inode = m.lookup("a").inode();
@@ -572,7 +572,7 @@ class WritingTest extends OverWritableMount {
     }
 
     private static AttributeChange mode(int mode) {
-        return new AttributeChange(mode, null, null, null, null, null);
+        return new AttributeChange(mode, null, null, null, null, null, null);
     }
 
     @Test
@@ -687,8 +687,8 @@ class WritingTest extends OverWritableMount {
         long root = FileSystem.ROOT;
 
         assertErrno(Errno.EPERM, () -> m.fs.link(a, root, "b"));
-        assertErrno(Errno.EPERM, () -> m.fs.symlink("a", root, "b"));
-        assertErrno(Errno.EPERM, () -> m.fs.mknod(root, "b", 0010644));
+        assertErrno(Errno.EPERM, () -> m.fs.symlink("a", root, "b", Mounted.CREATOR));
+        assertErrno(Errno.EPERM, () -> m.fs.mknod(root, "b", 0010644, Mounted.CREATOR));
         assertErrno(Errno.EOPNOTSUPP, () -> m.fs.setxattr(a, "user.x", new byte[0], 0));
         assertErrno(Errno.EOPNOTSUPP, () -> m.fs.removexattr(a, "user.x"));
         m.fs.access(a, 2, Mounted.UID, Mounted.GID);

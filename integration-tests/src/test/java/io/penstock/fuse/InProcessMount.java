@@ -13,6 +13,7 @@ import io.penstock.filesystem.FileSystemConfig;
 import io.penstock.filesystem.Passthrough;
 import io.penstock.metadata.MetadataConfig;
 import io.penstock.metadata.Tree;
+import io.penstock.metadata.attributes.KeptAttributes;
 import io.penstock.objectstore.BodySink;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
@@ -71,7 +72,7 @@ final class InProcessMount implements AutoCloseable {
         Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL), clock::nanoTime);
         FileSystemConfig config =
                 new FileSystemConfig(0, 0, 0644, 0755, AllowedUsers.ALL, MOST_NAMES, passthrough, 0, false);
-        fileSystem = new FileSystem(tree, fetcher, config, Instant.EPOCH, null);
+        fileSystem = new FileSystem(tree, fetcher, KeptAttributes.none(store, tree), config, Instant.EPOCH, null);
         Path mountPoint = Files.createDirectories(folder.resolve("mount"));
         boolean mounted = false;
         try {

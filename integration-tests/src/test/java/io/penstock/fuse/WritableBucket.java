@@ -17,6 +17,7 @@ import io.penstock.filesystem.Writing;
 import io.penstock.fuse.InProcessMount.Binding;
 import io.penstock.metadata.MetadataConfig;
 import io.penstock.metadata.Tree;
+import io.penstock.metadata.attributes.KeptAttributes;
 import io.penstock.objectstore.BodySink;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.prefetch.PageFetcher;
@@ -77,6 +78,7 @@ final class WritableBucket implements AutoCloseable {
         fileSystem = new FileSystem(
                 tree,
                 fetcher,
+                KeptAttributes.none(bucket, tree),
                 new FileSystemConfig(
                         0, 0, 0644, 0755, AllowedUsers.ALL, Long.MAX_VALUE, Passthrough.VERIFIED, 0, writebackCache),
                 Instant.EPOCH,

@@ -7,15 +7,16 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /** Calls to the store that several threads await. A thread that stops waiting does not end the call for the others. */
-final class Calls {
+public final class Calls {
     private Calls() {}
 
     /** The form of the store's methods. */
-    interface StoreCall<T> {
+    public interface StoreCall<T> {
         T call() throws ObjectStoreException, InterruptedException;
     }
 
-    static <T> CompletableFuture<T> start(Executor executor, StoreCall<T> call) {
+    /** Starts the call; those that await the result get its failure. */
+    public static <T> CompletableFuture<T> start(Executor executor, StoreCall<T> call) {
         CompletableFuture<T> result = new CompletableFuture<>();
         executor.execute(() -> {
             try {
@@ -28,7 +29,7 @@ final class Calls {
     }
 
     /** @throws InterruptedException if this thread was interrupted, or the call was because the tree was closed */
-    static <T> T await(CompletableFuture<T> result) throws ObjectStoreException, InterruptedException {
+    public static <T> T await(CompletableFuture<T> result) throws ObjectStoreException, InterruptedException {
         try {
             return result.get();
         } catch (ExecutionException e) {

@@ -1,5 +1,7 @@
 package io.penstock.metadata;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A directory. It exists if any key begins with its prefix.
  *
@@ -17,6 +19,16 @@ public record Directory(String prefix) implements Node {
      */
     public String key(String name) {
         return prefix + name;
+    }
+
+    /** The directory that it is in; null for a bucket's root. */
+    public @Nullable Directory parent() {
+        return of(prefix);
+    }
+
+    /** The directory that the object, or directory, with this key is in; null if the key is empty. */
+    public static @Nullable Directory of(String key) {
+        return key.isEmpty() ? null : new Directory(key.substring(0, key.lastIndexOf('/', key.length() - 2) + 1));
     }
 
     /** The directory {@code name} in it. */

@@ -35,6 +35,8 @@ final class Entries {
     private int changes;
     /** Whether all pages have arrived. */
     private boolean complete;
+    /** Whether there is an object that marks the directory. */
+    private boolean marked;
 
     private record Undecided(StoredObject object, long asOf) {
         String key() {
@@ -67,6 +69,10 @@ final class Entries {
     /** Whether the directory has no other entries than these. */
     boolean isWhole() {
         return complete && dropped == 0;
+    }
+
+    boolean isMarked() {
+        return marked;
     }
 
     /** Null if the entry was removed or dropped. */
@@ -158,6 +164,10 @@ final class Entries {
 
     private void addDirectory(String prefix, long asOf) {
         String name = prefix.substring(directory.prefix().length(), prefix.length() - 1);
+        if (Names.isReserved(directory, name)) {
+            marked = true;
+            return;
+        }
         String objection = Names.objection(name);
         if (objection != null) {
             hidden.hide(directory, prefix, objection);
@@ -172,6 +182,7 @@ final class Entries {
     private void addFile(StoredObject object, long asOf) {
         String key = object.version().key();
         if (key.equals(directory.prefix())) {
+            marked = true;
             if (object.version().size() > 0) {
                 hidden.hide(directory, key, HiddenKeys.MARKER_WITH_CONTENT);
             }

@@ -195,6 +195,11 @@ public final class Listing {
                 : asOf - entry.asOf() < 0;
     }
 
+    /** Whether all of the directory was listed, not too long ago, and it has no object of its own. */
+    synchronized boolean hasNoMarker(long now, long ttlNanos) {
+        return entries.isWhole() && !entries.isMarked() && now - startedAt < ttlNanos;
+    }
+
     /** The number of entries that it holds, and that were fetched ahead. */
     synchronized int held() {
         return entries.held() + source.held();

@@ -12,9 +12,27 @@ public final class Names {
 
     private Names() {}
 
+    /**
+     * What marks the root of a bucket, as no key is empty: an object {@code .penstock/}. Its name is not shown, and
+     * nothing else can have it.
+     */
+    private static final String MARKER_OF_ROOT = ".penstock";
+
+    /** The key of the object that marks a directory. */
+    public static String marker(Directory directory) {
+        return directory.prefix().isEmpty() ? MARKER_OF_ROOT + "/" : directory.prefix();
+    }
+
+    /** Whether the name is that of what marks the directory. */
+    static boolean isReserved(Directory directory, String name) {
+        return directory.prefix().isEmpty() && name.equals(MARKER_OF_ROOT);
+    }
+
     /** Whether both a path and a key can have this name in the directory. */
     static boolean canBe(Directory directory, String name) {
-        return objection(name) == null && utf8Length(directory.key(name)) <= MAX_KEY_BYTES;
+        return objection(name) == null
+                && !isReserved(directory, name)
+                && utf8Length(directory.key(name)) <= MAX_KEY_BYTES;
     }
 
     /** Why no path can reach the key in the directory; null if one can. */

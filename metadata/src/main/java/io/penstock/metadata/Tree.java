@@ -329,6 +329,29 @@ public final class Tree implements AutoCloseable {
         emptied.remove(place.parent(), place.name());
     }
 
+    /**
+     * Whether the directory is known to have no object of its own, which marks it: a listing that is still valid has
+     * none. Never waits.
+     */
+    public boolean hasNoMarker(Directory directory) {
+        Listing listing = listings.getIfPresent(directory);
+        if (listing != null && listing.hasNoMarker(nanoClock.getAsLong(), ttlNanos)) {
+            return true;
+        }
+        if (directory.prefix().isEmpty()) {
+            return false; // what marks it has another name
+        }
+        DatedPage first = flat.page(new ListRequest(directory.prefix(), "", null, null, 1));
+        return first != null
+                && first.page().objects().stream()
+                        .noneMatch(object -> object.version().key().equals(directory.prefix()));
+    }
+
+    /** The object that marks the directory has been changed here. */
+    public void markerChanged(Directory directory) {
+        flat.supersede(directory, "");
+    }
+
     /** Where the object with this key is shown; null if it is not below the mounted prefix. */
     public @Nullable Place place(String key) {
         return key.startsWith(root.prefix()) ? Place.of(key) : null;

@@ -17,6 +17,9 @@ import java.util.TreeMap;
  * @param tags by their keys
  */
 public record ObjectProperties(SortedMap<String, String> headers, Map<String, String> tags) {
+    /** What the names of headers with user metadata begin with. */
+    public static final String USER_METADATA = "x-amz-meta-";
+
     private static final String TYPE = "content-type";
     private static final String ENCODING = "content-encoding";
     private static final String STORAGE_CLASS = "x-amz-storage-class";
@@ -58,6 +61,19 @@ public record ObjectProperties(SortedMap<String, String> headers, Map<String, St
         SortedMap<String, String> others = new TreeMap<>(headers);
         others.remove(ENCODING);
         return new ObjectProperties(others, tags);
+    }
+
+    /** The properties with these headers in place of those of the same names. An empty value removes the header. */
+    public ObjectProperties with(Map<String, String> others) {
+        SortedMap<String, String> all = new TreeMap<>(headers);
+        others.forEach((name, value) -> {
+            if (value.isEmpty()) {
+                all.remove(name);
+            } else {
+                all.put(name, value);
+            }
+        });
+        return new ObjectProperties(all, tags);
     }
 
     /** S3's name of the class, such as {@code STANDARD} or {@code GLACIER}. */

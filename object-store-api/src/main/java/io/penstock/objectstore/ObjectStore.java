@@ -45,6 +45,13 @@ public interface ObjectStore extends AutoCloseable {
     StoredObject head(String key) throws ObjectStoreException, InterruptedException;
 
     /**
+     * The current version of the object with exactly this key, and its headers: one HEAD.
+     *
+     * @throws ObjectStoreException.NotFound if there is none
+     */
+    ObjectDescription describe(String key) throws ObjectStoreException, InterruptedException;
+
+    /**
      * The properties of the object with exactly this key: a HEAD, and a request for its tags if it has any. Tags that
      * may not be read are left out, which is logged once.
      *

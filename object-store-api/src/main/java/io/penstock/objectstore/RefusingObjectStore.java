@@ -32,6 +32,11 @@ public class RefusingObjectStore implements ObjectStore {
     }
 
     @Override
+    public ObjectDescription describe(String key) throws ObjectStoreException {
+        throw why;
+    }
+
+    @Override
     public ObjectProperties properties(String key) throws ObjectStoreException {
         throw why;
     }

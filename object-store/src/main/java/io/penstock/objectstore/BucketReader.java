@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.Objects;
+import java.util.SortedMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -98,7 +99,20 @@ final class BucketReader {
     }
 
     StoredObject head(String key) throws ObjectStoreException, InterruptedException {
+        return stored(key, headers(key));
+    }
+
+    ObjectDescription describe(String key) throws ObjectStoreException, InterruptedException {
         HeadObjectResponse head = headers(key);
+        return new ObjectDescription(stored(key, head), propertiesOf(head));
+    }
+
+    private SortedMap<String, String> propertiesOf(HeadObjectResponse head) {
+        return PropertyHeaders.of(
+                head.sdkHttpResponse().headers(), requests.config.server().isAws());
+    }
+
+    private static StoredObject stored(String key, HeadObjectResponse head) {
         return stored(key, head.eTag(), head.contentLength(), head.lastModified(), head.storageClassAsString());
     }
 
@@ -150,11 +164,7 @@ final class BucketReader {
     ObjectProperties properties(String key) throws ObjectStoreException, InterruptedException {
         HeadObjectResponse head = headers(key);
         Integer tagCount = head.tagCount();
-        return new ObjectProperties(
-                PropertyHeaders.of(
-                        head.sdkHttpResponse().headers(),
-                        requests.config.server().isAws()),
-                tagCount == null || tagCount == 0 ? Map.of() : tags(key));
+        return new ObjectProperties(propertiesOf(head), tagCount == null || tagCount == 0 ? Map.of() : tags(key));
     }
 
     private Map<String, String> tags(String key) throws ObjectStoreException, InterruptedException {

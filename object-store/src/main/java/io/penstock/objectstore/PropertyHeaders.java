@@ -19,7 +19,6 @@ final class PropertyHeaders {
     private static final String ENCODING = "content-encoding";
     private static final String STORAGE_CLASS = "x-amz-storage-class";
     private static final String ENCRYPTION = "x-amz-server-side-encryption";
-    private static final String USER_METADATA = "x-amz-meta-";
 
     /** Describes the transfer of a body, not the stored object; some servers store it all the same. */
     private static final String TRAVELS_IN_CHUNKS = "aws-chunked";
@@ -61,7 +60,7 @@ final class PropertyHeaders {
     }
 
     private static @Nullable String kept(String header, String value) {
-        if (header.startsWith(USER_METADATA)) {
+        if (header.startsWith(ObjectProperties.USER_METADATA)) {
             return value;
         }
         return switch (header) {

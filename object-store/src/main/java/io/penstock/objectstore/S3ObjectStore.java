@@ -90,6 +90,11 @@ public final class S3ObjectStore implements ObjectStore {
     }
 
     @Override
+    public ObjectDescription describe(String key) throws ObjectStoreException, InterruptedException {
+        return reading(() -> reader.describe(key));
+    }
+
+    @Override
     public ObjectProperties properties(String key) throws ObjectStoreException, InterruptedException {
         return reading(() -> reader.properties(key));
     }

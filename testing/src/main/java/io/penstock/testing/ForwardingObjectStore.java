@@ -6,6 +6,7 @@ import io.penstock.objectstore.BodySink;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.ObjectDescription;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
@@ -73,6 +74,11 @@ public abstract class ForwardingObjectStore implements ObjectStore {
     @Override
     public StoredObject head(String key) throws ObjectStoreException, InterruptedException {
         return around(new Call.Head(key), _ -> store.head(key));
+    }
+
+    @Override
+    public ObjectDescription describe(String key) throws ObjectStoreException, InterruptedException {
+        return around(new Call.Describe(key), _ -> store.describe(key));
     }
 
     @Override

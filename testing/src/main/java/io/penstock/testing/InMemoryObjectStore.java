@@ -7,6 +7,7 @@ import io.penstock.objectstore.KeyOrder;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.ObjectDescription;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
@@ -191,6 +192,12 @@ public final class InMemoryObjectStore implements ObjectStore {
     @Override
     public StoredObject head(String key) throws ObjectStoreException, InterruptedException {
         return entry(key).object;
+    }
+
+    @Override
+    public ObjectDescription describe(String key) throws ObjectStoreException, InterruptedException {
+        Entry entry = entry(key);
+        return new ObjectDescription(entry.object, entry.properties.headers());
     }
 
     @Override

@@ -135,6 +135,11 @@ final class FileCommits implements FileBytes.Owner {
         }
     }
 
+    /** Something beside the content is to be committed. */
+    void changed() {
+        state.changed(context.now());
+    }
+
     @Override
     public void whole(Block block) {
         if (bytes.frozen() == null) {

@@ -12,6 +12,9 @@ import io.penstock.writeback.staging.JournalRecord;
 import io.penstock.writeback.upload.JournalledUpload;
 import io.penstock.writeback.upload.TargetProperties;
 import io.penstock.writeback.upload.Upload;
+import java.util.Collections;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +34,9 @@ final class FileObject {
 
     /** What the object has beside its bytes, once that has been asked. */
     private final AtomicReference<@Nullable ObjectProperties> properties = new AtomicReference<>();
+
+    /** Headers that the object is to have whatever it had; written with the file's lock held. */
+    private final AtomicReference<SortedMap<String, String>> kept = new AtomicReference<>(Collections.emptySortedMap());
 
     FileObject(MountContext context, FileState state, FileBytes bytes) {
         this.context = context;
@@ -122,7 +128,16 @@ final class FileObject {
                 : bytes.content().baseEnd() == 0 || isCopied()
                         ? TargetProperties.Over.OTHER_CONTENT
                         : TargetProperties.Over.SAME_CONTENT;
-        return new TargetProperties(state.key(), over, properties);
+        return new TargetProperties(state.key(), over, properties, kept);
+    }
+
+    /** Headers that the object is to have, beside those that it has; for the journal. */
+    SortedMap<String, String> kept() {
+        return kept.get();
+    }
+
+    void keep(SortedMap<String, String> headers) {
+        kept.set(Collections.unmodifiableSortedMap(new TreeMap<>(headers)));
     }
 
     /** The bytes are about to change: parts that hold them go up again. */

@@ -278,7 +278,8 @@ final class FileSync {
                 removed.cut(),
                 file.state().modified(),
                 removed.zeroed().toList(),
-                data);
+                data,
+                file.object().kept());
     }
 
     /** A crash from now on must not take for a conflict what becomes of its name. */

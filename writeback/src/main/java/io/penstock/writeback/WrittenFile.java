@@ -2,6 +2,7 @@ package io.penstock.writeback;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.writeback.bytes.BaseLayer;
@@ -13,6 +14,7 @@ import io.penstock.writeback.upload.Upload;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
+import java.util.SortedMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -95,6 +97,7 @@ public final class WrittenFile {
         Instant modified = found.written().modified();
         WrittenFile file = new WrittenFile(context, listener, opened.key(), found.content(), layer, modified, 0);
         file.commits.found(found);
+        file.commits.object().keep(found.written().kept());
         file.sync.found();
         return file;
     }
@@ -237,6 +240,25 @@ public final class WrittenFile {
         } finally {
             lock.unlock();
         }
+    }
+
+    /**
+     * From now on each commit gives the object these headers, as {@link ObjectProperties#with} takes them; without another
+     * change the next commit is a copy within the store.
+     */
+    public void keep(SortedMap<String, String> headers) {
+        lock.lock();
+        try {
+            commits.object().keep(headers);
+            commits.changed();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The headers that {@link #keep} has set, in an earlier run too; empty if none are. */
+    public SortedMap<String, String> kept() {
+        return locked(commits.object()::kept);
     }
 
     /**

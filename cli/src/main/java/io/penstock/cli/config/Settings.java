@@ -15,6 +15,7 @@ import static io.penstock.cli.config.ValueType.word;
 import io.penstock.filesystem.Passthrough;
 import io.penstock.fuse.Binding;
 import io.penstock.metadata.PreloadConfig;
+import io.penstock.metadata.attributes.KeptAttributes.Keeping;
 import io.penstock.objectstore.RetryPolicy;
 import io.penstock.objectstore.S3Config.Checksums;
 import io.penstock.objectstore.S3Config.HttpClient;
@@ -245,6 +246,14 @@ public final class Settings {
                             + " or for the whole bucket.")
             .withDefault("16");
 
+    public static final Setting<Keeping> ATTRIBUTES = Setting.of(
+                    "metadata.attributes",
+                    choice(Keeping.class),
+                    "Modes, owners, times, links and extended attributes as metadata of objects: keep, where a"
+                            + " mount has kept any, one more HEAD for each file that is looked up; all, also where"
+                            + " other programs have (AWS DataSync, s3fs, rclone), a HEAD for each file; ignore, none.")
+            .withDefault("keep");
+
     public static final Setting<Boolean> READ_ONLY = Setting.of(
                     "read-only", flag(), "Refuse all writes (Read-only file system); -o ro is the same.")
             .withDefault("false");
@@ -330,7 +339,15 @@ public final class Settings {
             new Group("Cache and memory", List.of(CACHE_DIR, CACHE_SIZE, CACHE_MIN_FREE, CACHE_PRIVATE, MEMORY)),
             new Group(
                     "Names and attributes",
-                    List.of(METADATA_TTL, NEGATIVE_TTL, PRELOAD, REFRESH, PRELOAD_MEMORY, INDEX, LIST_CONCURRENCY)),
+                    List.of(
+                            METADATA_TTL,
+                            NEGATIVE_TTL,
+                            PRELOAD,
+                            REFRESH,
+                            PRELOAD_MEMORY,
+                            INDEX,
+                            LIST_CONCURRENCY,
+                            ATTRIBUTES)),
             new Group("Permissions", List.of(READ_ONLY, ALLOW_OTHER, UID, GID, FILE_MODE, DIR_MODE)),
             new Group("Readahead", List.of(MAX_WINDOW, RANGE_SIZE, READ_CONCURRENCY, SMALL_FILE, KERNEL_READAHEAD)),
             WriteSettings.WRITING,

@@ -17,6 +17,9 @@ import io.penstock.inventory.IndexException;
 import io.penstock.metadata.ObjectIndex;
 import io.penstock.metadata.PreloadState;
 import io.penstock.metadata.Tree;
+import io.penstock.metadata.attributes.DirectoryMarkers;
+import io.penstock.metadata.attributes.KeptAttributes;
+import io.penstock.metadata.attributes.MarkingObjectStore;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.S3ObjectStore;
@@ -89,10 +92,15 @@ public final class BucketMount implements AutoCloseable {
             closers.push(fetcher::close);
             Tree tree = new Tree(store, plan.target().prefix(), plan.metadata(), System::nanoTime);
             closers.push(tree::close);
+            DirectoryMarkers markers =
+                    new DirectoryMarkers(store, tree, plan.metadata().ttl(), System::nanoTime);
+            KeptAttributes kept = new KeptAttributes(store, markers, plan.attributes());
+            closers.push(kept::close);
+            ObjectStore marking = new MarkingObjectStore(store, markers);
             Writeback writeback = null;
             Backlog backlog = null;
             if (!plan.mount().readOnly()) {
-                writeback = openWriteback(plan, store, cache, fetcher, Set.of());
+                writeback = openWriteback(plan, marking, cache, fetcher, Set.of());
                 closers.push(writeback::close);
                 if (!writeback.recovered().isEmpty()) {
                     tree.changing();
@@ -100,9 +108,10 @@ public final class BucketMount implements AutoCloseable {
                 backlog = new Backlog(writeback);
                 closers.push(backlog::await);
             }
-            Writing writing =
-                    writeback == null ? null : new Writing(store, writeback, plan.exclusive(), InstantSource.system());
-            FileSystem files = new FileSystem(tree, fetcher, plan.files(), Instant.now(), writing);
+            Writing writing = writeback == null
+                    ? null
+                    : new Writing(marking, writeback, plan.exclusive(), InstantSource.system());
+            FileSystem files = new FileSystem(tree, fetcher, kept, plan.files(), Instant.now(), writing);
             closers.push(files::close);
             Binding.Taken taken = plan.binding()
                     .mount(() -> KernelBinding.mount(files, plan.mount()), () -> JnrBinding.mount(files, plan.mount()));

@@ -15,6 +15,7 @@ import io.penstock.fuse.Binding;
 import io.penstock.fuse.MountOptions;
 import io.penstock.metadata.MetadataConfig;
 import io.penstock.metadata.PreloadConfig;
+import io.penstock.metadata.attributes.KeptAttributes.Keeping;
 import io.penstock.objectstore.RetryPolicy;
 import io.penstock.objectstore.S3Config;
 import io.penstock.objectstore.S3Config.Credentials;
@@ -39,6 +40,7 @@ public record MountPlan(
         MetadataConfig metadata,
         WritebackConfig writeback,
         Exclusive exclusive,
+        Keeping attributes,
         FileSystemConfig files,
         MountOptions mount,
         Binding binding,
@@ -75,6 +77,7 @@ public record MountPlan(
                         preload(target, configuration)),
                 writeback(configuration),
                 configuration.get(WriteSettings.EXCLUSIVE),
+                configuration.get(Settings.ATTRIBUTES),
                 new FileSystemConfig(
                         configuration.get(Settings.UID),
                         configuration.get(Settings.GID),

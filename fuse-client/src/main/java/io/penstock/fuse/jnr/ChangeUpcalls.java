@@ -3,11 +3,13 @@ package io.penstock.fuse.jnr;
 import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.AttributeChange;
 import io.penstock.filesystem.CreatedFile;
+import io.penstock.filesystem.Creator;
 import io.penstock.filesystem.FileSystem;
 import io.penstock.fuse.jnr.Paths.Place;
 import java.nio.ByteBuffer;
 import jnr.ffi.Pointer;
 import ru.serce.jnrfuse.FuseStubFS;
+import ru.serce.jnrfuse.struct.FuseContext;
 import ru.serce.jnrfuse.struct.FuseFileInfo;
 import ru.serce.jnrfuse.struct.Timespec;
 
@@ -25,18 +27,25 @@ abstract class ChangeUpcalls extends FuseStubFS {
     public int create(String path, long mode, FuseFileInfo file) {
         return Guard.call("create", () -> {
             Place place = paths.place(path);
-            CreatedFile created = fileSystem.create(place.directory(), place.name(), (int) mode, file.flags.intValue());
+            CreatedFile created =
+                    fileSystem.create(place.directory(), place.name(), (int) mode, creator(), file.flags.intValue());
             paths.held(created.attributes());
             FileInfo.opened(file, created.open());
             return 0;
         });
     }
 
+    /** The user whose call is being served. */
+    private Creator creator() {
+        FuseContext context = getContext();
+        return new Creator(context.uid.intValue(), context.gid.intValue());
+    }
+
     @Override
     public int mknod(String path, long mode, long device) {
         return Guard.call("mknod", () -> {
             Place place = paths.place(path);
-            paths.held(fileSystem.mknod(place.directory(), place.name(), (int) mode));
+            paths.held(fileSystem.mknod(place.directory(), place.name(), (int) mode, creator()));
             return 0;
         });
     }
@@ -45,7 +54,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
     public int mkdir(String path, long mode) {
         return Guard.call("mkdir", () -> {
             Place place = paths.place(path);
-            paths.held(fileSystem.mkdir(place.directory(), place.name(), (int) mode));
+            paths.held(fileSystem.mkdir(place.directory(), place.name(), (int) mode, creator()));
             return 0;
         });
     }
@@ -91,30 +100,30 @@ abstract class ChangeUpcalls extends FuseStubFS {
     public int symlink(String target, String path) {
         return Guard.call("symlink", () -> {
             Place place = paths.place(path);
-            paths.held(fileSystem.symlink(target, place.directory(), place.name()));
+            paths.held(fileSystem.symlink(target, place.directory(), place.name(), creator()));
             return 0;
         });
     }
 
     @Override
     public int chmod(String path, long mode) {
-        return Guard.call("chmod", () -> change(path, AttributeChanges.mode(mode)));
+        return Guard.call("chmod", () -> change(path, SetattrUpcalls.mode(mode)));
     }
 
     @Override
     public int chown(String path, long uid, long gid) {
-        return Guard.call("chown", () -> change(path, AttributeChanges.owner(uid, gid)));
+        return Guard.call("chown", () -> change(path, SetattrUpcalls.owner(uid, gid)));
     }
 
     @Override
     public int truncate(String path, long size) {
-        return Guard.call("truncate", () -> change(path, AttributeChanges.size(size)));
+        return Guard.call("truncate", () -> change(path, SetattrUpcalls.size(size)));
     }
 
     @Override
     public int utimens(String path, Timespec[] accessedAndModified) {
         return Guard.call(
-                "utimens", () -> change(path, AttributeChanges.times(accessedAndModified[0], accessedAndModified[1])));
+                "utimens", () -> change(path, SetattrUpcalls.times(accessedAndModified[0], accessedAndModified[1])));
     }
 
     private int change(String path, AttributeChange change) throws ErrnoException {
@@ -127,7 +136,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
     public int ftruncate(String path, long size, FuseFileInfo file) {
         return Guard.call("ftruncate", () -> {
             long handle = file.fh.get();
-            fileSystem.setattr(fileSystem.inodeOf(handle), handle, AttributeChanges.size(size));
+            fileSystem.setattr(fileSystem.inodeOf(handle), handle, SetattrUpcalls.size(size));
             return 0;
         });
     }

@@ -37,8 +37,8 @@ final class StatBuffer {
         stat.st_blksize.set(PREFERRED_READ);
         stat.st_blocks.set((attributes.size() + BLOCK - 1) / BLOCK);
         write(attributes.modified(), stat.st_mtim);
-        write(attributes.modified(), stat.st_ctim);
-        write(attributes.modified(), stat.st_atim);
+        write(attributes.changed(), stat.st_ctim);
+        write(attributes.accessed(), stat.st_atim);
         return to;
     }
 

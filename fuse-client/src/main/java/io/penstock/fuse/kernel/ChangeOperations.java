@@ -4,6 +4,7 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.AttributeChange;
 import io.penstock.filesystem.CreatedFile;
+import io.penstock.filesystem.Creator;
 import io.penstock.filesystem.FileSystem;
 import io.penstock.fuse.kernel.Layouts.CopyFileRangeIn;
 import io.penstock.fuse.kernel.Layouts.CreateIn;
@@ -51,14 +52,20 @@ final class ChangeOperations {
             case WRITE -> write(request, reply);
             case CREATE -> {
                 int flags = request.u32(CreateIn.FLAGS);
-                CreatedFile created =
-                        fileSystem.create(node, request.string(CreateIn.SIZE), request.u32(CreateIn.MODE), flags);
+                CreatedFile created = fileSystem.create(
+                        node, request.string(CreateIn.SIZE), request.u32(CreateIn.MODE), creator(request), flags);
                 yield replies.created(reply, created.attributes(), created.open(), flags);
             }
             case MKNOD ->
-                replies.entry(reply, fileSystem.mknod(node, request.string(MknodIn.SIZE), request.u32(MknodIn.MODE)));
+                replies.entry(
+                        reply,
+                        fileSystem.mknod(
+                                node, request.string(MknodIn.SIZE), request.u32(MknodIn.MODE), creator(request)));
             case MKDIR ->
-                replies.entry(reply, fileSystem.mkdir(node, request.string(MkdirIn.SIZE), request.u32(MkdirIn.MODE)));
+                replies.entry(
+                        reply,
+                        fileSystem.mkdir(
+                                node, request.string(MkdirIn.SIZE), request.u32(MkdirIn.MODE), creator(request)));
             case UNLINK -> {
                 fileSystem.unlink(node, request.string(0));
                 yield 0;
@@ -73,7 +80,7 @@ final class ChangeOperations {
             case SYMLINK -> {
                 String name = request.string(0);
                 String target = request.string(request.endOfString(0) + 1);
-                yield replies.entry(reply, fileSystem.symlink(target, node, name));
+                yield replies.entry(reply, fileSystem.symlink(target, node, name, creator(request)));
             }
             case LINK ->
                 replies.entry(reply, fileSystem.link(request.u64(LinkIn.OLDNODEID), node, request.string(LinkIn.SIZE)));
@@ -176,15 +183,23 @@ final class ChangeOperations {
         return (request.u32(FsyncIn.FLAGS) & FsyncIn.FDATASYNC) != 0;
     }
 
+    private static Creator creator(Request request) throws ErrnoException {
+        return new Creator(request.uid(), request.gid());
+    }
+
     private static AttributeChange change(Request request) throws ErrnoException {
         int valid = request.u32(SetattrIn.VALID);
+        Instant modified = time(request, valid, SetattrIn.FATTR_MTIME, SetattrIn.FATTR_MTIME_NOW, SetattrIn.MTIME);
+        // Only fuse_flush_times of fs/fuse/inode.c sets it: with the writeback cache the kernel keeps these times.
+        boolean isOfWrites = (valid & SetattrIn.FATTR_CTIME) != 0;
         return new AttributeChange(
                 (valid & SetattrIn.FATTR_MODE) == 0 ? null : request.u32(SetattrIn.MODE),
                 (valid & SetattrIn.FATTR_UID) == 0 ? null : request.u32(SetattrIn.UID),
                 (valid & SetattrIn.FATTR_GID) == 0 ? null : request.u32(SetattrIn.GID),
                 (valid & SetattrIn.FATTR_SIZE) == 0 ? null : request.u64(SetattrIn.SIZE_FIELD),
                 time(request, valid, SetattrIn.FATTR_ATIME, SetattrIn.FATTR_ATIME_NOW, SetattrIn.ATIME),
-                time(request, valid, SetattrIn.FATTR_MTIME, SetattrIn.FATTR_MTIME_NOW, SetattrIn.MTIME));
+                isOfWrites ? null : modified,
+                isOfWrites ? modified : null);
     }
 
     /** @param seconds the offset of the seconds: ATIME or MTIME */

@@ -129,6 +129,7 @@ final class Layouts {
         static final int FATTR_FH = 1 << 6;
         static final int FATTR_ATIME_NOW = 1 << 7;
         static final int FATTR_MTIME_NOW = 1 << 8;
+        static final int FATTR_CTIME = 1 << 10;
     }
 
     static final class ForgetIn {

@@ -159,16 +159,18 @@ final class ReplyWriter {
     }
 
     private static void writeAttributes(Reply reply, int offset, Attributes attributes) {
+        Instant accessed = attributes.accessed();
         Instant modified = attributes.modified();
+        Instant changed = attributes.changed();
         reply.u64(offset + Attr.INO, attributes.inode());
         reply.u64(offset + Attr.SIZE_FIELD, attributes.size());
         reply.u64(offset + Attr.BLOCKS, (attributes.size() + BLOCK - 1) / BLOCK);
-        reply.u64(offset + Attr.ATIME, modified.getEpochSecond());
+        reply.u64(offset + Attr.ATIME, accessed.getEpochSecond());
         reply.u64(offset + Attr.MTIME, modified.getEpochSecond());
-        reply.u64(offset + Attr.CTIME, modified.getEpochSecond());
-        reply.u32(offset + Attr.ATIMENSEC, modified.getNano());
+        reply.u64(offset + Attr.CTIME, changed.getEpochSecond());
+        reply.u32(offset + Attr.ATIMENSEC, accessed.getNano());
         reply.u32(offset + Attr.MTIMENSEC, modified.getNano());
-        reply.u32(offset + Attr.CTIMENSEC, modified.getNano());
+        reply.u32(offset + Attr.CTIMENSEC, changed.getNano());
         reply.u32(offset + Attr.MODE, attributes.mode());
         reply.u32(offset + Attr.NLINK, attributes.links());
         reply.u32(offset + Attr.UID, attributes.uid());

@@ -25,7 +25,8 @@ final class MemoryOperations implements Operations {
     private final ReplyWriter answers = new ReplyWriter(Duration.ofSeconds(1), true);
     private final ByteBuffer content = Reply.aligned(Share.REQUESTS, 2 * PERIOD);
     private final long contentAddress = MemorySegment.ofBuffer(content).address();
-    private final Attributes root = new Attributes(1, Attributes.S_IFDIR | 0755, 2, 0, 0, 4096, Instant.EPOCH, FOREVER);
+    private final Attributes root = new Attributes(
+            1, Attributes.S_IFDIR | 0755, 2, 0, 0, 4096, Instant.EPOCH, Instant.EPOCH, Instant.EPOCH, FOREVER);
     private final Attributes file;
 
     /** Where reads begin to wait. */
@@ -33,7 +34,8 @@ final class MemoryOperations implements Operations {
 
     MemoryOperations(long size, long stalledFrom) {
         this.stalledFrom = stalledFrom;
-        file = new Attributes(FILE, Attributes.S_IFREG | 0444, 1, 0, 0, size, Instant.EPOCH, FOREVER);
+        file = new Attributes(
+                FILE, Attributes.S_IFREG | 0444, 1, 0, 0, size, Instant.EPOCH, Instant.EPOCH, Instant.EPOCH, FOREVER);
         for (int i = 0; i < content.capacity(); i++) {
             content.put(i, byteAt(i));
         }

@@ -10,7 +10,11 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,8 +40,16 @@ public sealed interface JournalRecord {
      * cut off, {@code zeroed} was made zeros, {@code data} is in the data file.
      *
      * @param baseEnd where the version beneath ends to count
+     * @param kept headers that the object is to have whatever it had
      */
-    record Written(long size, long baseEnd, long cut, Instant modified, List<ByteRange> zeroed, List<ByteRange> data)
+    record Written(
+            long size,
+            long baseEnd,
+            long cut,
+            Instant modified,
+            List<ByteRange> zeroed,
+            List<ByteRange> data,
+            SortedMap<String, String> kept)
             implements JournalRecord {}
 
     /** What {@link Written} speaks of from the next on lies in the data file of this generation; before, in that of 0. */
@@ -87,14 +99,18 @@ public sealed interface JournalRecord {
                     long cut,
                     Instant modified,
                     List<ByteRange> zeroed,
-                    List<ByteRange> data) -> {
-                to.writeByte(2);
+                    List<ByteRange> data,
+                    SortedMap<String, String> kept) -> {
+                to.writeByte(kept.isEmpty() ? 2 : 12);
                 to.writeLong(size);
                 to.writeLong(baseEnd);
                 to.writeLong(cut);
                 encode(modified, to);
                 encode(zeroed, to);
                 encode(data, to);
+                if (!kept.isEmpty()) {
+                    encode(kept, to);
+                }
             }
             case UploadCreated(MultipartUpload upload, PartLayout layout) -> {
                 to.writeByte(4);
@@ -140,14 +156,15 @@ public sealed interface JournalRecord {
         int type = from.readByte();
         return switch (type) {
             case 1 -> new Opened(from.readUTF(), from.readUTF(), decodeVersion(from), decodeVersion(from));
-            case 2 ->
+            case 2, 12 ->
                 new Written(
                         from.readLong(),
                         from.readLong(),
                         from.readLong(),
                         decodeInstant(from),
                         decodeRanges(from),
-                        decodeRanges(from));
+                        decodeRanges(from),
+                        type == 2 ? Collections.emptySortedMap() : decodeHeaders(from));
             case 4 ->
                 new UploadCreated(
                         new MultipartUpload(from.readUTF(), from.readUTF()),
@@ -187,6 +204,23 @@ public sealed interface JournalRecord {
 
     private static Instant decodeInstant(DataInputStream from) throws IOException {
         return Instant.ofEpochSecond(from.readLong(), from.readInt());
+    }
+
+    private static void encode(SortedMap<String, String> headers, DataOutputStream to) throws IOException {
+        to.writeInt(headers.size());
+        for (Map.Entry<String, String> header : headers.entrySet()) {
+            to.writeUTF(header.getKey());
+            to.writeUTF(header.getValue());
+        }
+    }
+
+    private static SortedMap<String, String> decodeHeaders(DataInputStream from) throws IOException {
+        SortedMap<String, String> headers = new TreeMap<>();
+        int count = from.readInt();
+        for (int i = 0; i < count; i++) {
+            headers.put(from.readUTF(), from.readUTF());
+        }
+        return headers;
     }
 
     private static void encode(List<ByteRange> ranges, DataOutputStream to) throws IOException {

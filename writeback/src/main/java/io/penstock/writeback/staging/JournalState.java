@@ -96,7 +96,8 @@ final class JournalState implements Consumer<JournalRecord> {
                     Long.MAX_VALUE,
                     written.modified(),
                     zeros.toList(),
-                    data.toList()));
+                    data.toList(),
+                    written.kept()));
         }
         records.addAll(sentSince);
         if (withdrawn) {

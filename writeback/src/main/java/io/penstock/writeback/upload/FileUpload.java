@@ -121,7 +121,7 @@ final class FileUpload implements Upload {
         }
     }
 
-    /** The version of another object that has just this content: null if there is none. */
+    /** The version, of another object or of this one, that has just this content: null if there is none. */
     private @Nullable ObjectVersion original(long size) {
         if (size == 0 || sourceOf(Math.min(size, Block.BLOCK_SIZE), size) == null) {
             return null; // mostly, and found without a look at all of it
@@ -129,12 +129,12 @@ final class FileUpload implements Upload {
         return sourceOf(size, size);
     }
 
-    /** The other object's version of this size that all bytes up to there are copied from. */
+    /** The version of this size that all bytes up to there are those of. */
     private @Nullable ObjectVersion sourceOf(long end, long size) {
         List<Run> runs = CommitPlan.join(content.runs(new ByteRange(0, end)));
         Run first = runs.getFirst();
         ObjectVersion source = first.source();
-        if (source == null || source.size() != size || source.key().equals(key)) {
+        if (source == null || source.size() != size) {
             return null;
         }
         return runs.size() == 1 ? source : null;
@@ -144,7 +144,8 @@ final class FileUpload implements Upload {
             throws ObjectStoreException, InterruptedException {
         standInLine();
         try {
-            ObjectProperties copied = propertiesOf(original);
+            ObjectProperties copied =
+                    original.key().equals(key) ? properties.get(uploads.store()) : propertiesOf(original);
             decision.begin(OptionalInt.empty());
             ObjectVersion version = uploads.store()
                     .copy(
@@ -153,7 +154,6 @@ final class FileUpload implements Upload {
                             copied,
                             condition,
                             journal.copying(PartLayout.planned(original.size(), partBytes)));
-            properties.copied(copied);
             uploads.copied(version.size());
             return version;
         } finally {
@@ -163,7 +163,7 @@ final class FileUpload implements Upload {
 
     private ObjectProperties propertiesOf(ObjectVersion original) throws ObjectStoreException, InterruptedException {
         try {
-            return uploads.store().properties(original.key());
+            return properties.ofCopy(uploads.store().properties(original.key()));
         } catch (ObjectStoreException.NotFound e) {
             throw new ObjectStoreException.PreconditionFailed(
                     "'" + original.key() + "' is to be copied and was deleted by somebody else meanwhile", e);
@@ -191,7 +191,7 @@ final class FileUpload implements Upload {
         MultipartUpload upload = to.open(layout);
         decision.begin(joined(uploaded));
         try {
-            return to.complete(upload, uploaded, condition);
+            return withProperties(to.complete(upload, uploaded, condition), to);
         } catch (ObjectStoreException.Refused e) {
             if (areEqual(uploaded)) {
                 throw e;
@@ -202,6 +202,15 @@ final class FileUpload implements Upload {
         ObjectVersion version = joinPartsOnce(size, condition, decision);
         uploads.demandEqualParts();
         return version;
+    }
+
+    /** The object gets the properties that were set after its upload had begun: those are given with its first request. */
+    private ObjectVersion withProperties(ObjectVersion made, RemoteUpload by)
+            throws ObjectStoreException, InterruptedException {
+        ObjectProperties wanted = properties.get(uploads.store());
+        return by.has(wanted)
+                ? made
+                : uploads.store().copy(made, key, wanted, new WriteCondition.Unchanged(made.etag()));
     }
 
     /** Whether all but the last have one size, and the last has no more. */

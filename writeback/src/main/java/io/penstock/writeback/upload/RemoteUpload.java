@@ -2,6 +2,7 @@ package io.penstock.writeback.upload;
 
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.UploadedPart;
@@ -36,6 +37,9 @@ final class RemoteUpload {
 
     /** Written by the one who opens it. */
     private volatile @Nullable MultipartUpload opened;
+
+    /** What it was created with; null if that was in an earlier run. */
+    private volatile @Nullable ObjectProperties created;
 
     /** What the store has of the earlier run, until it is replaced. */
     private final Map<Integer, JournalledUpload.Part> confirmed = new ConcurrentHashMap<>();
@@ -86,10 +90,12 @@ final class RemoteUpload {
                 journal.ended(earlier.upload());
             }
         }
-        MultipartUpload created = store.createUpload(key, properties.get(store));
-        opened = created;
-        journal.created(created, layout);
-        return created;
+        ObjectProperties wanted = properties.get(store);
+        MultipartUpload upload = store.createUpload(key, wanted);
+        created = wanted;
+        opened = upload;
+        journal.created(upload, layout);
+        return upload;
     }
 
     private void takeOver(JournalledUpload earlier) throws ObjectStoreException, InterruptedException {
@@ -131,6 +137,12 @@ final class RemoteUpload {
         return there.part().size() == body.length()
                 && body.crc32c().isPresent()
                 && body.crc32c().getAsInt() == there.crc32c();
+    }
+
+    /** Whether the object has these properties once it is completed. */
+    boolean has(ObjectProperties wanted) {
+        ObjectProperties given = created;
+        return given == null ? properties.kept().get().isEmpty() : given.equals(wanted);
     }
 
     public ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, WriteCondition condition)

@@ -3,6 +3,7 @@ package io.penstock.writeback.upload;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
+import java.util.SortedMap;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -14,8 +15,13 @@ import org.slf4j.LoggerFactory;
  * it; what others change of it later is lost with the next commit. Safe for use by any number of threads.
  *
  * @param known of the file, over all of its uploads; null until it is
+ * @param kept headers that the object is to have whatever it had, as {@link ObjectProperties#with} takes them
  */
-public record TargetProperties(String key, Over over, AtomicReference<@Nullable ObjectProperties> known) {
+public record TargetProperties(
+        String key,
+        Over over,
+        AtomicReference<@Nullable ObjectProperties> known,
+        AtomicReference<SortedMap<String, String>> kept) {
     private static final Logger log = LoggerFactory.getLogger(TargetProperties.class);
 
     /** What an upload writes over. */
@@ -35,7 +41,7 @@ public record TargetProperties(String key, Over over, AtomicReference<@Nullable 
         }
         ObjectProperties now = over == Over.OTHER_CONTENT ? before.withoutEncoding() : before;
         known.set(now);
-        return now;
+        return now.with(kept.get());
     }
 
     private ObjectProperties ask(ObjectStore store) throws ObjectStoreException, InterruptedException {
@@ -47,8 +53,9 @@ public record TargetProperties(String key, Over over, AtomicReference<@Nullable 
         }
     }
 
-    /** The object is a copy of another, which had these. */
-    public void copied(ObjectProperties of) {
+    /** The object is a copy of another, which had these. @return those of the copy */
+    public ObjectProperties ofCopy(ObjectProperties of) {
         known.set(of);
+        return of.with(kept.get());
     }
 }

@@ -19,8 +19,11 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.random.RandomGenerator;
@@ -42,7 +45,8 @@ final class JournalTest {
                     Long.MAX_VALUE,
                     Instant.EPOCH,
                     List.of(new ByteRange(1, 2)),
-                    List.of(new ByteRange(3, 4), new ByteRange(1L << 40, 9))),
+                    List.of(new ByteRange(3, 4), new ByteRange(1L << 40, 9)),
+                    new TreeMap<>(Map.of("x-amz-meta-a", "b", "x-amz-meta-c", ""))),
             new JournalRecord.Dropped(),
             new JournalRecord.UploadEnded("id"),
             new JournalRecord.Opened("ns", "b", null, BASE),
@@ -97,7 +101,8 @@ final class JournalTest {
                                 Long.MAX_VALUE,
                                 Instant.EPOCH,
                                 List.of(new ByteRange(1, 2)),
-                                List.of(new ByteRange(3, 4))),
+                                List.of(new ByteRange(3, 4)),
+                                Collections.emptySortedMap()),
                         new JournalRecord.Kept("because"));
         journal[40] ^= 1;
         try (DataFile file = files.open(NAME)) {
@@ -154,7 +159,8 @@ final class JournalTest {
                         random.nextBoolean() ? random.nextInt(200) : Long.MAX_VALUE,
                         Instant.ofEpochSecond(random.nextInt()),
                         List.of(new ByteRange(random.nextInt(150), 1 + random.nextInt(50))),
-                        List.of(new ByteRange(random.nextInt(150), 1 + random.nextInt(50))));
+                        List.of(new ByteRange(random.nextInt(150), 1 + random.nextInt(50))),
+                        random.nextBoolean() ? Collections.emptySortedMap() : new TreeMap<>(Map.of(id, id)));
         };
     }
 
@@ -191,7 +197,8 @@ final class JournalTest {
     void compact_withACrashAtAnyStep_leavesTheOldOneOrTheNew() throws Exception {
         List<JournalRecord> records = new ArrayList<>(RECORDS.subList(0, 4));
         for (int i = 0; i < 50; i++) {
-            records.add(new JournalRecord.Written(100, 50, 90, Instant.EPOCH, List.of(), List.of(new ByteRange(i, 3))));
+            records.add(new JournalRecord.Written(
+                    100, 50, 90, Instant.EPOCH, List.of(), List.of(new ByteRange(i, 3)), Collections.emptySortedMap()));
         }
         int steps = 7; // remove, create, records, force, that it is durable, rename, open
         for (int seed = 0; seed < 20 * steps; seed++) {

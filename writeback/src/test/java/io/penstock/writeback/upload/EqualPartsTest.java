@@ -15,6 +15,7 @@ import io.penstock.testing.ForwardingObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.RecordingObjectStore;
 import io.penstock.testing.TestData;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
@@ -116,7 +117,8 @@ final class EqualPartsTest {
     }
 
     private static TargetProperties target(TargetProperties.Over over) {
-        return new TargetProperties("key", over, new AtomicReference<>());
+        return new TargetProperties(
+                "key", over, new AtomicReference<>(), new AtomicReference<>(Collections.emptySortedMap()));
     }
 
     private static final class EqualParts extends ForwardingObjectStore {

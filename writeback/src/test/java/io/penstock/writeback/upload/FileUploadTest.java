@@ -23,6 +23,7 @@ import io.penstock.writeback.content.Run;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Objects;
@@ -486,6 +487,7 @@ final class FileUploadTest {
 
     private static TargetProperties target(String key, @Nullable ObjectVersion base) {
         TargetProperties.Over over = base == null ? TargetProperties.Over.NOTHING : TargetProperties.Over.SAME_CONTENT;
-        return new TargetProperties(key, over, new AtomicReference<>());
+        return new TargetProperties(
+                key, over, new AtomicReference<>(), new AtomicReference<>(Collections.emptySortedMap()));
     }
 }

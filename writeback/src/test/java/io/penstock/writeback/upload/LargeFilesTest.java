@@ -13,6 +13,7 @@ import io.penstock.testing.Content;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.RecordingObjectStore;
 import io.penstock.writeback.content.Crc32cJoin;
+import java.util.Collections;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -24,8 +25,11 @@ final class LargeFilesTest {
     private static final long MIB = 1L << 20;
     private static final long GIB = 1L << 30;
     private static final long TIB = 1L << 40;
-    private static final TargetProperties NEW =
-            new TargetProperties("key", TargetProperties.Over.NOTHING, new AtomicReference<>());
+    private static final TargetProperties NEW = new TargetProperties(
+            "key",
+            TargetProperties.Over.NOTHING,
+            new AtomicReference<>(),
+            new AtomicReference<>(Collections.emptySortedMap()));
 
     private final InMemoryObjectStore bucket = InMemoryObjectStore.keepingSizesOnly();
     private final RecordingObjectStore store = new RecordingObjectStore(bucket);

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import ru.serce.jnrfuse.struct.Timespec;
 
 /** Changes that libfuse requests, one kind at a time. */
-final class AttributeChanges {
+final class SetattrUpcalls {
     /** tv_nsec of utimensat(2): this moment, and unchanged. */
     private static final long UTIME_NOW = 0x3fff_ffff;
 
@@ -15,22 +15,22 @@ final class AttributeChanges {
     /** chown(2): (uid_t) -1 leaves it unchanged. */
     private static final int UNCHANGED = -1;
 
-    private AttributeChanges() {}
+    private SetattrUpcalls() {}
 
     static AttributeChange mode(long mode) {
-        return new AttributeChange((int) mode, null, null, null, null, null);
+        return new AttributeChange((int) mode, null, null, null, null, null, null);
     }
 
     static AttributeChange owner(long uid, long gid) {
-        return new AttributeChange(null, id(uid), id(gid), null, null, null);
+        return new AttributeChange(null, id(uid), id(gid), null, null, null, null);
     }
 
     static AttributeChange size(long size) {
-        return new AttributeChange(null, null, null, size, null, null);
+        return new AttributeChange(null, null, null, size, null, null, null);
     }
 
     static AttributeChange times(Timespec accessed, Timespec modified) {
-        return new AttributeChange(null, null, null, null, time(accessed), time(modified));
+        return new AttributeChange(null, null, null, null, time(accessed), time(modified), null);
     }
 
     private static @Nullable Integer id(long id) {

@@ -1,0 +1,197 @@
+package io.penstock.filesystem;
+
+import static java.util.Objects.requireNonNullElse;
+
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.OpenHandle.OpenObject;
+import io.penstock.metadata.Directory;
+import io.penstock.metadata.Node;
+import io.penstock.metadata.attributes.AttributeHeaders;
+import io.penstock.metadata.attributes.FileKind;
+import io.penstock.metadata.attributes.KeptAttributes;
+import io.penstock.metadata.attributes.ObjectAttributes;
+import io.penstock.writeback.WrittenFile;
+import java.time.InstantSource;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Changes what is kept beside the content: mode, owner, times, extended attributes. Those of a file that is being written
+ * go with its next commit and cost nothing; those of any other file are a copy of the object onto itself, and those of a
+ * directory one of its marker. Safe for use by any number of threads.
+ */
+final class AttributeChanges {
+    /** setxattr(2)'s flags, from include/uapi/linux/xattr.h. */
+    static final int XATTR_CREATE = 1;
+
+    static final int XATTR_REPLACE = 2;
+
+    private static final int PERMISSION_BITS = 07777;
+
+    /** What is made in a directory with this bit has the directory's group: inode(7), S_ISGID. */
+    private static final int SET_GROUP = 02000;
+
+    private final InstantSource clock;
+    private final Places places;
+    private final SharedFiles files;
+    private final KeptAttributes kept;
+    private final Lookups lookups;
+    private final FileChanges contents;
+    private final AttributeView view;
+
+    AttributeChanges(
+            Writing writing,
+            Places places,
+            SharedFiles files,
+            Lookups lookups,
+            FileChanges contents,
+            AttributeView view) {
+        this.clock = writing.clock();
+        this.places = places;
+        this.files = files;
+        this.kept = files.kept();
+        this.lookups = lookups;
+        this.contents = contents;
+        this.view = view;
+    }
+
+    // ---- of something new
+
+    /** @param mode type and permission bits, as the program's umask left them */
+    ObjectAttributes ofNew(long parent, FileKind kind, int mode, Creator creator) throws ErrnoException {
+        return ofNew(parent, kind, mode & PERMISSION_BITS, view.fileMode(), creator);
+    }
+
+    ObjectAttributes ofNewDirectory(long parent, int mode, Creator creator) throws ErrnoException {
+        int inherited = parentsGroup(parent) == null ? 0 : SET_GROUP;
+        return ofNew(parent, FileKind.REGULAR, (mode & PERMISSION_BITS) | inherited, view.directoryMode(), creator);
+    }
+
+    ObjectAttributes ofLink(long parent, String target, Creator creator) throws ErrnoException {
+        ObjectAttributes link = ofNew(parent, FileKind.SYMLINK, 0, 0, creator).withTarget(target);
+        if (AttributeHeaders.size(AttributeHeaders.of(link)) > AttributeHeaders.MOST_BYTES) {
+            throw new ErrnoException(Errno.ENAMETOOLONG, "no object's metadata holds the target " + target);
+        }
+        return link;
+    }
+
+    private ObjectAttributes ofNew(long parent, FileKind kind, int permissions, int usual, Creator creator)
+            throws ErrnoException {
+        if (!kept.areKept()) {
+            if (kind != FileKind.REGULAR) {
+                throw new ErrnoException(
+                        Errno.EPERM, "metadata.attributes is ignore: a bucket holds files and directories only");
+            }
+            return ObjectAttributes.NONE;
+        }
+        Integer group = parentsGroup(parent);
+        return ObjectAttributes.ofNew(
+                kind,
+                permissions == usual ? null : permissions,
+                creator.uid() == view.uid() ? null : creator.uid(),
+                group != null ? group : creator.gid() == view.gid() ? null : creator.gid());
+    }
+
+    /** The group that what is made in the directory has, by its set-group-id bit: null if by its maker. */
+    private @Nullable Integer parentsGroup(long parent) throws ErrnoException {
+        Directory directory = places.directory(parent);
+        ObjectAttributes attributes = view.keptNow(directory.parent(), directory);
+        Integer permissions = attributes == null ? null : attributes.permissions();
+        if (attributes == null || permissions == null || (permissions & SET_GROUP) == 0) {
+            return null;
+        }
+        return attributes.gid() == null ? (Integer) view.gid() : attributes.gid();
+    }
+
+    // ---- of what exists
+
+    /** Refuses a change that would not have the effect that its program relies on. */
+    void check(long inode, @Nullable OpenObject open, AttributeChange change) throws ErrnoException {
+        Integer mode = change.mode();
+        if (mode != null && !kept.areKept()) {
+            view.checkMode(node(inode, open), mode);
+        }
+    }
+
+    /** @param open through which it is asked; null if by name */
+    void set(long inode, @Nullable OpenObject open, AttributeChange change) throws ErrnoException {
+        if (kept.areKept()) {
+            set(inode, open, before -> changed(before, change));
+        } else if (change.modified() != null) {
+            contents.touch(node(inode, open), change.modified());
+        }
+    }
+
+    private static ObjectAttributes changed(ObjectAttributes before, AttributeChange change) {
+        ObjectAttributes after = before.withOwner(change.uid(), change.gid());
+        Integer mode = change.mode();
+        if (mode != null) {
+            after = after.withPermissions(mode & PERMISSION_BITS);
+        }
+        if (change.modified() != null) {
+            after = after.withModified(change.modified());
+        }
+        return change.accessed() == null ? after : after.withAccessed(change.accessed());
+    }
+
+    /** @param value null to remove it */
+    void setExtended(long inode, String name, byte @Nullable [] value, int flags) throws ErrnoException {
+        if (!kept.areKept() || !name.startsWith(AttributeView.USER) || name.startsWith(AttributeView.OWN)) {
+            throw new ErrnoException(Errno.EOPNOTSUPP, "the attribute " + name + " cannot be set");
+        }
+        Node node = lookups.node(inode);
+        boolean exists = lookups.kept(inode, node).extended().containsKey(name);
+        if (exists && flags == XATTR_CREATE) {
+            throw new ErrnoException(Errno.EEXIST, "there is an attribute " + name);
+        } else if (!exists && flags == XATTR_REPLACE) {
+            throw new ErrnoException(Errno.ENODATA, "there is no attribute " + name);
+        }
+        ObjectAttributes after = lookups.kept(inode, node).withExtended(name, value);
+        if (AttributeHeaders.size(AttributeHeaders.of(after)) > AttributeHeaders.MOST_BYTES) {
+            throw new ErrnoException(
+                    Errno.ENOSPC,
+                    "an object's metadata holds " + AttributeHeaders.MOST_BYTES + " bytes: " + name + " is too long");
+        }
+        set(inode, null, before -> before.withExtended(name, value));
+    }
+
+    private void set(long inode, @Nullable OpenObject open, UnaryOperator<ObjectAttributes> change)
+            throws ErrnoException {
+        Node node = node(inode, open);
+        if (node instanceof Directory directory) {
+            Errnos.run(() -> kept.markers().change(directory, change));
+            files.times().forget(directory);
+            return;
+        }
+        Directory parent = lookups.parent(inode);
+        if (node instanceof SharedFile file && isBeingWritten(file)) {
+            file.keep(change.apply(file.attributes()), clock.instant());
+        } else if (parent != null) {
+            ObjectAttributes before = before(node);
+            Attributes shown = view.of(inode, node, before, 0);
+            // The copy is new to the store, and its time says so: the file's is kept from now on.
+            contents.change(inode, _ -> change.apply(before.withModified(shown.modified())));
+        }
+    }
+
+    /** As the store has them, whatever the directory's marker says. */
+    private ObjectAttributes before(Node node) throws ErrnoException {
+        ObjectVersion version = SharedFiles.stored(node);
+        ObjectAttributes own = node instanceof SharedFile file ? file.knownAttributes() : null;
+        return own != null || version == null
+                ? requireNonNullElse(own, ObjectAttributes.NONE)
+                : Errnos.call(() -> kept.ask(version));
+    }
+
+    /** Whether something of it is still to be committed, with which the change goes. */
+    private static boolean isBeingWritten(SharedFile file) {
+        WrittenFile written = file.written();
+        return written != null && (written.isDirty() || file.links() == 0);
+    }
+
+    private Node node(long inode, @Nullable OpenObject open) throws ErrnoException {
+        return open == null ? lookups.node(inode) : open.file();
+    }
+}

@@ -1,0 +1,4 @@
+package io.penstock.filesystem;
+
+/** The user that makes something: its owner and group, by number. */
+public record Creator(int uid, int gid) {}

@@ -1,0 +1,434 @@
+package io.penstock.filesystem;
+
+import static io.penstock.filesystem.Mounted.O_CREAT;
+import static io.penstock.filesystem.Mounted.O_EXCL;
+import static io.penstock.filesystem.Mounted.O_RDWR;
+import static io.penstock.filesystem.Mounted.O_WRONLY;
+import static io.penstock.filesystem.Mounted.assertErrno;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cache.PageCache;
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+import io.penstock.metadata.attributes.KeptAttributes.Keeping;
+import io.penstock.objectstore.ObjectProperties;
+import io.penstock.testing.Call;
+import io.penstock.testing.Content;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Attributes that objects keep, seen through one mount, and through another that comes after it. */
+class KeptAttributesTest {
+    private static final Instant TIME = Instant.parse("2001-02-03T04:05:06.123456789Z");
+    private static final String META = ObjectProperties.USER_METADATA;
+    private static final Creator OTHER = new Creator(7, 8);
+
+    @TempDir
+    private static Path folder;
+
+    private static PageCache cache;
+    private static int mounts;
+
+    private Mounted m;
+
+    @BeforeAll
+    static void openCache() throws Exception {
+        cache = Mounted.cache(folder.resolve("cache"));
+    }
+
+    @AfterAll
+    static void closeCache() {
+        cache.close();
+    }
+
+    @BeforeEach
+    void mount() {
+        m = Mounted.keeping(cache, staging(), null, Keeping.KEEP);
+    }
+
+    @AfterEach
+    void unmount() throws Exception {
+        m.close();
+    }
+
+    private static Path staging() {
+        return folder.resolve("staging-" + mounts++);
+    }
+
+    /** The bucket as the next mount shows it, which knows nothing but what is in it. */
+    private void remount() throws Exception {
+        remount(Keeping.KEEP);
+    }
+
+    private void remount(Keeping keeping) throws Exception {
+        m.close();
+        m = Mounted.keeping(cache, staging(), m.bucket, keeping);
+    }
+
+    private Attributes setattr(String path, AttributeChange change) throws ErrnoException {
+        return m.fs.setattr(m.lookup(path).inode(), null, change);
+    }
+
+    private static AttributeChange mode(int mode) {
+        return new AttributeChange(mode, null, null, null, null, null, null);
+    }
+
+    private static AttributeChange times(@Nullable Instant accessed, @Nullable Instant modified) {
+        return new AttributeChange(null, null, null, null, accessed, modified, null);
+    }
+
+    private static AttributeChange owner(int uid, int gid) {
+        return new AttributeChange(null, uid, gid, null, null, null, null);
+    }
+
+    private List<String> names(String directory) throws ErrnoException {
+        List<String> names = new ArrayList<>();
+        OpenFile open = m.fs.opendir(
+                directory.isEmpty() ? FileSystem.ROOT : m.lookup(directory).inode());
+        long[] offset = {-1, 0};
+        while (offset[0] != offset[1]) {
+            offset[0] = offset[1];
+            m.fs.readdir(open.handle(), offset[0], (name, attributes, next) -> {
+                if (!name.startsWith(".")) {
+                    names.add(name + " " + Integer.toOctalString(attributes.mode() & Attributes.S_IFMT));
+                }
+                offset[1] = next;
+                return true;
+            });
+        }
+        m.fs.releasedir(open.handle());
+        Collections.sort(names);
+        return names;
+    }
+
+    // ---- what is kept
+
+    @Test
+    void setattr_ofACommittedFile_isShownByTheNextMount() throws Exception {
+        m.bucket.put("d/a", "12345");
+
+        assertThat(setattr("d/a", mode(0600)).mode()).isEqualTo(0100600);
+        setattr("d/a", owner(3, 4));
+        setattr("d/a", times(TIME.plusNanos(1), TIME));
+
+        for (int i = 0; i < 2; i++) {
+            Attributes shown = m.lookup("d/a");
+            assertThat(shown.mode()).isEqualTo(0100600);
+            assertThat(shown.uid()).isEqualTo(3);
+            assertThat(shown.gid()).isEqualTo(4);
+            assertThat(shown.modified()).isEqualTo(TIME);
+            assertThat(shown.accessed()).isEqualTo(TIME.plusNanos(1));
+            assertThat(m.stored("d/a")).isEqualTo("12345");
+            remount();
+        }
+    }
+
+    @Test
+    void setattr_ofTheModeAlone_keepsTheTimeThatWasShown() throws Exception {
+        m.bucket.put("a", "1");
+        Instant before = m.lookup("a").modified();
+        m.clock.advance(Duration.ofHours(1));
+
+        setattr("a", mode(0600));
+        remount();
+
+        assertThat(m.lookup("a").modified()).isEqualTo(before);
+    }
+
+    @Test
+    void setattr_ofWhatIsBeingWritten_isOnePut() throws Exception {
+        m.mkdir("d");
+        m.save("d/first", "of another mode than others, so that the directory is marked");
+        setattr("d/first", mode(0600));
+        OpenFile file = m.create("d/a", O_WRONLY);
+        m.write(file, 0, "1");
+        m.drainCalls();
+
+        m.fs.setattr(m.lookup("d/a").inode(), file.handle(), times(TIME, TIME));
+        m.fs.setattr(m.lookup("d/a").inode(), file.handle(), mode(0755));
+        m.close(file);
+
+        assertThat(m.drainCalls().stream().filter(Call::isWrite))
+                .singleElement()
+                .isInstanceOf(Call.Put.class);
+        remount();
+        assertThat(m.lookup("d/a").mode()).isEqualTo(0100755);
+        assertThat(m.lookup("d/a").modified()).isEqualTo(TIME);
+    }
+
+    @Test
+    void setattr_thenWrittenTo_hasTheTimeOfTheWrite() throws Exception {
+        m.save("a", "1");
+        setattr("a", times(TIME, TIME));
+        OpenFile file = m.open("a", O_WRONLY);
+
+        m.write(file, 1, "2");
+        m.close(file);
+
+        assertThat(m.lookup("a").modified()).isEqualTo(m.clock.instant());
+        remount();
+        assertThat(m.lookup("a").modified()).isAfter(TIME);
+        assertThat(m.lookup("a").mode()).isEqualTo(0100644);
+    }
+
+    @Test
+    void create_withAnotherModeOrOwnerThanUsual_keepsThem() throws Exception {
+        CreatedFile created = m.fs.create(FileSystem.ROOT, "a", 0600, OTHER, O_WRONLY | O_CREAT | O_EXCL);
+        m.fs.flush(created.open().handle(), 0);
+        m.fs.release(created.open().handle());
+        m.fs.forget(created.attributes().inode(), 1);
+
+        remount();
+
+        Attributes shown = m.lookup("a");
+        assertThat(shown.mode()).isEqualTo(0100600);
+        assertThat(shown.uid()).isEqualTo(7);
+        assertThat(shown.gid()).isEqualTo(8);
+    }
+
+    @Test
+    void create_inADirectoryThatSetsTheGroup_hasItsGroup() throws Exception {
+        m.fs.forget(
+                m.fs.mkdir(FileSystem.ROOT, "d", 02775, new Creator(Mounted.UID, 9))
+                        .inode(),
+                1);
+        m.fs.forget(
+                m.fs.mkdir(m.lookup("d").inode(), "e", 0755, Mounted.CREATOR).inode(), 1);
+        m.save("d/a", "1");
+        m.save("d/e/a", "1");
+
+        remount();
+
+        assertThat(m.lookup("d").mode()).isEqualTo(0042775);
+        assertThat(m.lookup("d/e").mode()).isEqualTo(0042755);
+        for (String path : List.of("d", "d/a", "d/e", "d/e/a")) {
+            assertThat(m.lookup(path).gid()).as(path).isEqualTo(9);
+        }
+    }
+
+    @Test
+    void setattr_ofADirectory_isKeptByItsMarker() throws Exception {
+        m.bucket.put("d/e/a", "1");
+
+        setattr("d/e", mode(0700));
+        setattr("d/e", times(TIME, TIME));
+        remount();
+
+        assertThat(m.lookup("d/e").mode()).isEqualTo(0040700);
+        assertThat(m.lookup("d/e").modified()).isEqualTo(TIME);
+        assertThat(m.lookup("d").mode()).isEqualTo(0040751);
+        assertThat(m.stored("d/e/")).isEmpty();
+        assertThat(names("d/e")).containsExactly("a 100000");
+    }
+
+    @Test
+    void setattr_ofTheRoot_isKeptAndItsMarkerIsNotShown() throws Exception {
+        m.bucket.put("a", "1");
+
+        m.fs.setattr(FileSystem.ROOT, null, mode(0700));
+        remount();
+
+        assertThat(m.fs.getattr(FileSystem.ROOT).mode()).isEqualTo(0040700);
+        assertThat(m.stored(".penstock/")).isEmpty();
+        assertThat(names("")).containsExactly("a 100000");
+        assertErrno(Errno.ENOENT, () -> m.lookup(".penstock"));
+    }
+
+    @Test
+    void times_ofADirectory_areThoseOfTheLastChangeInIt() throws Exception {
+        m.mkdir("d");
+        m.clock.advance(Duration.ofHours(1));
+        m.save("d/a", "1");
+        assertThat(m.lookup("d").modified()).isEqualTo(m.clock.instant());
+
+        m.clock.advance(Duration.ofHours(1));
+        m.unlink("d/a");
+        assertThat(m.lookup("d").modified()).isEqualTo(m.clock.instant());
+
+        setattr("d", times(null, TIME));
+        assertThat(m.lookup("d").modified()).isEqualTo(TIME);
+    }
+
+    // ---- links, FIFOs, sockets
+
+    @Test
+    void symlink_isAnEmptyObjectAndShownByTheNextMount() throws Exception {
+        String target = "../some/\u00e4 place%";
+        m.mkdir("d");
+        Attributes made = m.fs.symlink(target, m.lookup("d").inode(), "l", Mounted.CREATOR);
+        m.fs.forget(made.inode(), 1);
+
+        for (int i = 0; i < 2; i++) {
+            Attributes shown = m.lookup("d/l");
+            assertThat(shown.mode()).isEqualTo(0120777);
+            assertThat(shown.size()).isEqualTo(target.getBytes(UTF_8).length);
+            assertThat(m.fs.readlink(shown.inode())).isEqualTo(target);
+            assertThat(names("d")).containsExactly("l 120000");
+            assertThat(m.stored("d/l")).isEmpty();
+            remount();
+        }
+        assertErrno(Errno.EINVAL, () -> m.fs.readlink(m.lookup("d").inode()));
+    }
+
+    @Test
+    void symlink_whoseTargetNoMetadataHolds_isRefused() {
+        assertErrno(Errno.ENAMETOOLONG, () -> m.fs.symlink("t".repeat(3000), FileSystem.ROOT, "l", Mounted.CREATOR));
+    }
+
+    @Test
+    void symlink_renamed_staysOne() throws Exception {
+        m.fs.forget(m.fs.symlink("t", FileSystem.ROOT, "l", Mounted.CREATOR).inode(), 1);
+
+        m.rename("l", "k", 0);
+
+        assertThat(m.fs.readlink(m.lookup("k").inode())).isEqualTo("t");
+        remount();
+        assertThat(m.fs.readlink(m.lookup("k").inode())).isEqualTo("t");
+    }
+
+    @Test
+    void mknod_fifoAndSocket_areShownByTheNextMount() throws Exception {
+        m.fs.forget(m.fs.mknod(FileSystem.ROOT, "f", 0010600, Mounted.CREATOR).inode(), 1);
+        m.fs.forget(m.fs.mknod(FileSystem.ROOT, "s", 0140644, Mounted.CREATOR).inode(), 1);
+        assertErrno(Errno.EPERM, () -> m.fs.mknod(FileSystem.ROOT, "d", 0060644, Mounted.CREATOR));
+
+        remount();
+
+        assertThat(m.lookup("f").mode()).isEqualTo(0010600);
+        assertThat(m.lookup("s").mode()).isEqualTo(0140644);
+        assertThat(names("")).containsExactly("f 10000", "s 140000");
+    }
+
+    // ---- extended attributes
+
+    @Test
+    void setxattr_isKeptOfFilesAndDirectories() throws Exception {
+        m.save("a", "1");
+        m.mkdir("d");
+        byte[] value = {0, 1, -1};
+
+        for (String path : List.of("a", "d")) {
+            long inode = m.lookup(path).inode();
+            m.fs.setxattr(inode, "user.x", value, 0);
+            m.fs.setxattr(inode, "user.y", new byte[0], AttributeChanges.XATTR_CREATE);
+            assertErrno(Errno.EEXIST, () -> m.fs.setxattr(inode, "user.x", new byte[1], AttributeChanges.XATTR_CREATE));
+            assertErrno(
+                    Errno.ENODATA, () -> m.fs.setxattr(inode, "user.z", new byte[1], AttributeChanges.XATTR_REPLACE));
+            assertErrno(Errno.EOPNOTSUPP, () -> m.fs.setxattr(inode, "security.x", new byte[1], 0));
+            assertErrno(Errno.EOPNOTSUPP, () -> m.fs.setxattr(inode, "user.penstock.etag", new byte[1], 0));
+            assertErrno(Errno.ENOSPC, () -> m.fs.setxattr(inode, "user.large", new byte[2000], 0));
+        }
+        remount();
+
+        for (String path : List.of("a", "d")) {
+            long inode = m.lookup(path).inode();
+            assertThat(m.fs.getxattr(inode, "user.x")).isEqualTo(value);
+            assertThat(m.fs.listxattr(inode)).contains("user.x", "user.y");
+            m.fs.removexattr(inode, "user.x");
+            assertErrno(Errno.ENODATA, () -> m.fs.getxattr(inode, "user.x"));
+            assertErrno(Errno.ENODATA, () -> m.fs.removexattr(inode, "user.x"));
+        }
+    }
+
+    // ---- what it costs, and what others have written
+
+    @Test
+    void lookup_whereNobodyHasKeptAny_asksOnceForADirectory() throws Exception {
+        for (int i = 0; i < 10; i++) {
+            m.bucket.put("d/" + i, "1");
+        }
+        m.drainCalls();
+
+        for (int i = 0; i < 10; i++) {
+            m.lookup("d/" + i);
+        }
+
+        assertThat(m.drainCalls().stream().filter(Call.Describe.class::isInstance))
+                .extracting(Call::toString)
+                .containsExactlyInAnyOrder("DESCRIBE .penstock/", "DESCRIBE d/");
+    }
+
+    @Test
+    void lookup_inADirectoryThatWasListed_asksForNothing() throws Exception {
+        for (int i = 0; i < 10; i++) {
+            m.bucket.put("d/" + i, "1");
+        }
+        assertThat(names("")).hasSize(1);
+        assertThat(names("d")).hasSize(10);
+        m.drainCalls();
+
+        for (int i = 0; i < 10; i++) {
+            m.lookup("d/" + i);
+        }
+
+        assertThat(m.drainCalls()).isEmpty();
+    }
+
+    @Test
+    void lookup_whatAnotherProgramHasKept_isShownIfAllAreAsked() throws Exception {
+        m.bucket.put(
+                "a",
+                Content.of("1".getBytes(UTF_8)),
+                ObjectProperties.ofNew("a").with(Map.of(META + "file-permissions", "0600")));
+
+        assertThat(m.lookup("a").mode()).isEqualTo(0100640);
+        remount(Keeping.ALL);
+        assertThat(m.lookup("a").mode()).isEqualTo(0100600);
+    }
+
+    @Test
+    void setattr_ofWhatAnotherProgramHasKept_changesThatAlone() throws Exception {
+        m.bucket.put(
+                "a",
+                Content.of("1".getBytes(UTF_8)),
+                ObjectProperties.ofNew("a")
+                        .with(new TreeMap<>(Map.of(META + "file-owner", "9", META + "note", "mine"))));
+
+        setattr("a", mode(0600));
+
+        assertThat(m.lookup("a").uid()).isEqualTo(9);
+        assertThat(m.bucket.properties("a").headers()).containsEntry(META + "note", "mine");
+    }
+
+    @Test
+    void setattr_whereAttributesAreIgnored_writesNone() throws Exception {
+        remount(Keeping.IGNORE);
+        m.save("a", "1");
+
+        setattr("a", times(TIME, TIME));
+
+        assertThat(m.lookup("a").modified()).isEqualTo(TIME);
+        assertThat(m.bucket.properties("a").headers().keySet()).noneMatch(name -> name.startsWith(META));
+        assertErrno(Errno.EPERM, () -> m.fs.symlink("t", FileSystem.ROOT, "l", Mounted.CREATOR));
+        assertErrno(Errno.EOPNOTSUPP, () -> m.fs.setxattr(m.lookup("a").inode(), "user.x", new byte[1], 0));
+    }
+
+    @Test
+    void write_ofAFileWithAttributes_keepsThem() throws Exception {
+        m.save("a", "1");
+        setattr("a", mode(0751));
+        remount();
+        OpenFile file = m.open("a", O_RDWR);
+
+        m.write(file, 1, "2");
+        m.close(file);
+
+        assertThat(m.stored("a")).isEqualTo("12");
+        remount();
+        assertThat(m.lookup("a").mode()).isEqualTo(0100751);
+    }
+}

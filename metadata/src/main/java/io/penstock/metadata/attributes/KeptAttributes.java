@@ -1,0 +1,216 @@
+package io.penstock.metadata.attributes;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import io.penstock.core.ObjectVersion;
+import io.penstock.metadata.Calls;
+import io.penstock.metadata.Directory;
+import io.penstock.metadata.FileEntry;
+import io.penstock.metadata.Node;
+import io.penstock.metadata.Tree;
+import io.penstock.objectstore.ObjectDescription;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The attributes that objects keep, by version. An object is asked by a HEAD, once for all callers that want to know at the
+ * same time, and only where its directory's marker says that there may be some. Safe for use by any number of threads.
+ */
+public final class KeptAttributes implements AutoCloseable {
+    /** Some 250 bytes each; one that is dropped costs a HEAD. */
+    private static final int MOST_CACHED = 400_000;
+
+    /** Objects that are asked at once for one directory's readers. */
+    private static final int CONCURRENCY = 64;
+
+    private final ObjectStore store;
+    private final DirectoryMarkers markers;
+    private final Keeping keeping;
+    private final Cache<String, Dated> known = Caffeine.newBuilder()
+            .maximumSize(MOST_CACHED)
+            .executor(Runnable::run)
+            .build();
+    private final ConcurrentMap<String, CompletableFuture<Dated>> asked = new ConcurrentHashMap<>();
+    private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
+    private final Semaphore turns = new Semaphore(CONCURRENCY);
+
+    /** Which objects are asked. */
+    public enum Keeping {
+        /** None, and none is written. */
+        IGNORE,
+        /** Those in directories that are marked. */
+        KEEP,
+        /** All: other programs, which mark nothing, may have kept attributes. */
+        ALL
+    }
+
+    private record Dated(ObjectVersion version, ObjectAttributes attributes) {
+        boolean isOf(ObjectVersion other) {
+            return version.identity().equals(other.identity())
+                    && version.size() == other.size()
+                    // All empty objects have one ETag.
+                    && (version.size() > 0 || version.lastModified().equals(other.lastModified()));
+        }
+    }
+
+    public KeptAttributes(ObjectStore store, DirectoryMarkers markers, Keeping keeping) {
+        this.store = store;
+        this.markers = markers;
+        this.keeping = keeping;
+    }
+
+    /** Of a mount that keeps and shows none. */
+    public static KeptAttributes none(ObjectStore store, Tree tree) {
+        return new KeptAttributes(
+                store, new DirectoryMarkers(store, tree, Duration.ZERO, System::nanoTime), Keeping.IGNORE);
+    }
+
+    /** Whether attributes can be changed. */
+    public boolean areKept() {
+        return keeping != Keeping.IGNORE;
+    }
+
+    public DirectoryMarkers markers() {
+        return markers;
+    }
+
+    /**
+     * The attributes if they are known; null if the store would have to be asked.
+     *
+     * @param parent where the node is; null for the root
+     */
+    public @Nullable ObjectAttributes now(@Nullable Directory parent, Node node) {
+        if (keeping == Keeping.IGNORE) {
+            return ObjectAttributes.NONE;
+        }
+        if (parent != null && keeping == Keeping.KEEP) {
+            DirectoryMarkers.Marker marker = markers.now(parent);
+            if (marker == null) {
+                return null;
+            } else if (!marker.isBelow()) {
+                return ObjectAttributes.NONE;
+            }
+        }
+        return switch (node) {
+            case Directory directory -> {
+                DirectoryMarkers.Marker marker = markers.now(directory);
+                yield marker == null ? null : marker.attributes();
+            }
+            case FileEntry(var object) -> of(object.version());
+            default -> ObjectAttributes.NONE;
+        };
+    }
+
+    /** The attributes of this version if they are known; null if not. */
+    public @Nullable ObjectAttributes of(ObjectVersion version) {
+        Dated found = known.getIfPresent(version.key());
+        return found != null && found.isOf(version) ? found.attributes : null;
+    }
+
+    /** The attributes, of the store if need be. */
+    public ObjectAttributes of(@Nullable Directory parent, Node node)
+            throws ObjectStoreException, InterruptedException {
+        ObjectAttributes now = now(parent, node);
+        if (now != null) {
+            return now;
+        }
+        if (parent != null && keeping == Keeping.KEEP && !markers.of(parent).isBelow()) {
+            return ObjectAttributes.NONE;
+        }
+        return switch (node) {
+            case Directory directory -> markers.of(directory).attributes();
+            case FileEntry(var object) -> ask(object.version());
+            default -> ObjectAttributes.NONE;
+        };
+    }
+
+    /** The version's attributes, whatever its directory's marker says: for a caller about to change them. */
+    public ObjectAttributes ask(ObjectVersion version) throws ObjectStoreException, InterruptedException {
+        if (keeping == Keeping.IGNORE) {
+            return ObjectAttributes.NONE;
+        }
+        ObjectAttributes found = of(version);
+        return found == null ? Calls.await(start(version)).attributes : found;
+    }
+
+    /** A name in the directory is being looked up: has its marker asked for at the same time. */
+    public void expect(Directory directory) {
+        if (keeping == Keeping.KEEP) {
+            markers.expect(directory);
+        }
+    }
+
+    /** Has the store asked for those that are not known, for a reader of the directory that comes to them next. */
+    public void expect(Directory directory, List<Node> nodes) throws ObjectStoreException, InterruptedException {
+        if (keeping == Keeping.IGNORE
+                || (keeping == Keeping.KEEP && !markers.of(directory).isBelow())) {
+            return;
+        }
+        for (Node node : nodes) {
+            switch (node) {
+                case Directory below -> markers.expect(below);
+                case FileEntry(var object)
+                when of(object.version()) == null && !executor.isShutdown() -> {
+                    var _ = start(object.version());
+                }
+                default -> {}
+            }
+        }
+    }
+
+    private CompletableFuture<Dated> start(ObjectVersion version) {
+        return asked.computeIfAbsent(
+                version.key(),
+                key -> Calls.start(executor, () -> {
+                    try {
+                        Dated found = askNow(version);
+                        known.asMap()
+                                .compute(
+                                        key,
+                                        (_, current) -> current != null && current.isOf(found.version)
+                                                ? current // set here in between
+                                                : found);
+                        return found;
+                    } finally {
+                        asked.remove(key);
+                    }
+                }));
+    }
+
+    private Dated askNow(ObjectVersion version) throws ObjectStoreException, InterruptedException {
+        turns.acquire();
+        try {
+            ObjectDescription description = store.describe(version.key());
+            ObjectAttributes attributes = AttributeHeaders.read(description.headers());
+            // Of a newer version they are as good as any: the name is about to be looked up again.
+            return new Dated(version, attributes);
+        } catch (ObjectStoreException.NotFound | ObjectStoreException.AccessDenied _) {
+            return new Dated(version, ObjectAttributes.NONE);
+        } finally {
+            turns.release();
+        }
+    }
+
+    /** This version was made here, with these attributes. */
+    public void set(ObjectVersion version, ObjectAttributes attributes) {
+        if (keeping != Keeping.IGNORE) {
+            known.put(version.key(), new Dated(version, attributes));
+        }
+    }
+
+    /** Interrupts running requests. The store stays open. */
+    @Override
+    public void close() {
+        executor.shutdownNow();
+        markers.close();
+    }
+}

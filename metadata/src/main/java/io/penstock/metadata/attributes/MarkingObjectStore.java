@@ -1,0 +1,152 @@
+package io.penstock.metadata.attributes;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.metadata.Directory;
+import io.penstock.objectstore.BodySink;
+import io.penstock.objectstore.ListPage;
+import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.ObjectDescription;
+import io.penstock.objectstore.ObjectProperties;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.RetryPolicy;
+import io.penstock.objectstore.StoredObject;
+import io.penstock.objectstore.UploadBody;
+import io.penstock.objectstore.UploadListener;
+import io.penstock.objectstore.UploadedPart;
+import io.penstock.objectstore.WriteCondition;
+import java.io.IOException;
+import java.util.List;
+
+/**
+ * Marks a directory before the first object with kept attributes gets into it, whoever sends that: a commit, a rename, or
+ * one of the next mount. All other calls are passed on.
+ */
+public final class MarkingObjectStore implements ObjectStore {
+    private final ObjectStore store;
+    private final DirectoryMarkers markers;
+
+    /** @param markers of the same store */
+    public MarkingObjectStore(ObjectStore store, DirectoryMarkers markers) {
+        this.store = store;
+        this.markers = markers;
+    }
+
+    private void mark(String key, ObjectProperties properties) throws ObjectStoreException, InterruptedException {
+        if (AttributeHeaders.areKept(properties)) {
+            Directory parent = Directory.of(key);
+            if (parent != null) {
+                markers.markBelow(parent);
+            }
+        }
+    }
+
+    @Override
+    public ObjectVersion put(String key, UploadBody body, ObjectProperties properties, WriteCondition condition)
+            throws ObjectStoreException, IOException, InterruptedException {
+        mark(key, properties);
+        return store.put(key, body, properties, condition);
+    }
+
+    @Override
+    public MultipartUpload createUpload(String key, ObjectProperties properties)
+            throws ObjectStoreException, InterruptedException {
+        mark(key, properties);
+        return store.createUpload(key, properties);
+    }
+
+    @Override
+    public ObjectVersion copy(
+            ObjectVersion source,
+            String key,
+            ObjectProperties properties,
+            WriteCondition condition,
+            UploadListener listener)
+            throws ObjectStoreException, InterruptedException {
+        mark(key, properties);
+        return store.copy(source, key, properties, condition, listener);
+    }
+
+    // ---- passed on
+
+    @Override
+    public String bucket() {
+        return store.bucket();
+    }
+
+    @Override
+    public RetryPolicy retries() {
+        return store.retries();
+    }
+
+    @Override
+    public void get(ObjectVersion version, ByteRange range, BodySink sink)
+            throws ObjectStoreException, InterruptedException {
+        store.get(version, range, sink);
+    }
+
+    @Override
+    public StoredObject head(String key) throws ObjectStoreException, InterruptedException {
+        return store.head(key);
+    }
+
+    @Override
+    public ObjectDescription describe(String key) throws ObjectStoreException, InterruptedException {
+        return store.describe(key);
+    }
+
+    @Override
+    public ObjectProperties properties(String key) throws ObjectStoreException, InterruptedException {
+        return store.properties(key);
+    }
+
+    @Override
+    public ListPage list(ListRequest request) throws ObjectStoreException, InterruptedException {
+        return store.list(request);
+    }
+
+    @Override
+    public UploadedPart uploadPart(MultipartUpload upload, int number, UploadBody body)
+            throws ObjectStoreException, IOException, InterruptedException {
+        return store.uploadPart(upload, number, body);
+    }
+
+    @Override
+    public UploadedPart copyPart(MultipartUpload upload, int number, ObjectVersion source, ByteRange range)
+            throws ObjectStoreException, InterruptedException {
+        return store.copyPart(upload, number, source, range);
+    }
+
+    @Override
+    public ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, WriteCondition condition)
+            throws ObjectStoreException, InterruptedException {
+        return store.complete(upload, parts, condition);
+    }
+
+    @Override
+    public void abort(MultipartUpload upload) throws ObjectStoreException, InterruptedException {
+        store.abort(upload);
+    }
+
+    @Override
+    public List<UploadedPart> parts(MultipartUpload upload) throws ObjectStoreException, InterruptedException {
+        return store.parts(upload);
+    }
+
+    @Override
+    public void delete(String key) throws ObjectStoreException, InterruptedException {
+        store.delete(key);
+    }
+
+    @Override
+    public void delete(ObjectVersion version) throws ObjectStoreException, InterruptedException {
+        store.delete(version);
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+}

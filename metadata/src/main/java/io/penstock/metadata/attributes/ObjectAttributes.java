@@ -1,0 +1,92 @@
+package io.penstock.metadata.attributes;
+
+import java.time.Instant;
+import java.util.Collections;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The kept attributes of a file or directory. What is null is as the mount's settings, or the object's own time, have it.
+ * Immutable.
+ *
+ * @param permissions the lower twelve bits of st_mode
+ * @param target of a symbolic link; null for everything else
+ * @param extended by the names that xattr(7) has for users, with {@code user.}
+ */
+public record ObjectAttributes(
+        FileKind kind,
+        @Nullable Integer permissions,
+        @Nullable Integer uid,
+        @Nullable Integer gid,
+        @Nullable Instant modified,
+        @Nullable Instant accessed,
+        @Nullable String target,
+        SortedMap<String, byte[]> extended) {
+    /** No attribute is kept. */
+    public static final ObjectAttributes NONE = new ObjectAttributes(FileKind.REGULAR, null, null, null, null, null);
+
+    public ObjectAttributes {
+        extended = Collections.unmodifiableSortedMap(new TreeMap<>(extended));
+    }
+
+    private ObjectAttributes(
+            FileKind kind,
+            @Nullable Integer permissions,
+            @Nullable Integer uid,
+            @Nullable Integer gid,
+            @Nullable Instant modified,
+            @Nullable String target) {
+        this(kind, permissions, uid, gid, modified, null, target, Collections.emptySortedMap());
+    }
+
+    /** Of a new file or directory; null for what is as the settings have it. */
+    public static ObjectAttributes ofNew(
+            FileKind kind, @Nullable Integer permissions, @Nullable Integer uid, @Nullable Integer gid) {
+        return kind == FileKind.REGULAR && permissions == null && uid == null && gid == null
+                ? NONE
+                : new ObjectAttributes(kind, permissions, uid, gid, null, null);
+    }
+
+    public ObjectAttributes withTarget(String path) {
+        return new ObjectAttributes(kind, permissions, uid, gid, modified, accessed, path, extended);
+    }
+
+    public ObjectAttributes withPermissions(int bits) {
+        return new ObjectAttributes(kind, bits, uid, gid, modified, accessed, target, extended);
+    }
+
+    /** @param user,group null to leave it as it is */
+    public ObjectAttributes withOwner(@Nullable Integer user, @Nullable Integer group) {
+        return new ObjectAttributes(
+                kind,
+                permissions,
+                user == null ? uid : user,
+                group == null ? gid : group,
+                modified,
+                accessed,
+                target,
+                extended);
+    }
+
+    /** Null for the object's own time. */
+    public ObjectAttributes withModified(@Nullable Instant time) {
+        return new ObjectAttributes(kind, permissions, uid, gid, time, accessed, target, extended);
+    }
+
+    /** Null for the time of the last change. */
+    public ObjectAttributes withAccessed(@Nullable Instant time) {
+        return new ObjectAttributes(kind, permissions, uid, gid, modified, time, target, extended);
+    }
+
+    /** @param value null to remove it */
+    public ObjectAttributes withExtended(String name, byte @Nullable [] value) {
+        SortedMap<String, byte[]> others = new TreeMap<>(extended);
+        if (value == null) {
+            others.remove(name);
+        } else {
+            others.put(name, value.clone());
+        }
+        return new ObjectAttributes(kind, permissions, uid, gid, modified, accessed, target, others);
+    }
+}
