@@ -42,13 +42,13 @@ public record CacheConfig(Path directory, long sizeBytes, long minFreeBytes, lon
     }
 
     public CacheConfig {
-        if (sizeBytes < PageCache.PAGE_SIZE) {
+        if (sizeBytes < PageGeometry.PAGE_SIZE) {
             throw new IllegalArgumentException("the cache's size must be at least 1 MiB (one page), not " + sizeBytes);
         }
         if (minFreeBytes < 0) {
             throw new IllegalArgumentException("the space to leave free must not be negative: " + minFreeBytes);
         }
-        if (memoryBytes < 2L * PageCache.PAGE_SIZE) {
+        if (memoryBytes < 2L * PageGeometry.PAGE_SIZE) {
             throw new IllegalArgumentException(
                     "the cache's memory must be at least 2 MiB (two pages), not " + memoryBytes);
         }

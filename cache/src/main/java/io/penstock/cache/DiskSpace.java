@@ -431,8 +431,8 @@ final class DiskSpace {
         }
         try {
             int last = firstPage + pages - 1;
-            long start = ObjectPages.pageStart(firstPage);
-            object.file().punch(start, ObjectPages.pageStart(last) + object.pageLength(last) - start);
+            long start = PageGeometry.start(firstPage);
+            object.file().punch(start, PageGeometry.start(last) + object.pageLength(last) - start);
             return true;
         } catch (NoSuchFileException e) {
             return true; // somebody else removed it: its space is free

@@ -74,7 +74,7 @@ final class Extent {
 
     /** {@link #MAX_PAGES}, but fewer in a small cache: with some 256 extents the eviction policy has a choice. */
     static int pagesFor(long cacheBytes) {
-        long share = Math.clamp(cacheBytes / PageCache.PAGE_SIZE / 256, 1, MAX_PAGES);
+        long share = Math.clamp(cacheBytes / PageGeometry.PAGE_SIZE / 256, 1, MAX_PAGES);
         return (int) Long.highestOneBit(share);
     }
 
@@ -238,7 +238,7 @@ final class Extent {
     /** Bytes on disk once all of its pages are there. */
     long wholeBytes() {
         int last = firstPage + checksums.length - 1;
-        return ObjectPages.pageStart(checksums.length - 1) + object.allocatedBytes(last);
+        return PageGeometry.start(checksums.length - 1) + object.allocatedBytes(last);
     }
 
     /** Bytes on disk. */

@@ -25,9 +25,9 @@ public final class Fill {
 
     /** The bytes to fetch: whole pages, the object's last one cut at its size. */
     public ByteRange range() {
-        long start = ObjectPages.pageStart(frames.getFirst().page());
+        long start = PageGeometry.start(frames.getFirst().page());
         PageFrame last = frames.getLast();
-        return new ByteRange(start, ObjectPages.pageStart(last.page()) + last.length() - start);
+        return new ByteRange(start, PageGeometry.start(last.page()) + last.length() - start);
     }
 
     /**

@@ -18,9 +18,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A page is claimed by putting a frame where none is, and then looking again whether it is on disk: a page is marked
  * as stored before its frame goes, so that no claim can slip between.
  */
-final class ObjectPages {
-    static final int PAGE_SHIFT = Integer.numberOfTrailingZeros(PageCache.PAGE_SIZE);
-
+final class ObjectPages implements PageFrame.Owner {
     private final Shared shared;
     private final ObjectId id;
     private final long size;
@@ -84,25 +82,21 @@ final class ObjectPages {
         return ObjectFiles.nameOf(fileName);
     }
 
-    PageMemory memory() {
+    @Override
+    public PageMemory memory() {
         return shared.memory();
     }
 
-    static long pageStart(int page) {
-        return (long) page << PAGE_SHIFT;
-    }
-
     int pageLength(int page) {
-        return (int) Math.min(PageCache.PAGE_SIZE, size - pageStart(page));
+        return PageGeometry.length(size, page);
     }
 
     int pageCount() {
-        return Math.toIntExact((size + PageCache.PAGE_SIZE - 1) >> PAGE_SHIFT);
+        return PageGeometry.count(size);
     }
 
-    /** What a page takes on disk: whole blocks of the file system. */
     long allocatedBytes(int page) {
-        return (pageLength(page) + 4095L) & -4096L;
+        return PageGeometry.allocatedBytes(size, page);
     }
 
     // ---- what readers and fetchers call
@@ -202,7 +196,7 @@ final class ObjectPages {
         if (state(page) != PageState.MISSING) {
             return null;
         }
-        PageFrame frame = new PageFrame(this, page, Origin.STORE);
+        PageFrame frame = newFrame(page, Origin.STORE);
         if (!addFrame(frame)) {
             return null;
         }
@@ -223,8 +217,8 @@ final class ObjectPages {
         }
     }
 
-    /** Told by a frame that has just registered the reader. */
-    void readerWaits() {
+    @Override
+    public void readerWaits() {
         shared.counters().waits.increment();
     }
 
@@ -232,7 +226,7 @@ final class ObjectPages {
 
     void completed(PageFrame frame) {
         shared.counters().filledPages.increment();
-        shared.store().writes().write(frame);
+        shared.store().writes().write(this, frame);
     }
 
     void failed(PageFrame frame, Exception cause) {
@@ -247,8 +241,12 @@ final class ObjectPages {
 
     // ---- frames
 
-    @Nullable
-    PageFrame frame(int page) {
+    PageFrame newFrame(int page, Origin origin) {
+        return new PageFrame(this, page, pageLength(page), origin);
+    }
+
+    @Override
+    public @Nullable PageFrame frame(int page) {
         ConcurrentHashMap<Integer, PageFrame> map = frames;
         return map == null ? null : map.get(page);
     }
@@ -262,8 +260,8 @@ final class ObjectPages {
         return map.putIfAbsent(frame.page(), frame) == null;
     }
 
-    /** True if the frame was current: the reference that this stood for is the caller's to drop. */
-    boolean removeFrame(PageFrame frame) {
+    @Override
+    public boolean removeFrame(PageFrame frame) {
         ConcurrentHashMap<Integer, PageFrame> map = frames;
         if (map == null || !map.remove(frame.page(), frame)) {
             return false;

@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class PageCache implements AutoCloseable {
     /** Bytes in a page; the last page of an object is as long as what is left of it. */
-    public static final int PAGE_SIZE = 1 << 20;
+    public static final int PAGE_SIZE = PageGeometry.PAGE_SIZE;
 
     private static final Logger log = LoggerFactory.getLogger(PageCache.class);
 

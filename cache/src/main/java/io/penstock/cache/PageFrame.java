@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *                 └──▶ CANCELLED   waiting readers look again at where the page is
  * </pre>
  *
- * <p>References are counted: one for being {@linkplain ObjectPages#frame current}, one for whoever fills it and then
+ * <p>References are counted: one for being {@linkplain Owner#frame current}, one for whoever fills it and then
  * writes it to disk, one for each reader meanwhile. The memory goes back with the last; so a reader that has a
  * reference always finishes its copy, also of a page that has failed behind the bytes it wants.
  */
@@ -28,6 +28,21 @@ final class PageFrame implements LentBytes.Loan {
         DISK
     }
 
+    /** The object that it is a page of. */
+    interface Owner {
+        /** The current frame of the page; null if it is not in memory. */
+        @Nullable
+        PageFrame frame(int page);
+
+        /** True if the frame was current: the reference that this stood for is the caller's to drop. */
+        boolean removeFrame(PageFrame frame);
+
+        /** A reader has just registered with one of its frames. */
+        void readerWaits();
+
+        PageMemory memory();
+    }
+
     private enum Stage {
         ARRIVING,
         COMPLETE,
@@ -35,7 +50,7 @@ final class PageFrame implements LentBytes.Loan {
         CANCELLED
     }
 
-    private final ObjectPages object;
+    private final Owner owner;
     private final int page;
     private final int length;
     private final Origin origin;
@@ -65,15 +80,11 @@ final class PageFrame implements LentBytes.Loan {
     /** Racy on purpose, like {@link #bytesRead}. */
     private boolean read;
 
-    PageFrame(ObjectPages object, int page, Origin origin) {
-        this.object = object;
+    PageFrame(Owner owner, int page, int length, Origin origin) {
+        this.owner = owner;
         this.page = page;
-        this.length = object.pageLength(page);
+        this.length = length;
         this.origin = origin;
-    }
-
-    ObjectPages object() {
-        return object;
     }
 
     int page() {
@@ -166,7 +177,7 @@ final class PageFrame implements LentBytes.Loan {
     boolean await(int bytes) throws FillFailedException, InterruptedException {
         synchronized (this) {
             waiting++;
-            object.readerWaits();
+            owner.readerWaits();
             try {
                 while (true) {
                     awaitedBytes = Math.min(awaitedBytes, bytes);
@@ -220,7 +231,7 @@ final class PageFrame implements LentBytes.Loan {
         read = true;
         bytesRead += count;
         if (offset + count == length && isSpent()) {
-            object.memory().spend(this);
+            owner.memory().spend(this);
         }
     }
 
@@ -253,18 +264,18 @@ final class PageFrame implements LentBytes.Loan {
     void release() {
         Piece unused = dropReference();
         if (unused != null) {
-            object.memory().free(unused);
+            owner.memory().free(unused);
         }
     }
 
     /** Makes the page be no longer in memory, for all who come after; and returns the memory that this leaves unused. */
     @Nullable
     Piece giveUp() {
-        return object.removeFrame(this) ? dropReference() : null;
+        return owner.removeFrame(this) ? dropReference() : null;
     }
 
     boolean isCurrent() {
-        return object.frame(page) == this;
+        return owner.frame(page) == this;
     }
 
     private @Nullable Piece dropReference() {

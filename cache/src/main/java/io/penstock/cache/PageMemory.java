@@ -1,19 +1,14 @@
 package io.penstock.cache;
 
-import static java.util.Objects.requireNonNull;
-
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.cache.Slab.Piece;
 import io.penstock.core.NativeMemory.UsedUpException;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
-import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The memory of all pages: one budget, taken lazily from the system and never given back to it.
@@ -31,21 +26,14 @@ import org.slf4j.LoggerFactory;
  * thread that must finish a {@link Fill} itself must not wait here meanwhile.
  */
 final class PageMemory {
-    private static final Logger log = LoggerFactory.getLogger(PageMemory.class);
-
     /** Bounds the work under the lock where every kept frame was just read. */
     private static final int CHANCES = 16;
 
-    /** Guards the slabs, too. Innermost but for the maps of {@link ObjectTable} and {@link PageFrame}. */
+    /** Innermost but for the maps of {@link ObjectTable} and {@link PageFrame}. */
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** Slabs with all their memory free. */
-    @GuardedBy("lock")
-    private final ArrayDeque<Slab> whole = new ArrayDeque<>();
-
-    /** Slabs with some of it free; the first that fits is used. */
-    @GuardedBy("lock")
-    private final Set<Slab> partial = new LinkedHashSet<>();
+    /** Guarded by the lock, but for its budget. */
+    private final Slabs slabs;
 
     @GuardedBy("lock")
     private final ArrayDeque<Waiter> waiters = new ArrayDeque<>();
@@ -58,24 +46,12 @@ final class PageMemory {
     @GuardedBy("lock")
     private final LinkedHashSet<PageFrame> spent = new LinkedHashSet<>();
 
-    private final Supplier<Slab> newSlabs;
-
-    @GuardedBy("lock")
-    private int slabs;
-
-    /** Shrinks where the JVM grants less. Guarded by the lock for writing. */
-    private volatile int maxSlabs;
-
-    @GuardedBy("lock")
-    private long handedOutBytes;
-
     @GuardedBy("lock")
     private long keptBytes;
 
     /** @param newSlabs throws {@link UsedUpException} where there is no more memory */
     PageMemory(long bytes, Supplier<Slab> newSlabs) {
-        this.newSlabs = newSlabs;
-        this.maxSlabs = Math.toIntExact(bytes / PageCache.PAGE_SIZE);
+        this.slabs = new Slabs(bytes, newSlabs);
     }
 
     private static final class Waiter {
@@ -128,7 +104,7 @@ final class PageMemory {
         int size = Slab.sizeFor(bytes);
         lock.lock();
         try {
-            if (!waiters.isEmpty() || handedOutBytes - keptBytes + size > limit(urgency)) {
+            if (!waiters.isEmpty() || slabs.handedOutBytes() - keptBytes + size > limit(urgency)) {
                 return null;
             }
             return allocate(size);
@@ -139,7 +115,7 @@ final class PageMemory {
 
     /** May shrink: to be asked each time. */
     long budgetBytes() {
-        return (long) maxSlabs * PageCache.PAGE_SIZE;
+        return slabs.budgetBytes();
     }
 
     private long limit(Urgency urgency) {
@@ -167,7 +143,7 @@ final class PageMemory {
     void free(Piece piece) {
         lock.lock();
         try {
-            putBack(piece);
+            slabs.free(piece);
             serveWaiters();
         } finally {
             lock.unlock();
@@ -217,7 +193,7 @@ final class PageMemory {
     long usedBytes() {
         lock.lock();
         try {
-            return handedOutBytes;
+            return slabs.handedOutBytes();
         } finally {
             lock.unlock();
         }
@@ -227,7 +203,7 @@ final class PageMemory {
     long busyBytes() {
         lock.lock();
         try {
-            return handedOutBytes - keptBytes;
+            return slabs.handedOutBytes() - keptBytes;
         } finally {
             lock.unlock();
         }
@@ -249,78 +225,10 @@ final class PageMemory {
     @GuardedBy("lock")
     private @Nullable Piece allocate(int size) {
         while (true) {
-            Piece piece = allocateFree(size);
-            if (piece != null) {
-                handedOutBytes += size;
+            Piece piece = slabs.allocate(size);
+            if (piece != null || !giveUpOne()) {
                 return piece;
             }
-            if (!giveUpOne()) {
-                return null;
-            }
-        }
-    }
-
-    @GuardedBy("lock")
-    private @Nullable Piece allocateFree(int size) {
-        Piece piece = firstFit(size);
-        if (piece == null) {
-            Slab slab = whole.isEmpty() ? grow() : whole.pop();
-            if (slab == null) {
-                return null;
-            }
-            partial.add(slab);
-            piece = requireNonNull(slab.allocate(size));
-        }
-        if (piece.slab().isExhausted()) {
-            partial.remove(piece.slab());
-        }
-        return piece;
-    }
-
-    @GuardedBy("lock")
-    private @Nullable Piece firstFit(int size) {
-        for (Slab slab : partial) {
-            Piece piece = slab.allocate(size);
-            if (piece != null) {
-                return piece;
-            }
-        }
-        return null;
-    }
-
-    @GuardedBy("lock")
-    private @Nullable Slab grow() {
-        if (slabs == maxSlabs) {
-            return null;
-        }
-        try {
-            Slab slab = newSlabs.get();
-            slabs++;
-            return slab;
-        } catch (UsedUpException e) { // goes on with what there is
-            if (slabs < 2) {
-                throw e;
-            }
-            log.warn(
-                    "The cache's memory stays at {} MiB instead of {} MiB: the JVM grants no more direct memory."
-                            + " Raise -XX:MaxDirectMemorySize or lower the setting 'memory'.",
-                    slabs,
-                    maxSlabs);
-            maxSlabs = slabs;
-            return null;
-        }
-    }
-
-    @GuardedBy("lock")
-    private void putBack(Piece piece) {
-        Slab slab = piece.slab();
-        slab.free(piece);
-        handedOutBytes -= piece.size();
-        if (slab.isWhole()) {
-            partial.remove(slab);
-            whole.push(slab);
-        } else {
-            partial.add(slab);
         }
     }
 
@@ -339,7 +247,7 @@ final class PageMemory {
     private void giveUp(PageFrame frame) {
         Piece piece = frame.giveUp();
         if (piece != null) {
-            putBack(piece);
+            slabs.free(piece);
         }
     }
 

@@ -35,8 +35,8 @@ final class PageReads {
         if (position >= pages.size() || !to.hasRemaining()) {
             return 0;
         }
-        int page = (int) (position >> ObjectPages.PAGE_SHIFT);
-        int offset = (int) (position - ObjectPages.pageStart(page));
+        int page = PageGeometry.pageAt(position);
+        int offset = (int) (position - PageGeometry.start(page));
         int end = Math.min(pages.pageLength(page), offset + to.remaining());
         while (true) {
             PageFrame frame = pages.frame(page);
@@ -101,7 +101,7 @@ final class PageReads {
             Extent extent, int page, int offset, ByteBuffer to, boolean sequential, @Nullable LentBytes loans)
             throws InterruptedException {
         if (!extent.isVerified(page)) {
-            PageFrame frame = new PageFrame(pages, page, Origin.DISK);
+            PageFrame frame = pages.newFrame(page, Origin.DISK);
             if (!pages.addFrame(frame)) {
                 return 0;
             }
@@ -129,7 +129,7 @@ final class PageReads {
         if (piece == null) {
             return null;
         }
-        PageFrame frame = new PageFrame(pages, page, Origin.DISK);
+        PageFrame frame = pages.newFrame(page, Origin.DISK);
         frame.setPiece(piece);
         if (!pages.addFrame(frame)) {
             pages.memory().free(piece);
@@ -212,8 +212,8 @@ final class PageReads {
         if (position >= pages.size() || !to.hasRemaining()) {
             return 0;
         }
-        int page = (int) (position >> ObjectPages.PAGE_SHIFT);
-        int offset = (int) (position - ObjectPages.pageStart(page));
+        int page = PageGeometry.pageAt(position);
+        int offset = (int) (position - PageGeometry.start(page));
         PageFrame frame = pages.frame(page);
         if (frame == null) {
             return shared.store().has(pages, page) ? CachedObject.WOULD_WAIT : CachedObject.MISSING;

@@ -157,7 +157,7 @@ final class PageStore {
                 return false;
             }
             space.touch(extent);
-            long position = ObjectPages.pageStart(page) + offset;
+            long position = PageGeometry.start(page) + offset;
             boolean whole = reading.from(extent.object().file(), position, target) == target.limit();
             health.succeeded();
             if (!whole) {

@@ -49,27 +49,27 @@ final class PageWrites {
     }
 
     /** Has a complete page written, and from then on keeps it in memory only while there is room. */
-    void write(PageFrame frame) {
+    void write(ObjectPages object, PageFrame frame) {
         int bytes = frame.piece().size();
         if (unwrittenBytes.addAndGet(bytes) > memory.unwrittenLimit() // more stay in memory only
                 || !health.allowsWrite()
-                || !table.retain(frame.object())) {
+                || !table.retain(object)) {
             unwrittenBytes.addAndGet(-bytes);
             leaveUnstored(frame);
             return;
         }
         boolean accepted = tasks.execute("write a page", () -> {
             try {
-                writeBehind(frame);
+                writeBehind(object, frame);
             } finally {
                 unwrittenBytes.addAndGet(-bytes);
-                store.releaseObject(frame.object());
+                store.releaseObject(object);
             }
         });
         if (!accepted) {
             unwrittenBytes.addAndGet(-bytes);
             leaveUnstored(frame);
-            store.releaseObject(frame.object());
+            store.releaseObject(object);
         }
     }
 
@@ -79,10 +79,10 @@ final class PageWrites {
         frame.release();
     }
 
-    private void writeBehind(PageFrame frame) throws IOException {
+    private void writeBehind(ObjectPages object, PageFrame frame) throws IOException {
         boolean stored = false;
         try {
-            stored = writeAndNote(frame);
+            stored = writeAndNote(object, frame);
         } finally {
             if (!stored) {
                 counters.unstoredPages.increment();
@@ -92,8 +92,8 @@ final class PageWrites {
         }
     }
 
-    private boolean writeAndNote(PageFrame frame) throws IOException {
-        Extent extent = frame.object().stored().extentForWriting(frame.page());
+    private boolean writeAndNote(ObjectPages object, PageFrame frame) throws IOException {
+        Extent extent = object.stored().extentForWriting(frame.page());
         if (!extent.pin()) {
             return false; // being evicted just now
         }
@@ -102,10 +102,9 @@ final class PageWrites {
                 return false;
             }
             int checksum = PageStore.checksumOf(frame.bytes());
-            writeData(frame);
+            writeData(object, frame);
             extent.setStored(frame.page(), checksum);
-            index.append(
-                    new PagesStored(frame.object().fileName(), frame.page(), 1, IntBuffer.wrap(new int[] {checksum})));
+            index.append(new PagesStored(object.fileName(), frame.page(), 1, IntBuffer.wrap(new int[] {checksum})));
             store.shortenIndex();
             health.succeeded();
             return true;
@@ -175,15 +174,15 @@ final class PageWrites {
         space.freeUncounted(object, page);
     }
 
-    private void writeData(PageFrame frame) throws IOException {
-        long position = ObjectPages.pageStart(frame.page());
+    private void writeData(ObjectPages object, PageFrame frame) throws IOException {
+        long position = PageGeometry.start(frame.page());
         try {
-            frame.object().fileForWriting().write(position, frame.bytes());
+            object.fileForWriting().write(position, frame.bytes());
         } catch (IOException e) {
             if (!space.makeRoom(frame.length())) {
                 throw e;
             }
-            frame.object().fileForWriting().write(position, frame.bytes());
+            object.fileForWriting().write(position, frame.bytes());
         }
     }
 }

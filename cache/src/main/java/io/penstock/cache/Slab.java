@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Slab {
     /** The smallest piece; 64 of them make a page, one bit each of a long. */
-    static final int LEAF_SIZE = PageCache.PAGE_SIZE / Long.SIZE;
+    static final int LEAF_SIZE = PageGeometry.PAGE_SIZE / Long.SIZE;
 
     private final ByteBuffer memory =
-            NativeMemory.allocate(NativeMemory.Share.PAGES, PageCache.PAGE_SIZE, DirectIo.ALIGNMENT);
+            NativeMemory.allocate(NativeMemory.Share.PAGES, PageGeometry.PAGE_SIZE, DirectIo.ALIGNMENT);
 
     private final long address = MemorySegment.ofBuffer(memory).address();
 

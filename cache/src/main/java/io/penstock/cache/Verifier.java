@@ -84,7 +84,7 @@ final class Verifier {
     private ByteBuffer memory(int bytes) {
         ByteBuffer all = memory;
         if (all == null) {
-            all = requireNonNull(new Slab().allocate(PageCache.PAGE_SIZE)).memory();
+            all = requireNonNull(new Slab().allocate(PageGeometry.PAGE_SIZE)).memory();
             memory = all;
         }
         return all.slice(0, bytes);

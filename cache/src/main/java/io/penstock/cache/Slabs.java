@@ -1,0 +1,114 @@
+package io.penstock.cache;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.cache.Slab.Piece;
+import io.penstock.core.NativeMemory.UsedUpException;
+import java.util.ArrayDeque;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The slabs of a {@link PageMemory}: taken from the system one at a time, up to a budget. Guarded by its lock, but for
+ * {@link #budgetBytes}.
+ */
+final class Slabs {
+    private static final Logger log = LoggerFactory.getLogger(Slabs.class);
+
+    private final Supplier<Slab> newSlabs;
+
+    /** Slabs with all their memory free. */
+    private final ArrayDeque<Slab> whole = new ArrayDeque<>();
+
+    /** Slabs with some of it free; the first that fits is used. */
+    private final Set<Slab> partial = new LinkedHashSet<>();
+
+    private int count;
+
+    /** Shrinks where the JVM grants less. Guarded for writing. */
+    private volatile int max;
+
+    private long handedOutBytes;
+
+    /** @param newSlabs throws {@link UsedUpException} where there is no more memory */
+    Slabs(long budgetBytes, Supplier<Slab> newSlabs) {
+        this.max = Math.toIntExact(budgetBytes / PageGeometry.PAGE_SIZE);
+        this.newSlabs = newSlabs;
+    }
+
+    /** May shrink: to be asked each time. */
+    long budgetBytes() {
+        return (long) max * PageGeometry.PAGE_SIZE;
+    }
+
+    long handedOutBytes() {
+        return handedOutBytes;
+    }
+
+    /** Free memory if there is some, else new memory if the budget allows it. */
+    @Nullable
+    Piece allocate(int size) {
+        Piece piece = firstFit(size);
+        if (piece == null) {
+            Slab slab = whole.isEmpty() ? grow() : whole.pop();
+            if (slab == null) {
+                return null;
+            }
+            partial.add(slab);
+            piece = requireNonNull(slab.allocate(size));
+        }
+        if (piece.slab().isExhausted()) {
+            partial.remove(piece.slab());
+        }
+        handedOutBytes += size;
+        return piece;
+    }
+
+    private @Nullable Piece firstFit(int size) {
+        for (Slab slab : partial) {
+            Piece piece = slab.allocate(size);
+            if (piece != null) {
+                return piece;
+            }
+        }
+        return null;
+    }
+
+    private @Nullable Slab grow() {
+        if (count == max) {
+            return null;
+        }
+        try {
+            Slab slab = newSlabs.get();
+            count++;
+            return slab;
+        } catch (UsedUpException e) { // goes on with what there is
+            if (count < 2) {
+                throw e;
+            }
+            log.warn(
+                    "The cache's memory stays at {} MiB instead of {} MiB: the JVM grants no more direct memory."
+                            + " Raise -XX:MaxDirectMemorySize or lower the setting 'memory'.",
+                    count,
+                    max);
+            max = count;
+            return null;
+        }
+    }
+
+    void free(Piece piece) {
+        Slab slab = piece.slab();
+        slab.free(piece);
+        handedOutBytes -= piece.size();
+        if (slab.isWhole()) {
+            partial.remove(slab);
+            whole.push(slab);
+        } else {
+            partial.add(slab);
+        }
+    }
+}
