@@ -14,15 +14,13 @@ public final class CachedObject implements AutoCloseable {
     /** What {@link #readNow} returns instead of a byte count when the bytes are not in memory but may be had by waiting. */
     public static final int WOULD_WAIT = -2;
 
-    private final PageCache cache;
     private final ObjectPages pages;
     private final PageReads reads;
     private final WholeFiles wholeFiles;
     private final ObjectVersion version;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    CachedObject(PageCache cache, ObjectPages pages, PageReads reads, WholeFiles wholeFiles, ObjectVersion version) {
-        this.cache = cache;
+    CachedObject(ObjectPages pages, PageReads reads, WholeFiles wholeFiles, ObjectVersion version) {
         this.pages = pages;
         this.reads = reads;
         this.wholeFiles = wholeFiles;
@@ -105,7 +103,7 @@ public final class CachedObject implements AutoCloseable {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
-            cache.release(pages);
+            pages.release();
         }
     }
 

@@ -1,20 +1,12 @@
 package io.penstock.cache;
 
-import io.penstock.cache.IndexRecord.ObjectRemoved;
-import io.penstock.cache.IndexRecord.PagesDropped;
-import io.penstock.disk.DataFolder;
-import io.penstock.disk.NoHolesException;
-import io.penstock.disk.RecordLog;
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
-import java.nio.file.NoSuchFileException;
 import java.util.ArrayDeque;
-import java.util.BitSet;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,6 +16,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Space is taken before it is written to, so that there are never more bytes on disk than allowed. The bound follows
  * the file system: where others fill it, the cache shrinks, and grows again when they are done.
+ *
+ * <p>The monitor is held while space is made, so that one write-behind thread makes it and the others wait for it instead
+ * of finding none. No reader takes it.
  */
 final class DiskSpace {
     private static final Logger log = LoggerFactory.getLogger(DiskSpace.class);
@@ -33,49 +28,46 @@ final class DiskSpace {
 
     private final long sizeBytes;
     private final long minFreeBytes;
-    private final DataFolder files;
-    private final RecordLog<IndexRecord> index;
-    private final ObjectTable table;
+    private final DataFiles files;
+    private final ObjectTable<?> table;
     private final Counters counters;
 
     /** Doomed and no longer pinned. Freed by whoever wants space next, who would not find it otherwise. */
     private final ConcurrentLinkedQueue<Extent> unpinned = new ConcurrentLinkedQueue<>();
 
-    /**
-     * Guards what follows. Held while space is made, so that one write-behind thread makes it and the others wait for
-     * it instead of finding none. No reader comes here.
-     */
-    private final ReentrantLock lock = new ReentrantLock();
-
+    /** Guarded by this, but for {@link EvictionPolicy#touch}. */
     private final EvictionPolicy policy = new EvictionPolicy();
 
+    @GuardedBy("this")
     private long limitBytes;
 
     /** Of extents that are held, which the policy does not know therefore. */
+    @GuardedBy("this")
     private long heldBytes;
 
-    /** Pages that no extent counts any more, but whose space is not to be had back before their file goes. */
-    private final Map<ObjectPages, BitSet> stranded = new HashMap<>();
-
-    /** Taken, and of no extent that the policy knows: of {@link #stranded} pages and {@link #unfreed} extents. */
-    private long strandedBytes;
+    @GuardedBy("this")
+    private final StrandedPages stranded = new StrandedPages();
 
     /** Doomed and no longer pinned, but freeing them has failed: tried again at the next look at how much is free. */
+    @GuardedBy("this")
     private final ArrayDeque<Extent> unfreed = new ArrayDeque<>();
 
-    private final AtomicLong usedBytes = new AtomicLong(); // written under the lock
-    private long takenSinceCheck;
+    @GuardedBy("this")
+    private long unfreedBytes;
 
-    DiskSpace(
-            CacheConfig config, DataFolder files, RecordLog<IndexRecord> index, ObjectTable table, Counters counters) {
+    /** Guarded by this for writing. */
+    private final AtomicLong usedBytes = new AtomicLong();
+
+    @GuardedBy("this")
+    private long takenSinceCheck = CHECK_INTERVAL_BYTES; // look at once
+
+    DiskSpace(CacheConfig config, DataFiles files, ObjectTable<?> table, Counters counters) {
         this.sizeBytes = config.sizeBytes();
         this.minFreeBytes = config.minFreeBytes();
         this.files = files;
-        this.index = index;
         this.table = table;
         this.counters = counters;
         this.limitBytes = sizeBytes;
-        this.takenSinceCheck = CHECK_INTERVAL_BYTES; // look at once
     }
 
     long usedBytes() {
@@ -83,17 +75,12 @@ final class DiskSpace {
     }
 
     /** What an earlier run left, in the order in which it was stored. */
-    void add(Extent extent) {
-        lock.lock();
-        try {
-            usedBytes.addAndGet(extent.allocatedBytes());
-            policy.add(extent, sizeBytes);
-        } finally {
-            lock.unlock();
-        }
+    synchronized void add(Extent extent) {
+        usedBytes.addAndGet(extent.allocatedBytes());
+        policy.add(extent, sizeBytes);
     }
 
-    /** A page of it is being read. Takes no lock. */
+    /** A page of it is being read. Does not take the monitor. */
     void touch(Extent extent) {
         policy.touch(extent);
     }
@@ -104,38 +91,33 @@ final class DiskSpace {
      * @param extent pinned by the caller
      * @return false if the page is not to be stored
      */
-    boolean take(Extent extent, int page) throws IOException {
-        lock.lock();
-        try {
-            if (extent.isDoomed()) {
-                return false;
-            }
-            boolean isNew = extent.isEmpty();
-            if (!extent.allocate(page)) {
-                return true;
-            }
-            ObjectPages object = extent.object();
-            long bytes = object.allocatedBytes(page);
-            if (isNew) {
-                policy.add(extent, limitOfPolicy());
-            } else {
-                policy.grew(extent, bytes);
-            }
-            if (unstrand(object, page)) { // then it is written to the space that it has
-                return true;
-            }
-            boolean taken = false;
-            try {
-                taken = makeSpace(bytes);
-            } finally {
-                if (!taken) {
-                    takeBack(extent, page, bytes);
-                }
-            }
-            return taken;
-        } finally {
-            lock.unlock();
+    synchronized boolean take(Extent extent, int page) throws IOException {
+        if (extent.isDoomed()) {
+            return false;
         }
+        boolean isNew = extent.isEmpty();
+        if (!extent.allocate(page)) {
+            return true;
+        }
+        StoredObject object = extent.object();
+        long bytes = object.allocatedBytes(page);
+        if (isNew) {
+            policy.add(extent, limitOfPolicy());
+        } else {
+            policy.grew(extent, bytes);
+        }
+        if (stranded.remove(object, page)) { // then it is written to the space that it has
+            return true;
+        }
+        boolean taken = false;
+        try {
+            taken = makeSpace(bytes);
+        } finally {
+            if (!taken) {
+                takeBack(extent, page, bytes);
+            }
+        }
+        return taken;
     }
 
     private void takeBack(Extent extent, int page, long bytes) {
@@ -147,6 +129,7 @@ final class DiskSpace {
         }
     }
 
+    @GuardedBy("this")
     private boolean makeSpace(long bytes) throws IOException {
         followFileSystem(bytes);
         if (!shrinkTo(limitBytes - bytes)) {
@@ -157,6 +140,7 @@ final class DiskSpace {
     }
 
     /** Evicts until no more is used. False if what is left is in use, or its space is not to be had back now. */
+    @GuardedBy("this")
     private boolean shrinkTo(long bytes) throws IOException {
         freeUnpinned();
         while (usedBytes.get() > bytes) {
@@ -171,8 +155,9 @@ final class DiskSpace {
     }
 
     /** What is left to the extents that the policy decides on. */
+    @GuardedBy("this")
     private long limitOfPolicy() {
-        return Math.max(0, limitBytes - heldBytes - strandedBytes);
+        return Math.max(0, limitBytes - heldBytes - stranded.bytes() - unfreedBytes);
     }
 
     /**
@@ -180,21 +165,17 @@ final class DiskSpace {
      *
      * @return whether writing again may help
      */
-    boolean makeRoom(int bytes) throws IOException {
-        lock.lock();
-        try {
-            if (files.usableBytes() > 2L * bytes) {
-                return false; // it is not for want of space
-            }
-            long before = usedBytes.get();
-            limitBytes = Math.max(0, before - Math.max(before / 16, 2L * bytes));
-            shrinkTo(limitBytes);
-            return usedBytes.get() < before;
-        } finally {
-            lock.unlock();
+    synchronized boolean makeRoom(int bytes) throws IOException {
+        if (files.usableBytes() > 2L * bytes) {
+            return false; // it is not for want of space
         }
+        long before = usedBytes.get();
+        limitBytes = Math.max(0, before - Math.max(before / 16, 2L * bytes));
+        shrinkTo(limitBytes);
+        return usedBytes.get() < before;
     }
 
+    @GuardedBy("this")
     private void followFileSystem(long bytes) throws IOException {
         takenSinceCheck += bytes;
         if (takenSinceCheck >= CHECK_INTERVAL_BYTES) {
@@ -208,31 +189,21 @@ final class DiskSpace {
      * Exempts extents from eviction, until as many calls of {@link #letGo}. Those may overtake each other: what counts
      * is the sum.
      */
-    void hold(List<Extent> leased) {
-        lock.lock();
-        try {
-            for (Extent extent : leased) {
-                if (extent.addHolds(1)) {
-                    heldBytes += extent.allocatedBytes();
-                    policy.hold(extent);
-                }
+    synchronized void hold(List<Extent> leased) {
+        for (Extent extent : leased) {
+            if (extent.addHolds(1)) {
+                heldBytes += extent.allocatedBytes();
+                policy.hold(extent);
             }
-        } finally {
-            lock.unlock();
         }
     }
 
-    void letGo(List<Extent> leased) {
-        lock.lock();
-        try {
-            for (Extent extent : leased) {
-                if (extent.addHolds(-1)) {
-                    heldBytes -= extent.allocatedBytes();
-                    policy.letGo(extent);
-                }
+    synchronized void letGo(List<Extent> leased) {
+        for (Extent extent : leased) {
+            if (extent.addHolds(-1)) {
+                heldBytes -= extent.allocatedBytes();
+                policy.letGo(extent);
             }
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -249,29 +220,20 @@ final class DiskSpace {
     }
 
     /** Looks at how much is free, and evicts what is more than allowed. */
-    void fit() throws IOException {
-        lock.lock();
-        try {
-            followFileSystem(CHECK_INTERVAL_BYTES);
-            shrinkTo(limitBytes);
-        } finally {
-            lock.unlock();
-        }
+    synchronized void fit() throws IOException {
+        followFileSystem(CHECK_INTERVAL_BYTES);
+        shrinkTo(limitBytes);
     }
 
     /** Frees the doomed extents that nobody uses any more. */
-    void freeUnpinned() throws IOException {
-        lock.lock();
-        try {
-            for (Extent extent = unpinned.poll(); extent != null; extent = unpinned.poll()) {
-                free(extent); // which may discard others
-            }
-        } finally {
-            lock.unlock();
+    synchronized void freeUnpinned() throws IOException {
+        for (Extent extent = unpinned.poll(); extent != null; extent = unpinned.poll()) {
+            free(extent); // which may discard others
         }
     }
 
     /** Frees the space of an extent that is doomed and no longer pinned; if that fails, once more later. */
+    @GuardedBy("this")
     private void free(Extent extent) throws IOException {
         boolean freed = false;
         try {
@@ -281,15 +243,16 @@ final class DiskSpace {
         } finally {
             if (!freed) {
                 unfreed.add(extent);
-                strandedBytes += extent.allocatedBytes();
+                unfreedBytes += extent.allocatedBytes();
             }
         }
     }
 
+    @GuardedBy("this")
     private void freeUnfreed() {
         for (int left = unfreed.size(); left > 0; left--) {
             Extent extent = unfreed.remove();
-            strandedBytes -= extent.allocatedBytes();
+            unfreedBytes -= extent.allocatedBytes();
             try {
                 free(extent);
             } catch (IOException e) {
@@ -298,8 +261,9 @@ final class DiskSpace {
         }
     }
 
+    @GuardedBy("this")
     private void freeNow(Extent extent) throws IOException {
-        ObjectPages object = extent.object();
+        StoredObject object = extent.object();
         // Not retained, it has been forgotten already: by an earlier attempt, which has failed.
         if (table.forgetIfOnly(object, extent) || !table.retain(object)) {
             removeFile(object);
@@ -307,8 +271,9 @@ final class DiskSpace {
             return;
         }
         try {
-            boolean punched = punch(object, extent);
-            object.removeExtent(extent);
+            boolean punched = files.punch(extent);
+            object.stored().remove(extent);
+            table.forgetIfUnusedNow(object);
             if (punched) {
                 freed(extent);
             } else {
@@ -328,10 +293,11 @@ final class DiskSpace {
     }
 
     /** Only the whole file can be freed: so all of it goes, as soon as nobody uses it. */
+    @GuardedBy("this")
     private void leaveInFile(Extent extent) {
-        ObjectPages object = extent.object();
+        StoredObject object = extent.object();
         counters.evictedPages.add(Integer.bitCount(extent.storedPages()));
-        extent.allocatedPages().forEach(page -> strand(object, page));
+        stranded.add(object, extent.allocatedPages());
         for (Extent other : object.stored().extents()) {
             if (!other.isHeld()) {
                 discard(other);
@@ -340,104 +306,20 @@ final class DiskSpace {
     }
 
     /** Frees a page of a file that was taken over, unless space was taken for it here. */
-    void freeUncounted(ObjectPages object, int page) throws IOException {
-        lock.lock();
-        try {
-            Extent extent = object.extent(page);
-            if (extent != null && extent.isAllocated(page)) {
-                return;
-            }
-            if (!punch(object, page, 1)) {
-                usedBytes.addAndGet(object.allocatedBytes(page));
-                strand(object, page);
-            }
-        } finally {
-            lock.unlock();
+    synchronized void freeUncounted(StoredObject object, int page) throws IOException {
+        Extent extent = object.extent(page);
+        if (extent != null && extent.isAllocated(page)) {
+            return;
         }
-    }
-
-    private void strand(ObjectPages object, int page) {
-        stranded.computeIfAbsent(object, none -> new BitSet()).set(page);
-        strandedBytes += object.allocatedBytes(page);
-    }
-
-    /** True if the page was stranded: an extent counts it from now on. */
-    private boolean unstrand(ObjectPages object, int page) {
-        BitSet pages = stranded.get(object);
-        if (pages == null || !pages.get(page)) {
-            return false;
+        if (!files.punch(object, page, 1)) {
+            usedBytes.addAndGet(object.allocatedBytes(page));
+            stranded.add(object, IntStream.of(page));
         }
-        pages.clear(page);
-        strandedBytes -= object.allocatedBytes(page);
-        return true;
     }
 
     /** Removes the file of an object that has been forgotten. */
-    void removeFile(ObjectPages object) throws IOException {
-        lock.lock();
-        try {
-            noted(new ObjectRemoved(object.fileName()), () -> files.remove(object.dataFile()));
-            BitSet pages = stranded.remove(object);
-            if (pages != null) {
-                long bytes = pages.stream().mapToLong(object::allocatedBytes).sum();
-                usedBytes.addAndGet(-bytes);
-                strandedBytes -= bytes;
-            }
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private interface Freeing {
-        void run() throws IOException;
-    }
-
-    /**
-     * Notes in the index that pages go before they do: else a crash between leaves records of pages that then look
-     * damaged. On a full disk there is no room for the note until they are gone.
-     */
-    private void noted(IndexRecord entry, Freeing freeing) throws IOException {
-        boolean noted = false;
-        try {
-            index.append(entry);
-            noted = true;
-        } catch (IOException e) {
-            if (index.isClosed()) {
-                throw e; // the folder may be another process's
-            }
-            log.debug("Not noted before it is freed: {}", entry, e);
-        }
-        freeing.run();
-        if (!noted) {
-            index.append(entry);
-        }
-    }
-
-    /** False if no part of the file can be freed. */
-    private boolean punch(ObjectPages object, Extent extent) throws IOException {
-        if (extent.isEmpty()) {
-            return true; // nothing of it was ever written
-        }
-        boolean[] punched = new boolean[1];
-        noted(
-                new PagesDropped(object.fileName(), extent.firstPage(), extent.allPages()),
-                () -> punched[0] = punch(object, extent.firstPage(), extent.pages()));
-        return punched[0];
-    }
-
-    private static boolean punch(ObjectPages object, int firstPage, int pages) throws IOException {
-        if (object.wasLent()) {
-            return false; // a program that has it mapped would read zeros; the whole file it keeps when its name goes
-        }
-        try {
-            int last = firstPage + pages - 1;
-            long start = PageGeometry.start(firstPage);
-            object.file().punch(start, PageGeometry.start(last) + object.pageLength(last) - start);
-            return true;
-        } catch (NoSuchFileException e) {
-            return true; // somebody else removed it: its space is free
-        } catch (NoHolesException e) {
-            return false;
-        }
+    synchronized void removeFile(StoredObject object) throws IOException {
+        files.remove(object);
+        usedBytes.addAndGet(-stranded.removeAll(object));
     }
 }

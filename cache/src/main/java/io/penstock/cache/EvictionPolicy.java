@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A <em>use</em> is a pass over the extent, however many reads that takes. Time is counted in uses of all extents.
  *
- * <p>Guarded by {@link DiskSpace}'s lock, but for {@link #touch}, which readers call without it.
+ * <p>Guarded by {@link DiskSpace}'s monitor, but for {@link #touch}, which readers call without it.
  */
 final class EvictionPolicy {
     private static final int COLD_TURNS = 8;

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * A run of up to 32 pages of one object on disk: the unit of eviction, and where the state of stored pages is kept.
  *
  * <pre>
- *   LIVE ──doom──▶ DOOMED, pages count as Missing ──last pin gone──▶ its space is freed, {@link ObjectPages} forgets it
+ *   LIVE ──doom──▶ DOOMED, pages count as Missing ──last pin gone──▶ its space is freed, {@link StoredPages} forgets it
  * </pre>
  *
  * <p>Whoever reads or writes pages on disk pins the extent meanwhile; a doomed one grants no more pins. So nothing is
@@ -32,7 +32,7 @@ final class Extent {
     private static final AtomicIntegerFieldUpdater<Extent> LAST_USE =
             AtomicIntegerFieldUpdater.newUpdater(Extent.class, "lastUse");
 
-    private final ObjectPages object;
+    private final StoredObject object;
     private final int firstPage;
 
     /** CRC32C of each stored page; written before its bit in {@link #stored}. */
@@ -50,7 +50,7 @@ final class Extent {
     /** Stored pages known to be right: written by this process, or checked since it started. */
     private volatile int verified;
 
-    /** Leases of the whole file. Guarded by {@link DiskSpace}'s lock for writing. */
+    /** Leases of the whole file. Guarded by {@link DiskSpace}'s monitor for writing. */
     private volatile int held;
 
     /** When it was last used, by {@link EvictionPolicy}'s clock. Changed through {@link #LAST_USE}. */
@@ -61,12 +61,12 @@ final class Extent {
 
     private int thirdLastUse;
 
-    /** The last use that the policy has seen, and where it keeps this. Guarded by {@link DiskSpace}'s lock. */
+    /** The last use that the policy has seen, and where it keeps this. Guarded by {@link DiskSpace}'s monitor. */
     private int useLookedAt;
 
     private boolean inMain;
 
-    Extent(ObjectPages object, int firstPage, int pages) {
+    Extent(StoredObject object, int firstPage, int pages) {
         this.object = object;
         this.firstPage = firstPage;
         this.checksums = new int[pages];
@@ -78,7 +78,7 @@ final class Extent {
         return (int) Long.highestOneBit(share);
     }
 
-    ObjectPages object() {
+    StoredObject object() {
         return object;
     }
 

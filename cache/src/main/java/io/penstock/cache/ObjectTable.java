@@ -13,31 +13,33 @@ import org.slf4j.LoggerFactory;
  * under the map's lock for its key, so that an object is looked up and retained, or found unused and forgotten, in one
  * step.
  */
-final class ObjectTable {
+@SuppressWarnings("ReferenceEquality") // Whether it is still that very object.
+final class ObjectTable<T extends StoredObject> {
     private static final Logger log = LoggerFactory.getLogger(ObjectTable.class);
 
-    private final ConcurrentHashMap<ObjectId, ObjectPages> objects = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<ObjectId, T> objects = new ConcurrentHashMap<>();
+
     /** The object with this id, new if it is not known. */
-    ObjectPages retain(ObjectId id, Supplier<ObjectPages> creation) {
+    T retain(ObjectId id, Supplier<T> creation) {
         return objects.compute(id, (same, known) -> {
-            ObjectPages object = known != null ? known : creation.get();
+            T object = known != null ? known : creation.get();
             object.retained();
             return object;
         });
     }
 
     @Nullable
-    ObjectPages find(ObjectId id) {
+    T find(ObjectId id) {
         return objects.get(id);
     }
 
     /** What an earlier run left. */
-    void add(ObjectPages object) {
+    void add(T object) {
         objects.put(object.id(), object);
     }
 
     /** False if the object has been forgotten meanwhile. Each true is followed by one {@link #release}. */
-    boolean retain(ObjectPages object) {
+    boolean retain(StoredObject object) {
         return object
                 == objects.computeIfPresent(object.id(), (id, known) -> {
                     if (known == object) {
@@ -47,11 +49,11 @@ final class ObjectTable {
                 });
     }
 
-    void release(ObjectPages object) {
+    void release(StoredObject object) {
         @Nullable DataFile[] unused = new @Nullable DataFile[1];
         objects.computeIfPresent(object.id(), (id, known) -> {
-            unused[0] = object.released();
-            return forgetIfUnused(object);
+            unused[0] = known.released();
+            return forgetIfUnused(known);
         });
         if (unused[0] != null) {
             close(unused[0]);
@@ -67,7 +69,7 @@ final class ObjectTable {
     }
 
     /** Whether somebody but the caller, who has retained it, has the object open or works on it. */
-    boolean isUsedByOthers(ObjectPages object) {
+    boolean isUsedByOthers(StoredObject object) {
         boolean[] used = new boolean[1];
         objects.computeIfPresent(object.id(), (id, known) -> {
             used[0] = object.references() > 1;
@@ -77,12 +79,12 @@ final class ObjectTable {
     }
 
     /** After a frame or an extent of the object went. */
-    void forgetIfUnusedNow(ObjectPages object) {
+    void forgetIfUnusedNow(StoredObject object) {
         objects.computeIfPresent(object.id(), (id, known) -> known == object ? forgetIfUnused(known) : known);
     }
 
     /** True if nothing but this extent kept the object, and it is forgotten now; its file is the caller's to remove. */
-    boolean forgetIfOnly(ObjectPages object, Extent extent) {
+    boolean forgetIfOnly(StoredObject object, Extent extent) {
         boolean[] forgotten = new boolean[1];
         objects.computeIfPresent(object.id(), (id, known) -> {
             forgotten[0] = known == object && object.isHeldOnlyBy(extent);
@@ -91,7 +93,7 @@ final class ObjectTable {
         return forgotten[0];
     }
 
-    private @Nullable ObjectPages forgetIfUnused(ObjectPages object) {
+    private @Nullable T forgetIfUnused(T object) {
         if (object.isInUse()) {
             return object;
         }
@@ -103,7 +105,7 @@ final class ObjectTable {
         return objects.size();
     }
 
-    Iterable<ObjectPages> all() {
+    Iterable<T> all() {
         return objects.values();
     }
 }

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.BitSet;
+import java.util.Collection;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -30,13 +31,34 @@ public final class PageCache implements AutoCloseable {
             new DiskHealth.Disk("The cache's disk", 3, "Going on without it", () -> false);
 
     private final CacheFolder folder;
-    private final RecordLog<IndexRecord> index;
+    private final RecordLog<IndexRecord> indexLog;
+    private final ObjectTable<ObjectPages> table = new ObjectTable<>();
+    private final Counters counters = new Counters();
+    private final PageMemory memory;
+    private final PageStore store;
+    private final PageWrites writes;
+    private final WholeFiles wholeFiles;
     private final Shared shared;
 
-    private PageCache(CacheFolder folder, RecordLog<IndexRecord> index, Shared shared) {
+    private PageCache(
+            CacheFolder folder,
+            DataFolder dataFolder,
+            RecordLog<IndexRecord> indexLog,
+            CacheConfig config,
+            Environment environment) {
+        DiskHealth health = new DiskHealth(CACHE_DISK, environment.nanoTime());
+        DiskTasks tasks = new DiskTasks(health);
+        PageIndex index = new PageIndex(indexLog, table, tasks);
+        DataFiles files = new DataFiles(dataFolder, index);
+        DiskSpace space = new DiskSpace(config, files, table, counters);
         this.folder = folder;
-        this.index = index;
-        this.shared = shared;
+        this.indexLog = indexLog;
+        this.memory = new PageMemory(config.memoryBytes(), environment.slabs());
+        this.store = new PageStore(files, index, space, health, tasks, table, counters);
+        this.writes = new PageWrites(store, files, index, space, health, counters);
+        this.wholeFiles = new WholeFiles(files, table, store);
+        WriteBehind writeBehind = new WriteBehind(memory, writes, tasks, table, counters);
+        this.shared = new Shared(table, memory, store, writeBehind, counters, environment.pagesPerExtent());
     }
 
     /**
@@ -76,28 +98,21 @@ public final class PageCache implements AutoCloseable {
         try {
             folder.admit(config.audience());
             DataFolder files = environment.files().open(folder.path());
-            RecordLog<IndexRecord> index = folder.openIndex();
-            Shared shared = share(config, environment, files, index);
-            IndexReplay replay = new IndexReplay(shared);
-            index.replay(replay);
-            shared.store().start(replay.objects(), environment.freeSpaceInterval());
-            return new PageCache(folder, index, shared);
+            PageCache cache = new PageCache(folder, files, folder.openIndex(), config, environment);
+            cache.start(environment.freeSpaceInterval());
+            return cache;
         } catch (IOException | RuntimeException e) {
             folder.close();
             throw e;
         }
     }
 
-    private static Shared share(
-            CacheConfig config, Environment environment, DataFolder files, RecordLog<IndexRecord> index) {
-        Counters counters = new Counters();
-        ObjectTable table = new ObjectTable();
-        PageMemory memory = new PageMemory(config.memoryBytes(), environment.slabs());
-        DiskHealth health = new DiskHealth(CACHE_DISK, environment.nanoTime());
-        DiskSpace space = new DiskSpace(config, files, index, table, counters);
-        PageStore store =
-                new PageStore(files, index, space, health, table, memory, counters, environment.pagesPerExtent());
-        return new Shared(table, memory, store, new WholeFiles(files, table, store), counters);
+    private void start(Duration freeSpaceInterval) throws IOException {
+        IndexReplay replay = new IndexReplay(shared);
+        indexLog.replay(replay);
+        Collection<ObjectPages> objects = replay.objects();
+        objects.forEach(table::add);
+        store.start(objects, freeSpaceInterval);
     }
 
     /**
@@ -107,15 +122,15 @@ public final class PageCache implements AutoCloseable {
      */
     public CachedObject open(String namespace, ObjectVersion version) {
         ObjectId id = ObjectId.of(namespace, version);
-        ObjectPages pages = shared.table().retain(id, () -> new ObjectPages(shared, id, version.size()));
-        return new CachedObject(this, pages, new PageReads(pages, shared), shared.wholeFiles(), version);
+        ObjectPages pages = table.retain(id, () -> new ObjectPages(shared, id, version.size()));
+        return new CachedObject(pages, new PageReads(pages, store, counters), wholeFiles, version);
     }
 
     /** Gives up the pages of a version that is no longer wanted; those in flight are left to their fills. */
     public void invalidate(String namespace, ObjectVersion version) {
-        ObjectPages pages = shared.table().find(ObjectId.of(namespace, version));
+        ObjectPages pages = table.find(ObjectId.of(namespace, version));
         if (pages != null) {
-            shared.store().discard(pages);
+            store.discard(pages);
             pages.discardFrames();
         }
     }
@@ -132,21 +147,16 @@ public final class PageCache implements AutoCloseable {
      */
     public boolean adopt(String namespace, ObjectVersion version, Path file, BitSet pages, int[] checksums) {
         ObjectId id = ObjectId.of(namespace, version);
-        ObjectPages object = shared.table().retain(id, () -> new ObjectPages(shared, id, version.size()));
+        ObjectPages object = table.retain(id, () -> new ObjectPages(shared, id, version.size()));
         try {
-            return shared.store().writes().adopt(object, file, pages, checksums);
+            return writes.adopt(object, file, pages, checksums);
         } finally {
-            release(object);
+            object.release();
         }
     }
 
-    void release(ObjectPages pages) {
-        shared.store().releaseObject(pages);
-    }
-
     public CacheStatistics statistics() {
-        PageStore store = shared.store();
-        return shared.counters().snapshot(store.diskErrors(), shared.memory().usedBytes(), store.diskBytes());
+        return counters.snapshot(store.diskErrors(), memory.usedBytes(), store.diskBytes());
     }
 
     /**
@@ -154,31 +164,31 @@ public final class PageCache implements AutoCloseable {
      * JVM grants less than was asked for, so ask each time.
      */
     public long memoryBytes() {
-        return shared.memory().budgetBytes();
+        return memory.budgetBytes();
     }
 
     /** For tests: waits until all that was to be written or freed by now is. */
     void awaitWritten() throws InterruptedException {
-        shared.store().awaitIdle();
+        store.awaitIdle();
     }
 
     /** For tests: objects that are open or have pages. */
     int objects() {
-        return shared.table().size();
+        return table.size();
     }
 
     /** For tests: memory that somebody holds. */
     long busyBytes() {
-        return shared.memory().busyBytes();
+        return memory.busyBytes();
     }
 
     /** Waits, for a bounded time, until what is complete is on disk, and gives the folder to the next who wants it. */
     @Override
     public void close() {
-        shared.wholeFiles().close();
-        shared.store().close();
+        wholeFiles.close();
+        store.close();
         try (folder;
-                index) {
+                indexLog) {
             log.debug("The cache in {} is closed", folder.path());
         } catch (IOException e) {
             log.warn("The cache folder {} could not be closed: {}", folder.path(), e.toString());

@@ -1,6 +1,5 @@
 package io.penstock.cache;
 
-import io.penstock.cache.ObjectPages.Shared;
 import io.penstock.cache.PageFrame.Origin;
 import io.penstock.cache.Slab.Piece;
 import io.penstock.core.LentBytes;
@@ -19,11 +18,13 @@ final class PageReads {
     private static final int LOOK_AGAIN = 0;
 
     private final ObjectPages pages;
-    private final Shared shared;
+    private final PageStore store;
+    private final Counters counters;
 
-    PageReads(ObjectPages pages, Shared shared) {
+    PageReads(ObjectPages pages, PageStore store, Counters counters) {
         this.pages = pages;
-        this.shared = shared;
+        this.store = store;
+        this.counters = counters;
     }
 
     /**
@@ -77,20 +78,20 @@ final class PageReads {
     private int readFromDisk(int page, int offset, ByteBuffer to, boolean sequential, @Nullable LentBytes loans)
             throws InterruptedException {
         Extent extent = pages.extent(page);
-        if (extent != null && shared.store().has(pages, page)) {
+        if (extent != null && store.has(pages, page)) {
             settle(to, loans);
             return readStored(extent, page, offset, to, sequential, loans);
         }
         if (pages.frame(page) != null) {
             return LOOK_AGAIN; // claimed since
         }
-        shared.counters().misses.increment();
+        counters.misses.increment();
         return CachedObject.MISSING;
     }
 
     private boolean arrived(PageFrame frame, int end) throws FillFailedException, InterruptedException {
         if (frame.has(end)) {
-            shared.counters().memoryHits.increment();
+            counters.memoryHits.increment();
             return true;
         }
         return frame.await(end);
@@ -115,9 +116,9 @@ final class PageReads {
                 return loadAndMore(extent, frame, offset, to, loans);
             }
         }
-        int count = shared.store().readTurns().run(() -> shared.store().read(extent, page, offset, to));
+        int count = store.readTurns().run(() -> store.read(extent, page, offset, to));
         if (count > 0) {
-            shared.counters().diskHits.increment();
+            counters.diskHits.increment();
         }
         return count;
     }
@@ -157,12 +158,12 @@ final class PageReads {
     private void loadAhead(int page) {
         for (int next = page + 1; next <= page + PAGES_AHEAD && next < pages.pageCount(); next++) {
             Extent extent = pages.extent(next);
-            if (extent == null || !shared.store().has(pages, next)) {
+            if (extent == null || !store.has(pages, next)) {
                 return;
             }
             PageFrame frame = tryFrame(next);
             if (frame != null) {
-                shared.store().loadAhead(pages, () -> load(extent, frame));
+                store.loadAhead(pages, () -> load(extent, frame));
             }
         }
     }
@@ -174,7 +175,7 @@ final class PageReads {
             if (!loadInTurn(extent, frame)) {
                 return 0;
             }
-            shared.counters().diskHits.increment();
+            counters.diskHits.increment();
             return take(frame, offset, to, loans);
         } finally {
             frame.release();
@@ -183,7 +184,7 @@ final class PageReads {
 
     private boolean loadInTurn(Extent extent, PageFrame frame) throws InterruptedException {
         try {
-            return shared.store().readTurns().run(() -> load(extent, frame));
+            return store.readTurns().run(() -> load(extent, frame));
         } catch (InterruptedException e) {
             pages.abandon(frame); // it was not its turn yet
             throw e;
@@ -194,7 +195,7 @@ final class PageReads {
     private boolean load(Extent extent, PageFrame frame) {
         boolean loaded = false;
         try {
-            loaded = shared.store().load(extent, frame.page(), frame.bytes());
+            loaded = store.load(extent, frame.page(), frame.bytes());
         } finally {
             if (!loaded) {
                 pages.abandon(frame);
@@ -216,13 +217,13 @@ final class PageReads {
         int offset = (int) (position - PageGeometry.start(page));
         PageFrame frame = pages.frame(page);
         if (frame == null) {
-            return shared.store().has(pages, page) ? CachedObject.WOULD_WAIT : CachedObject.MISSING;
+            return store.has(pages, page) ? CachedObject.WOULD_WAIT : CachedObject.MISSING;
         }
         if (!frame.has(Math.min(frame.length(), offset + to.remaining())) || !frame.tryRetain()) {
             return CachedObject.WOULD_WAIT;
         }
         try {
-            shared.counters().memoryHits.increment();
+            counters.memoryHits.increment();
             return take(frame, offset, to, loans);
         } finally {
             frame.release();

@@ -1,14 +1,9 @@
 package io.penstock.cache;
 
-import io.penstock.cache.IndexRecord.ObjectAdded;
 import io.penstock.cache.IndexRecord.ObjectLent;
-import io.penstock.cache.IndexRecord.ObjectRemoved;
 import io.penstock.cache.IndexRecord.PagesDropped;
-import io.penstock.cache.IndexRecord.PagesStored;
 import io.penstock.disk.DataFile;
-import io.penstock.disk.DataFolder;
 import io.penstock.disk.DiskHealth;
-import io.penstock.disk.RecordLog;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
@@ -23,13 +18,12 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32C;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The pages on disk: reads them, and keeps their files and the index of them. Nothing that goes wrong in it is an error to
- * a reader: what cannot be read or written is Missing. Safe for use by any number of threads.
+ * The pages on disk: reads them and gives them up. Nothing that goes wrong in it is an error to a reader: what cannot be
+ * read or written is Missing. Safe for use by any number of threads.
  */
 final class PageStore {
     private static final Logger log = LoggerFactory.getLogger(PageStore.class);
@@ -38,15 +32,13 @@ final class PageStore {
 
     private static final long DRAIN_SECONDS = 20;
 
-    private final DataFolder files;
-    private final RecordLog<IndexRecord> index;
+    private final DataFiles files;
+    private final PageIndex index;
     private final DiskSpace space;
     private final DiskHealth health;
     private final DiskTasks tasks;
-    private final ObjectTable table;
+    private final ObjectTable<?> table;
     private final Counters counters;
-    private final int pagesPerExtent;
-    private final PageWrites writes;
     private final ReadTurns readTurns = new ReadTurns();
 
     private final ExecutorService readers = DiskTasks.threads(READERS, "penstock-load-");
@@ -55,49 +47,31 @@ final class PageStore {
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("penstock-free-space").factory());
 
-    /** While the files that belong to no object are looked for: those that do. */
-    private volatile @Nullable Set<Long> knownFiles;
-
     PageStore(
-            DataFolder files,
-            RecordLog<IndexRecord> index,
+            DataFiles files,
+            PageIndex index,
             DiskSpace space,
             DiskHealth health,
-            ObjectTable table,
-            PageMemory memory,
-            Counters counters,
-            int pagesPerExtent) {
+            DiskTasks tasks,
+            ObjectTable<?> table,
+            Counters counters) {
         this.files = files;
         this.index = index;
         this.space = space;
         this.health = health;
-        this.tasks = new DiskTasks(health);
+        this.tasks = tasks;
         this.table = table;
         this.counters = counters;
-        this.pagesPerExtent = pagesPerExtent;
-        this.writes = new PageWrites(this, index, space, health, tasks, table, memory, counters);
-    }
-
-    int pagesPerExtent() {
-        return pagesPerExtent;
-    }
-
-    DataFolder files() {
-        return files;
     }
 
     ReadTurns readTurns() {
         return readTurns;
     }
 
-    PageWrites writes() {
-        return writes;
-    }
-
     // ---- reading
 
     /** Whether the page can be read from disk. */
-    boolean has(ObjectPages object, int page) {
+    boolean has(StoredObject object, int page) {
         Extent extent = object.extent(page);
         return extent != null && extent.has(page) && health.isWell();
     }
@@ -120,7 +94,7 @@ final class PageStore {
     /**
      * Reads a whole page, and verifies it if it has not been.
      *
-     * @param bytes as long as the page, in memory as {@link Slab} gives it
+     * @param bytes as long as the page, in aligned memory
      * @return false if it is not there or not right: then it is Missing
      */
     boolean load(Extent extent, int page, ByteBuffer bytes) {
@@ -158,7 +132,7 @@ final class PageStore {
             }
             space.touch(extent);
             long position = PageGeometry.start(page) + offset;
-            boolean whole = reading.from(extent.object().file(), position, target) == target.limit();
+            boolean whole = reading.from(files.open(extent.object()), position, target) == target.limit();
             health.succeeded();
             if (!whole) {
                 counters.corruptPages.increment();
@@ -180,7 +154,7 @@ final class PageStore {
     }
 
     /** Has pages read on another thread than those that write, which a reader would have to wait for. */
-    void loadAhead(ObjectPages object, Runnable load) {
+    void loadAhead(StoredObject object, Runnable load) {
         if (!table.retain(object)) {
             load.run();
             return;
@@ -190,12 +164,12 @@ final class PageStore {
                 try {
                     load.run();
                 } finally {
-                    releaseObject(object);
+                    table.release(object);
                 }
             });
         } catch (RejectedExecutionException e) { // the cache is being closed
             load.run();
-            releaseObject(object);
+            table.release(object);
         }
     }
 
@@ -207,9 +181,9 @@ final class PageStore {
     }
 
     /** Exempts all extents of an object, which the caller has pinned, from eviction; {@link #letGo} must follow. */
-    void hold(ObjectPages object, List<Extent> extents) {
+    void hold(StoredObject object, List<Extent> extents) {
         if (object.setLent()) {
-            tasks.execute("write the index", () -> index.append(new ObjectLent(object.fileName())));
+            index.appendSoon(new ObjectLent(object.fileName()));
         }
         tasks.execute("hold a file", () -> space.hold(extents));
     }
@@ -225,49 +199,18 @@ final class PageStore {
     private boolean drop(Extent extent, int page) {
         boolean was = extent.drop(page);
         if (was) {
-            tasks.execute(
-                    "write the index",
-                    () -> index.append(new PagesDropped(extent.object().fileName(), page, 1)));
+            index.appendSoon(new PagesDropped(extent.object().fileName(), page, 1));
         }
         return was;
     }
 
-    // ---- files
-
-    /**
-     * Somebody has removed the object's file: no page of it is stored. The log says so before it says that there is a new
-     * file, which does not have these pages.
-     */
-    void fileIsGone(ObjectPages object) throws IOException {
-        for (Extent extent : object.stored().extents()) {
-            for (int page = extent.firstPage(); page < extent.firstPage() + extent.pages(); page++) {
-                extent.drop(page);
-            }
-        }
-        index.append(new ObjectRemoved(object.fileName()));
-    }
-
-    /** The object's file is about to be made. */
-    void prepareFile(ObjectPages object) throws IOException {
-        Set<Long> known = knownFiles;
-        if (known != null) {
-            known.add(object.fileName());
-        }
-        index.append(new ObjectAdded(object.fileName(), object.id(), object.size()));
-    }
-
-    /** Drops one reference to the object. */
-    void releaseObject(ObjectPages object) {
-        table.release(object);
-    }
-
     /** The object has been forgotten. */
-    void removeFile(ObjectPages object) {
+    void removeFile(StoredObject object) {
         tasks.execute("remove a file", () -> space.removeFile(object));
     }
 
     /** For pages that are found to be of no use. */
-    void discard(ObjectPages object) {
+    void discard(StoredObject object) {
         object.stored().extents().forEach(space::discard);
         tasks.execute("evict", space::freeUnpinned);
     }
@@ -278,38 +221,7 @@ final class PageStore {
         return (int) checksum.getValue();
     }
 
-    // ---- index
-
-    /** The present state. What changes meanwhile is appended after it; so nothing is said here that is about to go. */
-    private void snapshot(RecordLog.Sink<IndexRecord> records) throws IOException {
-        for (ObjectPages object : table.all()) {
-            if (object.hasFile()) {
-                records.add(new ObjectAdded(object.fileName(), object.id(), object.size()));
-                if (object.wasLent()) {
-                    records.add(new ObjectLent(object.fileName()));
-                }
-                for (Extent extent : object.stored().extents()) {
-                    PagesStored stored = extent.toRecord();
-                    if (stored != null) {
-                        records.add(stored);
-                    }
-                }
-            }
-        }
-    }
-
-    /** Has the index written anew where most of it is superseded. */
-    void shortenIndex() {
-        if (index.isLarge()) {
-            tasks.execute("write the index anew", this::compactIndexIfLarge);
-        }
-    }
-
-    private void compactIndexIfLarge() throws IOException {
-        if (index.isLarge()) { // no other task has done so
-            index.compact(this::snapshot);
-        }
-    }
+    // ---- lifetime
 
     /** Waits until all tasks that are there now, and those that they make, are done. */
     void awaitIdle() throws InterruptedException {
@@ -325,26 +237,18 @@ final class PageStore {
     }
 
     /** Takes over what an earlier run left, makes it fit the bounds, and removes the files of no object. */
-    void start(Collection<ObjectPages> found, Duration freeSpaceInterval) {
+    void start(Collection<? extends StoredObject> found, Duration freeSpaceInterval) {
         Set<Long> names = ConcurrentHashMap.newKeySet();
-        for (ObjectPages object : found) {
+        for (StoredObject object : found) {
             names.add(object.fileName());
-            table.add(object);
             object.stored().extents().forEach(space::add);
         }
-        knownFiles = names;
+        files.setKnown(names);
         tasks.execute("evict", space::fit);
         long nanos = freeSpaceInterval.toNanos();
         var _ = timer.scheduleWithFixedDelay(
                 () -> tasks.execute("look at what is free", space::fit), nanos, nanos, TimeUnit.NANOSECONDS);
-        tasks.execute("remove unknown files", () -> {
-            files.forEach(name -> {
-                if (!names.contains(ObjectFiles.numberOf(name))) {
-                    files.remove(name);
-                }
-            });
-            knownFiles = null;
-        });
+        tasks.execute("remove unknown files", () -> files.removeUnknown(names));
     }
 
     /** Writes what waits to be written, for a bounded time. */
@@ -356,7 +260,7 @@ final class PageStore {
                 log.warn("The cache's disk is slow: what it has not taken in {} s is not kept.", DRAIN_SECONDS);
                 return;
             }
-            index.compact(this::snapshot);
+            index.compact();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (IOException e) {

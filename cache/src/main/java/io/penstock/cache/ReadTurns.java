@@ -1,6 +1,7 @@
 package io.penstock.cache;
 
 import java.util.concurrent.Semaphore;
+import java.util.function.Supplier;
 
 /**
  * Bounds how many virtual threads are in a read of the cache's disk at once. A buffered read holds its carrier thread
@@ -14,18 +15,14 @@ final class ReadTurns {
     /** Half of the carriers are left to all others. */
     private final Semaphore turns = new Semaphore(Math.max(1, CARRIERS / 2));
 
-    interface Reading<T> {
-        T run();
-    }
-
     /** Runs the reading; on a virtual thread once it has its turn, in any order. */
-    <T> T run(Reading<T> reading) throws InterruptedException {
+    <T> T run(Supplier<T> reading) throws InterruptedException {
         if (!Thread.currentThread().isVirtual()) {
-            return reading.run();
+            return reading.get();
         }
         turns.acquire();
         try {
-            return reading.run();
+            return reading.get();
         } finally {
             turns.release();
         }

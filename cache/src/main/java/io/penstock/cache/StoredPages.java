@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The extents of one object that have pages on disk, by page number. */
 final class StoredPages {
-    private final ObjectPages object;
+    private final StoredObject object;
     private final int pagesPerExtent;
 
     /** One slot for each extent that the object could have; null while it has none. Guarded by this for writing. */
@@ -15,7 +15,7 @@ final class StoredPages {
 
     private int count; // guarded by this
 
-    StoredPages(ObjectPages object, int pagesPerExtent) {
+    StoredPages(StoredObject object, int pagesPerExtent) {
         this.object = object;
         this.pagesPerExtent = pagesPerExtent;
     }

@@ -1,7 +1,7 @@
 package io.penstock.cache;
 
-import static java.util.Objects.requireNonNull;
-
+import io.penstock.core.NativeMemory;
+import io.penstock.disk.DirectIo;
 import java.nio.ByteBuffer;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -23,24 +23,24 @@ final class Verifier {
     private static final long CLOSE_SECONDS = 10;
 
     private final PageStore store;
-    private final ObjectTable table;
+    private final ObjectTable<?> table;
 
     /** Touched by the thread alone. */
     private @Nullable ByteBuffer memory;
 
     /** What waits to be checked, or is being checked now. */
-    private final Set<ObjectPages> queued = ConcurrentHashMap.newKeySet();
+    private final Set<StoredObject> queued = ConcurrentHashMap.newKeySet();
 
     private final ExecutorService thread = Executors.newSingleThreadExecutor(
             Thread.ofPlatform().daemon().name("penstock-verify").factory());
 
-    Verifier(PageStore store, ObjectTable table) {
+    Verifier(PageStore store, ObjectTable<?> table) {
         this.store = store;
         this.table = table;
     }
 
     /** Has the object's stored pages checked, soon. */
-    void verify(ObjectPages object) {
+    void verify(StoredObject object) {
         if (!queued.add(object)) {
             return;
         }
@@ -61,12 +61,12 @@ final class Verifier {
         }
     }
 
-    private void ended(ObjectPages object) {
+    private void ended(StoredObject object) {
         queued.remove(object);
-        store.releaseObject(object);
+        table.release(object);
     }
 
-    private void verifyAll(ObjectPages object) {
+    private void verifyAll(StoredObject object) {
         for (Extent extent : object.stored().extents()) {
             for (int page = extent.firstPage(); page < extent.firstPage() + extent.pages(); page++) {
                 if (thread.isShutdown()) {
@@ -84,7 +84,7 @@ final class Verifier {
     private ByteBuffer memory(int bytes) {
         ByteBuffer all = memory;
         if (all == null) {
-            all = requireNonNull(new Slab().allocate(PageGeometry.PAGE_SIZE)).memory();
+            all = NativeMemory.allocate(NativeMemory.Share.PAGES, PageGeometry.PAGE_SIZE, DirectIo.ALIGNMENT);
             memory = all;
         }
         return all.slice(0, bytes);

@@ -1,6 +1,5 @@
 package io.penstock.cache;
 
-import io.penstock.disk.DataFolder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,12 +16,12 @@ import org.slf4j.LoggerFactory;
 final class WholeFiles {
     private static final Logger log = LoggerFactory.getLogger(WholeFiles.class);
 
-    private final DataFolder files;
-    private final ObjectTable table;
+    private final DataFiles files;
+    private final ObjectTable<?> table;
     private final PageStore store;
     private final Verifier verifier;
 
-    WholeFiles(DataFolder files, ObjectTable table, PageStore store) {
+    WholeFiles(DataFiles files, ObjectTable<?> table, PageStore store) {
         this.files = files;
         this.table = table;
         this.store = store;
@@ -36,12 +35,12 @@ final class WholeFiles {
      * @return null if it cannot be lent now
      */
     @Nullable
-    WholeFile lend(ObjectPages object, boolean verified) {
+    WholeFile lend(StoredObject object, boolean verified) {
         if (object.pageCount() == 0 || !object.stored().isWhole() || !store.isWell() || !table.retain(object)) {
             return null;
         }
         List<Extent> extents = pinAll(object);
-        Path path = files.path(object.dataFile());
+        Path path = files.path(object);
         if (extents.size() == object.stored().slots()
                 && isAllowed(object, extents, verified)
                 && hasRightLength(path, object)) {
@@ -53,7 +52,7 @@ final class WholeFiles {
     }
 
     /** Pinned, none loses a page but by damage. */
-    private static List<Extent> pinAll(ObjectPages object) {
+    private static List<Extent> pinAll(StoredObject object) {
         List<Extent> pinned = new ArrayList<>(object.stored().slots());
         for (Extent extent : object.stored().extents()) {
             if (extent.pin()) {
@@ -63,7 +62,7 @@ final class WholeFiles {
         return pinned;
     }
 
-    private boolean isAllowed(ObjectPages object, List<Extent> extents, boolean verified) {
+    private boolean isAllowed(StoredObject object, List<Extent> extents, boolean verified) {
         if (!extents.stream().allMatch(Extent::isWhole)) {
             return false;
         }
@@ -74,7 +73,7 @@ final class WholeFiles {
         return true;
     }
 
-    private static boolean hasRightLength(Path path, ObjectPages object) {
+    private static boolean hasRightLength(Path path, StoredObject object) {
         try {
             long length = Files.size(path);
             if (length == object.size()) {
@@ -92,14 +91,14 @@ final class WholeFiles {
         return false;
     }
 
-    void takeBack(ObjectPages object, List<Extent> extents) {
+    void takeBack(StoredObject object, List<Extent> extents) {
         store.letGo(extents);
         giveUp(object, extents);
     }
 
-    private void giveUp(ObjectPages object, List<Extent> extents) {
+    private void giveUp(StoredObject object, List<Extent> extents) {
         extents.forEach(store::unpin);
-        store.releaseObject(object);
+        table.release(object);
     }
 
     /** Ends what is being checked. Files that are still lent stay as they are. */

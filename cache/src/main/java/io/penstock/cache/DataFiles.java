@@ -1,0 +1,160 @@
+package io.penstock.cache;
+
+import io.penstock.cache.IndexRecord.ObjectAdded;
+import io.penstock.cache.IndexRecord.ObjectRemoved;
+import io.penstock.cache.IndexRecord.PagesDropped;
+import io.penstock.disk.DataFile;
+import io.penstock.disk.DataFolder;
+import io.penstock.disk.NoHolesException;
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The data files of all objects: makes, punches and removes them, and tells the {@link PageIndex} so before it does.
+ * Safe for use by any number of threads.
+ */
+final class DataFiles {
+    private final DataFolder folder;
+    private final PageIndex index;
+
+    /** While the files that belong to no object are looked for: those that do. */
+    private volatile @Nullable Set<Long> knownFiles;
+
+    DataFiles(DataFolder folder, PageIndex index) {
+        this.folder = folder;
+        this.index = index;
+    }
+
+    long usableBytes() throws IOException {
+        return folder.usableBytes();
+    }
+
+    Path path(StoredObject object) {
+        return folder.path(object.dataFile());
+    }
+
+    /** The object's file. For those who have a reference to the object. */
+    DataFile open(StoredObject object) throws IOException {
+        return object.file(folder);
+    }
+
+    /** The same, but makes the file if it is not there. */
+    DataFile openForWriting(StoredObject object) throws IOException {
+        try {
+            return open(object);
+        } catch (NoSuchFileException _) {
+            synchronized (object.making()) {
+                return make(object);
+            }
+        }
+    }
+
+    private DataFile make(StoredObject object) throws IOException {
+        try {
+            return open(object); // another thread was faster
+        } catch (NoSuchFileException _) {
+            if (object.hasFile()) {
+                object.setNotLent();
+                gone(object);
+            }
+            object.setHasFile(true); // first, so that a compaction of the index meanwhile does not leave it out
+            note(object);
+            DataFile made = object.keepOpen(folder.create(object.dataFile()));
+            made.setLength(object.size()); // at once, so that it equals the object when its last page is written
+            return made;
+        }
+    }
+
+    /**
+     * Somebody has removed the object's file: no page of it is stored. The log says so before it says that there is a new
+     * file, which does not have these pages.
+     */
+    private void gone(StoredObject object) throws IOException {
+        for (Extent extent : object.stored().extents()) {
+            for (int page = extent.firstPage(); page < extent.firstPage() + extent.pages(); page++) {
+                extent.drop(page);
+            }
+        }
+        index.append(new ObjectRemoved(object.fileName()));
+    }
+
+    /** Makes the file this object's. False, and nothing has changed, if it has one. */
+    boolean adopt(StoredObject object, Path source) throws IOException {
+        synchronized (object.making()) {
+            if (object.hasFile()) {
+                return false; // a fill was faster
+            }
+            object.setHasFile(true); // first, as above
+            boolean adopted = false;
+            try {
+                note(object);
+                folder.adopt(object.dataFile(), source);
+                adopted = true;
+            } finally {
+                object.setHasFile(adopted);
+            }
+            return true;
+        }
+    }
+
+    /** The object's file is about to be made. */
+    private void note(StoredObject object) throws IOException {
+        Set<Long> known = knownFiles;
+        if (known != null) {
+            known.add(object.fileName());
+        }
+        index.append(new ObjectAdded(object.fileName(), object.id(), object.size()));
+    }
+
+    /** Frees the space of an extent. False if no part of its file can be freed. */
+    boolean punch(Extent extent) throws IOException {
+        if (extent.isEmpty()) {
+            return true; // nothing of it was ever written
+        }
+        StoredObject object = extent.object();
+        boolean[] punched = new boolean[1];
+        index.appendBefore(
+                new PagesDropped(object.fileName(), extent.firstPage(), extent.allPages()),
+                () -> punched[0] = punch(object, extent.firstPage(), extent.pages()));
+        return punched[0];
+    }
+
+    /** The same for pages that the index does not have. */
+    boolean punch(StoredObject object, int firstPage, int pages) throws IOException {
+        if (object.wasLent()) {
+            return false; // a program that has it mapped would read zeros; the whole file it keeps when its name goes
+        }
+        try {
+            int last = firstPage + pages - 1;
+            long start = PageGeometry.start(firstPage);
+            open(object).punch(start, PageGeometry.start(last) + object.pageLength(last) - start);
+            return true;
+        } catch (NoSuchFileException e) {
+            return true; // somebody else removed it: its space is free
+        } catch (NoHolesException e) {
+            return false;
+        }
+    }
+
+    void remove(StoredObject object) throws IOException {
+        index.appendBefore(new ObjectRemoved(object.fileName()), () -> folder.remove(object.dataFile()));
+    }
+
+    /** The files of this name belong to objects, and so do those made from now on, until {@link #removeUnknown}. */
+    void setKnown(Set<Long> names) {
+        knownFiles = names;
+    }
+
+    /** Removes the files of no object. */
+    void removeUnknown(Set<Long> known) throws IOException {
+        folder.forEach(name -> {
+            if (!known.contains(ObjectFiles.numberOf(name))) {
+                folder.remove(name);
+            }
+        });
+        knownFiles = null;
+    }
+}

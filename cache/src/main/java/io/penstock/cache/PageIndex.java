@@ -1,0 +1,90 @@
+package io.penstock.cache;
+
+import io.penstock.cache.IndexRecord.ObjectAdded;
+import io.penstock.cache.IndexRecord.ObjectLent;
+import io.penstock.cache.IndexRecord.PagesStored;
+import io.penstock.disk.RecordLog;
+import java.io.IOException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The index of the pages on disk, as the next process will find it. Safe for use by any number of threads. */
+final class PageIndex {
+    private static final Logger log = LoggerFactory.getLogger(PageIndex.class);
+
+    private final RecordLog<IndexRecord> records;
+    private final ObjectTable<?> table;
+    private final DiskTasks tasks;
+
+    PageIndex(RecordLog<IndexRecord> records, ObjectTable<?> table, DiskTasks tasks) {
+        this.records = records;
+        this.table = table;
+        this.tasks = tasks;
+    }
+
+    void append(IndexRecord entry) throws IOException {
+        records.append(entry);
+    }
+
+    void appendSoon(IndexRecord entry) {
+        tasks.execute("write the index", () -> append(entry));
+    }
+
+    interface Freeing {
+        void run() throws IOException;
+    }
+
+    /**
+     * Notes that pages go before they do: else a crash between leaves records of pages that then look damaged. On a full
+     * disk there is no room for the note until they are gone.
+     */
+    void appendBefore(IndexRecord entry, Freeing freeing) throws IOException {
+        boolean noted = false;
+        try {
+            append(entry);
+            noted = true;
+        } catch (IOException e) {
+            if (records.isClosed()) {
+                throw e; // the folder may be another process's
+            }
+            log.debug("Not noted before it is freed: {}", entry, e);
+        }
+        freeing.run();
+        if (!noted) {
+            append(entry);
+        }
+    }
+
+    /** Has the index written anew where most of it is superseded. */
+    void shorten() {
+        if (records.isLarge()) {
+            tasks.execute("write the index anew", () -> {
+                if (records.isLarge()) { // no other task has done so
+                    compact();
+                }
+            });
+        }
+    }
+
+    void compact() throws IOException {
+        records.compact(this::snapshot);
+    }
+
+    /** The present state. What changes meanwhile is appended after it; so nothing is said here that is about to go. */
+    private void snapshot(RecordLog.Sink<IndexRecord> to) throws IOException {
+        for (StoredObject object : table.all()) {
+            if (object.hasFile()) {
+                to.add(new ObjectAdded(object.fileName(), object.id(), object.size()));
+                if (object.wasLent()) {
+                    to.add(new ObjectLent(object.fileName()));
+                }
+                for (Extent extent : object.stored().extents()) {
+                    PagesStored stored = extent.toRecord();
+                    if (stored != null) {
+                        to.add(stored);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+package io.penstock.cache;
+
+import io.penstock.disk.DataFile;
+import io.penstock.disk.DataFolder;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is on disk of one object version: its data file, and the extents that are stored in it.
+ *
+ * <p>{@link ObjectPages} extends it by the pages in memory. It is not made of two objects, as there may be millions and
+ * a header takes 16 bytes. What the disk's side wants of the memory's is abstract here.
+ */
+abstract class StoredObject {
+    private final ObjectId id;
+    private final long size;
+
+    /**
+     * Name of the data file. Random, so that a file that is being removed is never mistaken for that of the same object
+     * come back.
+     */
+    private final long fileName;
+
+    /** Opens and other uses. Guarded by {@link ObjectTable}'s lock for this object. */
+    private int references;
+
+    /** Open while somebody uses it. Guarded by this for writing. */
+    private volatile @Nullable DataFile file;
+
+    /** Whether the data file exists. Write-behind sets it, holding {@link #making}. */
+    private volatile boolean fileExists;
+
+    /** Somebody may read the data file without us, and no lease tells until when: a mapping outlives the last close. */
+    private volatile boolean lent;
+
+    private final Object making = new Object();
+    private final StoredPages stored;
+
+    StoredObject(ObjectId id, long size, long fileName, boolean fileExists, int pagesPerExtent) {
+        this.id = id;
+        this.size = size;
+        this.fileName = fileName;
+        this.fileExists = fileExists;
+        this.stored = new StoredPages(this, pagesPerExtent);
+    }
+
+    // ---- what the memory's side does
+
+    /** Whether pages of it are in memory. Asked under {@link ObjectTable}'s lock, while there is no reference. */
+    abstract boolean hasFrames();
+
+    /** Gives up its pages in memory; those in flight are left to their fills. */
+    abstract void discardFrames();
+
+    /** Nobody can find it any more; its file, if it has one, is to be removed. */
+    abstract void forgotten();
+
+    // ---- the object
+
+    ObjectId id() {
+        return id;
+    }
+
+    long size() {
+        return size;
+    }
+
+    int pageLength(int page) {
+        return (int) Math.min(PageGeometry.PAGE_SIZE, size - PageGeometry.start(page));
+    }
+
+    int pageCount() {
+        return Math.toIntExact((size + PageGeometry.PAGE_SIZE - 1) >> PageGeometry.PAGE_SHIFT);
+    }
+
+    /** What a page takes on disk: whole blocks of the file system. */
+    long allocatedBytes(int page) {
+        return (pageLength(page) + 4095L) & -4096L;
+    }
+
+    // ---- lifetime; called under ObjectTable's lock for this object
+
+    void retained() {
+        references++;
+    }
+
+    /** The file to close now, if this was the last reference. */
+    @Nullable
+    DataFile released() {
+        references--;
+        if (references > 0) {
+            return null;
+        }
+        synchronized (this) {
+            DataFile unused = file;
+            file = null;
+            return unused;
+        }
+    }
+
+    int references() {
+        return references;
+    }
+
+    boolean isInUse() {
+        return references > 0 || hasFrames() || !stored.isEmpty();
+    }
+
+    /** Whether nothing but this one extent keeps the object from being forgotten. */
+    boolean isHeldOnlyBy(Extent extent) {
+        return references == 0 && !hasFrames() && stored.isOnly(extent);
+    }
+
+    // ---- the data file
+
+    long fileName() {
+        return fileName;
+    }
+
+    /** The name of the data file in its folder. */
+    String dataFile() {
+        return ObjectFiles.nameOf(fileName);
+    }
+
+    /** Held while the data file is made: a second thread that did so would drop what the first has stored meanwhile. */
+    Object making() {
+        return making;
+    }
+
+    boolean hasFile() {
+        return fileExists;
+    }
+
+    void setHasFile(boolean has) {
+        fileExists = has;
+    }
+
+    /** The data file, opened in its folder. For those who have a reference to this object. */
+    DataFile file(DataFolder folder) throws IOException {
+        DataFile current = file;
+        return current != null ? current : keepOpen(folder.open(dataFile()));
+    }
+
+    /** The data file from now on, unless another thread has opened it since: then that one. */
+    DataFile keepOpen(DataFile opened) throws IOException {
+        DataFile current;
+        synchronized (this) {
+            current = file;
+            if (current == null) {
+                file = opened;
+                return opened;
+            }
+        }
+        opened.close();
+        return current;
+    }
+
+    /** Whether the file may be open elsewhere: then it is never changed, only removed as a whole. */
+    boolean wasLent() {
+        return lent;
+    }
+
+    /** The file is about to be lent, or was by an earlier process. False if it had been before. */
+    boolean setLent() {
+        boolean first = !lent;
+        lent = true;
+        return first;
+    }
+
+    /** There will be a new file, which nobody has seen. */
+    void setNotLent() {
+        lent = false;
+    }
+
+    StoredPages stored() {
+        return stored;
+    }
+
+    @Nullable
+    Extent extent(int page) {
+        return stored.extent(page);
+    }
+}

@@ -1,0 +1,64 @@
+package io.penstock.cache;
+
+import java.io.IOException;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Has complete pages written to disk, on a few threads of its own behind the readers' backs. Whatever goes wrong in it
+ * leaves the page in memory as long as there is room, and Missing after that. Safe for use by any number of threads.
+ */
+final class WriteBehind {
+    private final PageMemory memory;
+    private final PageWrites writes;
+    private final DiskTasks tasks;
+    private final ObjectTable<?> table;
+    private final Counters counters;
+    private final AtomicLong unwrittenBytes = new AtomicLong();
+
+    WriteBehind(PageMemory memory, PageWrites writes, DiskTasks tasks, ObjectTable<?> table, Counters counters) {
+        this.memory = memory;
+        this.writes = writes;
+        this.tasks = tasks;
+        this.table = table;
+        this.counters = counters;
+    }
+
+    /** Has a complete page written, and from then on keeps it in memory only while there is room. */
+    void write(StoredObject object, PageFrame frame) {
+        if (unwrittenBytes.addAndGet(frame.piece().size()) > memory.unwrittenLimit() // more stay in memory only
+                || !writes.areAllowed()
+                || !table.retain(object)) {
+            ended(frame, false);
+            return;
+        }
+        boolean accepted = tasks.execute("write a page", () -> {
+            try {
+                writeNow(object, frame);
+            } finally {
+                table.release(object);
+            }
+        });
+        if (!accepted) {
+            ended(frame, false);
+            table.release(object);
+        }
+    }
+
+    private void writeNow(StoredObject object, PageFrame frame) throws IOException {
+        boolean stored = false;
+        try {
+            stored = writes.write(object, frame.page(), frame.bytes());
+        } finally {
+            ended(frame, stored);
+        }
+    }
+
+    private void ended(PageFrame frame, boolean stored) {
+        if (!stored) {
+            counters.unstoredPages.increment();
+        }
+        unwrittenBytes.addAndGet(-frame.piece().size());
+        memory.keep(frame);
+        frame.release();
+    }
+}
