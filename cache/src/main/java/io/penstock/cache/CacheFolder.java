@@ -15,8 +15,6 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.HexFormat;
 
@@ -93,14 +91,9 @@ public final class CacheFolder implements AutoCloseable {
     }
 
     private static byte[] hash(String identity) {
-        try {
-            MessageDigest digest = MessageDigest.getInstance("SHA-256");
-            return HexFormat.of()
-                    .formatHex(digest.digest(identity.getBytes(StandardCharsets.UTF_8)))
-                    .getBytes(StandardCharsets.US_ASCII);
-        } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every Java platform has SHA-256", e);
-        }
+        return HexFormat.of()
+                .formatHex(ObjectId.sha256().digest(identity.getBytes(StandardCharsets.UTF_8)))
+                .getBytes(StandardCharsets.US_ASCII);
     }
 
     /** By name and type, and where there is content that tells, by that. */

@@ -1,5 +1,7 @@
 package io.penstock.cache;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.cache.IndexRecord.ObjectAdded;
 import io.penstock.cache.IndexRecord.ObjectRemoved;
 import io.penstock.cache.IndexRecord.PagesDropped;
@@ -10,6 +12,7 @@ import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,8 +23,8 @@ final class DataFiles {
     private final DataFolder folder;
     private final PageIndex index;
 
-    /** While the files that belong to no object are looked for: those that do. */
-    private volatile @Nullable Set<Long> knownFiles;
+    /** The names of files that belong to objects; null once the files that belong to none are gone. */
+    private volatile @Nullable Set<Long> known = ConcurrentHashMap.newKeySet();
 
     DataFiles(DataFolder folder, PageIndex index) {
         this.folder = folder;
@@ -102,10 +105,7 @@ final class DataFiles {
 
     /** The object's file is about to be made. */
     private void note(StoredObject object) throws IOException {
-        Set<Long> known = knownFiles;
-        if (known != null) {
-            known.add(object.fileName());
-        }
+        setKnown(object);
         index.append(new ObjectAdded(object.fileName(), object.id(), object.size()));
     }
 
@@ -115,11 +115,9 @@ final class DataFiles {
             return true; // nothing of it was ever written
         }
         StoredObject object = extent.object();
-        boolean[] punched = new boolean[1];
-        index.appendBefore(
+        return index.appendBefore(
                 new PagesDropped(object.fileName(), extent.firstPage(), extent.allPages()),
-                () -> punched[0] = punch(object, extent.firstPage(), extent.pages()));
-        return punched[0];
+                () -> punch(object, extent.firstPage(), extent.pages()));
     }
 
     /** The same for pages that the index does not have. */
@@ -140,21 +138,28 @@ final class DataFiles {
     }
 
     void remove(StoredObject object) throws IOException {
-        index.appendBefore(new ObjectRemoved(object.fileName()), () -> folder.remove(object.dataFile()));
+        index.appendBefore(new ObjectRemoved(object.fileName()), () -> {
+            folder.remove(object.dataFile());
+            return true;
+        });
     }
 
-    /** The files of this name belong to objects, and so do those made from now on, until {@link #removeUnknown}. */
-    void setKnown(Set<Long> names) {
-        knownFiles = names;
+    /** The object has a file, or is about to. */
+    void setKnown(StoredObject object) {
+        Set<Long> names = known;
+        if (names != null) {
+            names.add(object.fileName());
+        }
     }
 
-    /** Removes the files of no object. */
-    void removeUnknown(Set<Long> known) throws IOException {
+    /** Removes the files of no object, once. */
+    void removeUnknown() throws IOException {
+        Set<Long> names = requireNonNull(known);
         folder.forEach(name -> {
-            if (!known.contains(ObjectFiles.numberOf(name))) {
+            if (!names.contains(ObjectFiles.numberOf(name))) {
                 folder.remove(name);
             }
         });
-        knownFiles = null;
+        known = null;
     }
 }

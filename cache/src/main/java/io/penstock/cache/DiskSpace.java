@@ -18,7 +18,8 @@ import org.slf4j.LoggerFactory;
  * the file system: where others fill it, the cache shrinks, and grows again when they are done.
  *
  * <p>The monitor is held while space is made, so that one write-behind thread makes it and the others wait for it instead
- * of finding none. No reader takes it.
+ * of finding none. No reader takes it. The class is long because what takes space and what frees it change the same few
+ * numbers, and each may lead to the other.
  */
 final class DiskSpace {
     private static final Logger log = LoggerFactory.getLogger(DiskSpace.class);
@@ -239,6 +240,7 @@ final class DiskSpace {
         try {
             policy.remove(extent);
             freeNow(extent);
+            counters.evictedPages.add(Integer.bitCount(extent.storedPages()));
             freed = true;
         } finally {
             if (!freed) {
@@ -267,7 +269,7 @@ final class DiskSpace {
         // Not retained, it has been forgotten already: by an earlier attempt, which has failed.
         if (table.forgetIfOnly(object, extent) || !table.retain(object)) {
             removeFile(object);
-            freed(extent);
+            usedBytes.addAndGet(-extent.allocatedBytes());
             return;
         }
         try {
@@ -275,7 +277,7 @@ final class DiskSpace {
             object.stored().remove(extent);
             table.forgetIfUnusedNow(object);
             if (punched) {
-                freed(extent);
+                usedBytes.addAndGet(-extent.allocatedBytes());
             } else {
                 leaveInFile(extent);
                 if (!table.isUsedByOthers(object)) {
@@ -287,16 +289,10 @@ final class DiskSpace {
         }
     }
 
-    private void freed(Extent extent) {
-        counters.evictedPages.add(Integer.bitCount(extent.storedPages()));
-        usedBytes.addAndGet(-extent.allocatedBytes());
-    }
-
     /** Only the whole file can be freed: so all of it goes, as soon as nobody uses it. */
     @GuardedBy("this")
     private void leaveInFile(Extent extent) {
         StoredObject object = extent.object();
-        counters.evictedPages.add(Integer.bitCount(extent.storedPages()));
         stranded.add(object, extent.allocatedPages());
         for (Extent other : object.stored().extents()) {
             if (!other.isHeld()) {

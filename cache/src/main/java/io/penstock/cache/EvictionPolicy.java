@@ -38,12 +38,12 @@ final class EvictionPolicy {
     private final Segment window = new Segment();
     private final Segment main = new Segment();
 
-    /** The last two uses of extents that were evicted, in that order, by {@link Extent#key}. */
+    /** The last two uses of extents that were evicted, in that order, by {@link #key}. */
     private final LinkedHashMap<Long, Uses> evicted = new LinkedHashMap<>();
 
     private int held;
 
-    /** Extents that take part or are held. Written under the lock. */
+    /** Extents that take part or are held. Written under the monitor. */
     private volatile int extents;
 
     private record Uses(int last, int secondLast) {}
@@ -85,7 +85,7 @@ final class EvictionPolicy {
     void add(Extent extent, long limitBytes) {
         int now = clock.incrementAndGet();
         int never = now - Integer.MAX_VALUE / 2;
-        Uses before = evicted.remove(extent.key());
+        Uses before = evicted.remove(key(extent));
         extent.setUses(now, before == null ? never : before.last(), before == null ? never : before.secondLast());
         boolean hasRoom = main.bytes + extent.wholeBytes() <= mainBytes(limitBytes);
         extent.setInMain(hasRoom || displacesOldest(extent));
@@ -145,10 +145,15 @@ final class EvictionPolicy {
     }
 
     private void remember(Extent extent) {
-        evicted.putLast(extent.key(), new Uses(extent.lastUse(), extent.secondLastUse()));
+        evicted.putLast(key(extent), new Uses(extent.lastUse(), extent.secondLastUse()));
         if (evicted.size() > extents) {
             evicted.pollFirstEntry();
         }
+    }
+
+    /** Stands for the same pages of the same object after they were evicted, too: 64 bits of a hash. */
+    private static long key(Extent extent) {
+        return extent.object().id().low() + extent.firstPage() * 0x9E3779B97F4A7C15L;
     }
 
     private static long mainBytes(long limitBytes) {

@@ -72,12 +72,6 @@ final class Extent {
         this.checksums = new int[pages];
     }
 
-    /** {@link #MAX_PAGES}, but fewer in a small cache: with some 256 extents the eviction policy has a choice. */
-    static int pagesFor(long cacheBytes) {
-        long share = Math.clamp(cacheBytes / PageGeometry.PAGE_SIZE / 256, 1, MAX_PAGES);
-        return (int) Long.highestOneBit(share);
-    }
-
     StoredObject object() {
         return object;
     }
@@ -251,11 +245,6 @@ final class Extent {
     }
 
     // ---- what the eviction policy keeps of it
-
-    /** Stands for the same pages of the same object after they were evicted, too: 64 bits of a hash. */
-    long key() {
-        return object.id().low() + firstPage * 0x9E3779B97F4A7C15L;
-    }
 
     int lastUse() {
         return lastUse;

@@ -23,7 +23,7 @@ record ObjectId(long high, long low) {
         return new ObjectId(hash.getLong(), hash.getLong());
     }
 
-    private static MessageDigest sha256() {
+    static MessageDigest sha256() {
         try {
             return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {

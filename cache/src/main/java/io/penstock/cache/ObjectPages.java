@@ -96,26 +96,20 @@ final class ObjectPages extends StoredObject implements PageFrame.Owner {
 
     private Fill extended(PageFrame first, int to, Urgency urgency) {
         List<PageFrame> run = new ArrayList<>();
-        run.add(first);
         boolean done = false;
         try {
-            extend(run, to, urgency);
+            PageFrame next = first;
+            while (next != null) {
+                run.add(next);
+                int page = next.page() + 1;
+                next = page < to ? tryClaim(page, urgency) : null;
+            }
             done = true;
             return new Fill(this, run);
         } finally {
             if (!done) {
                 run.forEach(this::abandon);
             }
-        }
-    }
-
-    private void extend(List<PageFrame> run, int to, Urgency urgency) {
-        for (int page = run.getFirst().page() + 1; page < to; page++) {
-            PageFrame frame = tryClaim(page, urgency);
-            if (frame == null) {
-                return;
-            }
-            run.add(frame);
         }
     }
 

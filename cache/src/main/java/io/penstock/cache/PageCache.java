@@ -89,7 +89,13 @@ public final class PageCache implements AutoCloseable {
         }
 
         static Environment local(CacheConfig config) {
-            return new Environment(ObjectFiles::in, System::nanoTime, Extent.pagesFor(config.sizeBytes()));
+            return new Environment(ObjectFiles::in, System::nanoTime, pagesPerExtent(config.sizeBytes()));
+        }
+
+        /** {@link Extent#MAX_PAGES}, but fewer in a small cache: with some 256 extents the eviction policy has a choice. */
+        private static int pagesPerExtent(long cacheBytes) {
+            long share = Math.clamp(cacheBytes / PAGE_SIZE / 256, 1, Extent.MAX_PAGES);
+            return (int) Long.highestOneBit(share);
         }
     }
 

@@ -124,10 +124,6 @@ final class PageFrame implements LentBytes.Loan {
         return piece().memory().slice(0, length);
     }
 
-    int arrived() {
-        return arrived;
-    }
-
     /** So many more bytes lie behind those that were there. */
     void arrived(int bytes) {
         if (bytes < 0 || bytes > length - arrived) {

@@ -31,14 +31,15 @@ final class PageIndex {
     }
 
     interface Freeing {
-        void run() throws IOException;
+        /** False if nothing can be freed. */
+        boolean run() throws IOException;
     }
 
     /**
      * Notes that pages go before they do: else a crash between leaves records of pages that then look damaged. On a full
      * disk there is no room for the note until they are gone.
      */
-    void appendBefore(IndexRecord entry, Freeing freeing) throws IOException {
+    boolean appendBefore(IndexRecord entry, Freeing freeing) throws IOException {
         boolean noted = false;
         try {
             append(entry);
@@ -49,10 +50,11 @@ final class PageIndex {
             }
             log.debug("Not noted before it is freed: {}", entry, e);
         }
-        freeing.run();
+        boolean freed = freeing.run();
         if (!noted) {
             append(entry);
         }
+        return freed;
     }
 
     /** Has the index written anew where most of it is superseded. */

@@ -10,8 +10,6 @@ import java.nio.file.NoSuchFileException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -238,17 +236,15 @@ final class PageStore {
 
     /** Takes over what an earlier run left, makes it fit the bounds, and removes the files of no object. */
     void start(Collection<? extends StoredObject> found, Duration freeSpaceInterval) {
-        Set<Long> names = ConcurrentHashMap.newKeySet();
         for (StoredObject object : found) {
-            names.add(object.fileName());
+            files.setKnown(object);
             object.stored().extents().forEach(space::add);
         }
-        files.setKnown(names);
         tasks.execute("evict", space::fit);
         long nanos = freeSpaceInterval.toNanos();
         var _ = timer.scheduleWithFixedDelay(
                 () -> tasks.execute("look at what is free", space::fit), nanos, nanos, TimeUnit.NANOSECONDS);
-        tasks.execute("remove unknown files", () -> files.removeUnknown(names));
+        tasks.execute("remove unknown files", files::removeUnknown);
     }
 
     /** Writes what waits to be written, for a bounded time. */

@@ -1,5 +1,6 @@
 package io.penstock.cache;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -13,7 +14,8 @@ final class StoredPages {
     /** One slot for each extent that the object could have; null while it has none. Guarded by this for writing. */
     private volatile @Nullable AtomicReferenceArray<Extent> extents;
 
-    private int count; // guarded by this
+    @GuardedBy("this")
+    private int count;
 
     StoredPages(StoredObject object, int pagesPerExtent) {
         this.object = object;

@@ -1,6 +1,5 @@
 package io.penstock.cache;
 
-import java.io.IOException;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -32,24 +31,17 @@ final class WriteBehind {
             return;
         }
         boolean accepted = tasks.execute("write a page", () -> {
+            boolean stored = false;
             try {
-                writeNow(object, frame);
+                stored = writes.write(object, frame.page(), frame.bytes());
             } finally {
+                ended(frame, stored);
                 table.release(object);
             }
         });
         if (!accepted) {
             ended(frame, false);
             table.release(object);
-        }
-    }
-
-    private void writeNow(StoredObject object, PageFrame frame) throws IOException {
-        boolean stored = false;
-        try {
-            stored = writes.write(object, frame.page(), frame.bytes());
-        } finally {
-            ended(frame, stored);
         }
     }
 

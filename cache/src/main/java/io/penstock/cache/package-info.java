@@ -1,4 +1,17 @@
-/** The page cache: 1 MiB pages in memory and on NVMe. Knows no S3. */
+/**
+ * The page cache: 1 MiB pages in memory and on NVMe. Knows no S3.
+ *
+ * <p>A class uses only those of its own row and of the rows above it; memory and disk do not know each other.
+ *
+ * <pre>
+ *   terms    PageGeometry, ObjectId, IndexRecord, CacheConfig, Counters, Urgency
+ *   memory   Slab, Slabs, PageMemory, PageFrame
+ *   disk     StoredObject, StoredPages, Extent, ObjectTable, EvictionPolicy, DiskTasks, PageIndex, DataFiles, DiskSpace,
+ *            PageStore, PageWrites, WholeFiles, Verifier
+ *   pages    ObjectPages (frames over a StoredObject), Fill, WriteBehind, PageReads, CachedObject, IndexReplay
+ *   cache    CacheFolder, PageCache
+ * </pre>
+ */
 @NullMarked
 package io.penstock.cache;
 
