@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
  * the file system: where others fill it, the cache shrinks, and grows again when they are done.
  *
  * <p>The monitor is held while space is made, so that one write-behind thread makes it and the others wait for it instead
- * of finding none. No reader takes it. The class is long because what takes space and what frees it change the same few
- * numbers, and each may lead to the other.
+ * of finding none. No reader takes it. The class is long, as taking space and freeing it change the same few numbers, and
+ * taking leads to freeing.
  */
 final class DiskSpace {
     private static final Logger log = LoggerFactory.getLogger(DiskSpace.class);
@@ -33,7 +33,7 @@ final class DiskSpace {
     private final ObjectTable<?> table;
     private final Counters counters;
 
-    /** Doomed and no longer pinned. Freed by whoever wants space next, who would not find it otherwise. */
+    /** Doomed and no longer pinned. Freed by the next thread that wants space, which would not find them otherwise. */
     private final ConcurrentLinkedQueue<Extent> unpinned = new ConcurrentLinkedQueue<>();
 
     /** Guarded by this, but for {@link EvictionPolicy#touch}. */

@@ -20,7 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The pages on disk: reads them and gives them up. Nothing that goes wrong in it is an error to a reader: what cannot be
+ * The pages on disk: reads them and gives them up. No failure of the disk is an error to a reader: a page that cannot be
  * read or written is Missing. Safe for use by any number of threads.
  */
 final class PageStore {

@@ -6,10 +6,10 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is on disk of one object version: its data file, and the extents that are stored in it.
+ * The disk's side of one object version: its data file, and the extents that are stored in it.
  *
  * <p>{@link ObjectPages} extends it by the pages in memory. It is not made of two objects, as there may be millions and
- * a header takes 16 bytes. What the disk's side wants of the memory's is abstract here.
+ * a header takes 16 bytes. The methods that the disk's side needs of the memory's side are abstract.
  */
 abstract class StoredObject {
     private final ObjectId id;
@@ -44,7 +44,7 @@ abstract class StoredObject {
         this.stored = new StoredPages(this, pagesPerExtent);
     }
 
-    // ---- what the memory's side does
+    // ---- the memory's side
 
     /** Whether pages of it are in memory. Asked under {@link ObjectTable}'s lock, while there is no reference. */
     abstract boolean hasFrames();

@@ -3,8 +3,8 @@ package io.penstock.cache;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Has complete pages written to disk, on a few threads of its own behind the readers' backs. Whatever goes wrong in it
- * leaves the page in memory as long as there is room, and Missing after that. Safe for use by any number of threads.
+ * Has complete pages written to disk, on a few threads of its own behind the readers' backs. A page that cannot be
+ * written stays in memory as long as there is room, and is Missing after that. Safe for use by any number of threads.
  */
 final class WriteBehind {
     private final PageMemory memory;
