@@ -1,5 +1,6 @@
 package io.penstock.filesystem;
 
+import static java.util.Objects.requireNonNull;
 import static java.util.Objects.requireNonNullElse;
 
 import io.penstock.core.Errno;
@@ -7,12 +8,22 @@ import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.OpenHandle.OpenObject;
 import io.penstock.metadata.Directory;
+import io.penstock.metadata.Inode;
+import io.penstock.metadata.Inode.Place;
+import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.attributes.AttributeHeaders;
 import io.penstock.metadata.attributes.FileKind;
 import io.penstock.metadata.attributes.KeptAttributes;
 import io.penstock.metadata.attributes.ObjectAttributes;
+import io.penstock.objectstore.ObjectProperties;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
+import io.penstock.objectstore.WriteCondition;
+import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WrittenFile;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +44,10 @@ final class AttributeChanges {
     /** What is made in a directory with this bit has the directory's group: inode(7), S_ISGID. */
     private static final int SET_GROUP = 02000;
 
+    private final ObjectStore store;
+    private final Writeback writeback;
     private final InstantSource clock;
+    private final InodeTable inodes;
     private final Places places;
     private final SharedFiles files;
     private final KeptAttributes kept;
@@ -43,12 +57,16 @@ final class AttributeChanges {
 
     AttributeChanges(
             Writing writing,
+            InodeTable inodes,
             Places places,
             SharedFiles files,
             Lookups lookups,
             FileChanges contents,
             AttributeView view) {
+        this.store = writing.store();
+        this.writeback = writing.writeback();
         this.clock = writing.clock();
+        this.inodes = inodes;
         this.places = places;
         this.files = files;
         this.kept = files.kept();
@@ -118,7 +136,7 @@ final class AttributeChanges {
     /** @param open through which it is asked; null if by name */
     void set(long inode, @Nullable OpenObject open, AttributeChange change) throws ErrnoException {
         if (kept.areKept()) {
-            set(inode, open, before -> changed(before, change));
+            set(inode, open, change.modified() != null, before -> changed(before, change));
         } else if (change.modified() != null) {
             contents.touch(node(inode, open), change.modified());
         }
@@ -154,25 +172,63 @@ final class AttributeChanges {
                     Errno.ENOSPC,
                     "an object's metadata holds " + AttributeHeaders.MOST_BYTES + " bytes: " + name + " is too long");
         }
-        set(inode, null, before -> before.withExtended(name, value));
+        set(inode, null, false, before -> before.withExtended(name, value));
     }
 
-    private void set(long inode, @Nullable OpenObject open, UnaryOperator<ObjectAttributes> change)
+    /** @param isTime whether it changes the mtime */
+    private void set(long inode, @Nullable OpenObject open, boolean isTime, UnaryOperator<ObjectAttributes> change)
             throws ErrnoException {
         Node node = node(inode, open);
         if (node instanceof Directory directory) {
             Errnos.run(() -> kept.markers().change(directory, change));
-            files.times().forget(directory);
+            files.times().changed(directory, clock.instant(), isTime);
             return;
         }
-        Directory parent = lookups.parent(inode);
         if (node instanceof SharedFile file && isBeingWritten(file)) {
             file.keep(change.apply(file.attributes()), clock.instant());
-        } else if (parent != null) {
-            ObjectAttributes before = before(node);
-            Attributes shown = view.of(inode, node, before, 0);
-            // The copy is new to the store, and its time says so: the file's is kept from now on.
-            contents.change(inode, _ -> change.apply(before.withModified(shown.modified())));
+            return;
+        }
+        ObjectAttributes before = before(node);
+        Attributes shown = view.of(inode, node, before, 0);
+        // The copy is new to the store, and its time says so: the file's is kept from now on.
+        ObjectAttributes after = change.apply(before.withModified(shown.modified()));
+        ObjectVersion version = SharedFiles.stored(node);
+        if (node instanceof SharedFile file && file.written() != null) {
+            contents.change(inode, after);
+        } else if (version != null) {
+            Errnos.run(() -> store.retries().forWriting().call(() -> {
+                copy(inode, version, after, requireNonNull(after.modified()));
+                return null;
+            }));
+        }
+    }
+
+    /** Has the store copy the object onto itself, with these attributes; what is open of it goes on with the copy. */
+    private void copy(long inode, ObjectVersion original, ObjectAttributes attributes, Instant modified)
+            throws ObjectStoreException, InterruptedException {
+        String key = original.key();
+        Place place = Place.of(key);
+        ObjectProperties properties = store.properties(key).with(AttributeHeaders.of(attributes));
+        ObjectVersion copy;
+        try {
+            copy = writeback.copy(original, key, properties, new WriteCondition.Unchanged(original.etag()));
+        } catch (ObjectStoreException | InterruptedException e) { // it may have been made for all that
+            files.tree().invalidate(place.parent(), place.name());
+            throw e;
+        }
+        files.stored(place, new StoredObject(copy, properties.storageClass()), modified, clock.instant(), attributes);
+        if (!copy.identity().equals(original.identity())) {
+            moved(inode, original, copy);
+        }
+    }
+
+    private void moved(long number, ObjectVersion original, ObjectVersion copy) {
+        Inode inode = inodes.get(number);
+        if (inode != null) {
+            files.kernel().becomes(inode, KernelContent.of(original), KernelContent.of(copy));
+        }
+        for (SharedFile file : files.of(number)) {
+            file.moved(original, copy);
         }
     }
 

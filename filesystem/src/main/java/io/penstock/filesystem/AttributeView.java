@@ -105,27 +105,26 @@ final class AttributeView {
     Attributes of(long inode, Node node, ObjectAttributes attributes, long validNanos) {
         return switch (node) {
             case Directory directory -> {
-                Instant changed = times.of(directory);
-                Instant modified = changed != null ? changed : requireNonNullElse(attributes.modified(), mountTime);
+                Instant own = times.of(directory);
+                Instant modified = own != null ? own : requireNonNullElse(attributes.modified(), mountTime);
                 yield attributes(
                         inode,
                         Attributes.S_IFDIR | requireNonNullElse(attributes.permissions(), config.dirMode()),
                         1,
                         DIRECTORY_SIZE,
                         modified,
-                        modified,
+                        requireNonNullElse(times.changed(directory), modified),
                         attributes,
                         validNanos);
             }
             case FileEntry(StoredObject object) -> {
                 ObjectVersion version = object.version();
-                Instant own = times.of(version);
                 yield file(
                         inode,
                         1,
                         version.size(),
-                        requireNonNullElse(attributes.modified(), own),
-                        attributes.equals(ObjectAttributes.NONE) ? own : later(own, version.lastModified()),
+                        requireNonNullElse(attributes.modified(), times.of(version)),
+                        times.changed(version),
                         attributes,
                         validNanos);
             }
@@ -139,10 +138,6 @@ final class AttributeView {
                         attributes,
                         validNanos);
         };
-    }
-
-    private static Instant later(Instant one, Instant other) {
-        return one.isAfter(other) ? one : other;
     }
 
     private Attributes file(
@@ -190,6 +185,7 @@ final class AttributeView {
                 modified,
                 requireNonNullElse(attributes.accessed(), modified),
                 changed,
+                attributes.device(),
                 validNanos);
     }
 

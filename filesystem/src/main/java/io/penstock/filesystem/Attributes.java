@@ -13,6 +13,7 @@ import java.time.Instant;
  * @param modified mtime
  * @param accessed atime: as it was set, else that of the last change, since reading does not count
  * @param changed ctime
+ * @param device the number of a device, st_rdev; 0 for everything else
  * @param validNanos for how long from now this, and that the name is there, may be believed, in nanoseconds
  */
 public record Attributes(
@@ -25,18 +26,13 @@ public record Attributes(
         Instant modified,
         Instant accessed,
         Instant changed,
+        int device,
         long validNanos) {
     /** st_mode's type bits of a directory: stat(2). */
     public static final int S_IFDIR = 0040000;
 
     /** st_mode's type bits of a regular file: stat(2). */
     public static final int S_IFREG = 0100000;
-
-    /** Of a FIFO. */
-    static final int S_IFIFO = 0010000;
-
-    /** Of a socket. */
-    static final int S_IFSOCK = 0140000;
 
     static final int S_IFMT = FileKind.TYPE_BITS;
 

@@ -44,7 +44,7 @@ final class Changes {
         this.files = files;
         this.lookups = lookups;
         this.view = view;
-        this.attributes = new AttributeChanges(writing, places, shared, lookups, contents, view);
+        this.attributes = new AttributeChanges(writing, inodes, places, shared, lookups, contents, view);
         writing.writeback().recovered().forEach(shared::recover);
         writing.writeback().start(shared);
     }
@@ -76,15 +76,12 @@ final class Changes {
         }
     }
 
-    Attributes mknod(long parent, String name, int mode, Creator creator) throws ErrnoException {
-        int type = mode & Attributes.S_IFMT;
-        FileKind kind = switch (type) {
-            case 0, Attributes.S_IFREG -> FileKind.REGULAR;
-            case Attributes.S_IFIFO -> FileKind.FIFO;
-            case Attributes.S_IFSOCK -> FileKind.SOCKET;
-            default -> throw new ErrnoException(Errno.EPERM, "a bucket holds no devices");
-        };
-        return make(parent, name, attributes.ofNew(parent, kind, mode, creator));
+    Attributes mknod(long parent, String name, int mode, int device, Creator creator) throws ErrnoException {
+        FileKind kind = FileKind.of(mode & Attributes.S_IFMT);
+        if (kind == null || kind == FileKind.SYMLINK) {
+            throw new ErrnoException(Errno.EINVAL, "mknod cannot make a file of mode %o".formatted(mode));
+        }
+        return make(parent, name, attributes.ofNew(parent, kind, mode, creator).withDevice(device));
     }
 
     Attributes symlink(String target, long parent, String name, Creator creator) throws ErrnoException {
@@ -126,8 +123,8 @@ final class Changes {
         return view.of(inode, node, lookups.kept(inode, node), 0);
     }
 
-    /** What cannot be done in any mount, as this one could be written. */
-    ErrnoException refusal(Errno errno, String message) {
-        return new ErrnoException(errno, message);
+    Attributes link(long inode, long newParent, String newName) throws ErrnoException {
+        names.link(places.standing(inode).node(), newParent, newName);
+        return lookups.lookup(newParent, newName);
     }
 }

@@ -20,7 +20,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** Changes files: makes them, writes them, and has them committed. Safe for use by any number of threads. */
@@ -183,12 +182,12 @@ final class FileChanges {
         }
     }
 
-    /** Changes what is kept beside the content of a file that need not be open, and has that committed. */
-    void change(long inode, UnaryOperator<ObjectAttributes> change) throws ErrnoException {
+    /** Changes what is kept beside the content of a file that has been written, and has that committed. */
+    void change(long inode, ObjectAttributes attributes) throws ErrnoException {
         SharedFile file = open(inode, OpenFlags.O_WRONLY);
         Opener opener = new Opener(true);
         try {
-            file.keep(change.apply(file.attributes()), clock.instant());
+            file.keep(attributes, clock.instant());
             WrittenFile content = file.flush(opener);
             if (content != null) {
                 commit(content);
@@ -300,7 +299,7 @@ final class FileChanges {
     void touch(Node node, Instant modified) {
         switch (node) {
             case SharedFile file -> file.touch(modified);
-            case FileEntry(var object) -> files.times().set(object.version(), modified);
+            case FileEntry(var object) -> files.times().set(object.version(), modified, clock.instant());
             default -> {} // a directory's time is the mount's
         }
     }

@@ -1,6 +1,5 @@
 package io.penstock.filesystem;
 
-import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.LentBytes;
 import io.penstock.filesystem.OpenHandle.OpenDirectory;
@@ -283,13 +282,14 @@ public final class FileSystem implements AutoCloseable {
     }
 
     /**
-     * A new file, FIFO or socket, looked up.
+     * A new file, FIFO, socket or device, looked up.
      *
      * @param mode type and permission bits
-     * @throws ErrnoException EPERM for a device, and for FIFOs and sockets if attributes are not kept; EEXIST
+     * @param device st_rdev of a device; 0 for everything else
+     * @throws ErrnoException EPERM for all but regular files if attributes are not kept; EEXIST, EINVAL
      */
-    public Attributes mknod(long parent, String name, int mode, Creator creator) throws ErrnoException {
-        return changes().mknod(parent, name, mode, creator);
+    public Attributes mknod(long parent, String name, int mode, int device, Creator creator) throws ErrnoException {
+        return changes().mknod(parent, name, mode, device, creator);
     }
 
     /** A new directory, looked up: EEXIST if there is anything of this name. */
@@ -317,9 +317,13 @@ public final class FileSystem implements AutoCloseable {
         changes().names().rename(parent, name, newParent, newName, flags);
     }
 
-    /** @throws ErrnoException EPERM: there are no hard links */
+    /**
+     * A copy of a file under a name that nothing has, looked up: {@link Links}.
+     *
+     * @throws ErrnoException EEXIST, also if another node was faster; EPERM for directories, and if links are refused
+     */
     public Attributes link(long inode, long newParent, String newName) throws ErrnoException {
-        throw changes().refusal(Errno.EPERM, "a bucket has no hard links");
+        return changes().link(inode, newParent, newName);
     }
 
     /**

@@ -8,23 +8,44 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The modification times of what was written or touched here: the store's time of an object is that of its upload, and
- * nobody can set it. Kept in memory, for those that were changed last. Safe for use by any number of threads.
+ * The times of what was written, touched or changed here: the store's time of an object is that of its upload, in whole
+ * seconds, and nobody can set it. Kept in memory, for those that were changed last. Safe for use by any number of threads.
  */
 final class ModifiedTimes {
     /** Some 300 bytes each. One that falls out shows the store's time again. */
     private static final int REMEMBERED = 200_000;
 
-    private record Stamp(String identity, Instant modified) {}
+    /**
+     * The times of one version, or of a directory, which has no version.
+     *
+     * @param modified null if it is kept elsewhere
+     */
+    private record Stamp(String identity, @Nullable Instant modified, Instant changed) {}
 
     private final Cache<String, Stamp> stamps = Caffeine.newBuilder()
             .maximumSize(REMEMBERED)
             .executor(Runnable::run)
             .build();
 
-    Instant of(ObjectVersion version) {
+    private @Nullable Stamp stamp(ObjectVersion version) {
         Stamp stamp = stamps.getIfPresent(version.key());
-        return stamp != null && stamp.identity.equals(version.identity()) ? stamp.modified : version.lastModified();
+        return stamp != null && stamp.identity.equals(version.identity()) ? stamp : null;
+    }
+
+    /** mtime. */
+    Instant of(ObjectVersion version) {
+        Stamp stamp = stamp(version);
+        return stamp == null || stamp.modified == null ? version.lastModified() : stamp.modified;
+    }
+
+    /** ctime. */
+    Instant changed(ObjectVersion version) {
+        Stamp stamp = stamp(version);
+        return stamp == null ? version.lastModified() : stamp.changed;
+    }
+
+    void set(ObjectVersion version, Instant modified, Instant changed) {
+        stamps.put(version.key(), new Stamp(version.identity(), modified, changed));
     }
 
     /** When something was made in the directory or removed from it, here; null if that is not known. */
@@ -34,16 +55,27 @@ final class ModifiedTimes {
         return stamp == null ? null : stamp.modified;
     }
 
-    void set(Directory directory, Instant modified) {
-        stamps.put(directory.prefix(), new Stamp("", modified)); // no object that is shown has this key
+    /** When the directory, or what is kept of it, was changed here; null if that is not known. */
+    @Nullable
+    Instant changed(Directory directory) {
+        Stamp stamp = stamps.getIfPresent(directory.prefix());
+        return stamp == null ? null : stamp.changed;
     }
 
-    /** The directory's time was set. */
-    void forget(Directory directory) {
-        stamps.invalidate(directory.prefix());
+    /** Something was made in the directory, or removed from it. */
+    void set(Directory directory, Instant now) {
+        stamps.put(directory.prefix(), new Stamp("", now, now)); // no object that is shown has this key
     }
 
-    void set(ObjectVersion version, Instant modified) {
-        stamps.put(version.key(), new Stamp(version.identity(), modified));
+    /**
+     * What is kept of the directory was changed.
+     *
+     * @param isTime whether its mtime was, which is shown from now on
+     */
+    void changed(Directory directory, Instant now, boolean isTime) {
+        stamps.asMap()
+                .compute(
+                        directory.prefix(),
+                        (_, stamp) -> new Stamp("", isTime || stamp == null ? null : stamp.modified, now));
     }
 }

@@ -36,6 +36,7 @@ final class NameChanges {
     private final Tree tree;
     private final ObjectStore store;
     private final InstantSource clock;
+    private final Links links;
     private final InodeTable inodes;
     private final Places places;
     private final SharedFiles files;
@@ -47,6 +48,7 @@ final class NameChanges {
         this.tree = files.tree();
         this.store = writing.store();
         this.clock = writing.clock();
+        this.links = writing.links();
         this.inodes = inodes;
         this.places = places;
         this.files = files;
@@ -71,6 +73,7 @@ final class NameChanges {
         Directory made = new Directory(directory.key(name) + "/");
         ObjectVersion _ = make(directory, name, made.prefix(), attributes);
         files.kept().markers().made(made, attributes);
+        changed(made);
         tree.changed(directory, name, made);
         changed(directory);
         return made;
@@ -82,6 +85,7 @@ final class NameChanges {
         files.stored(
                 new Place(directory, name),
                 new StoredObject(made, ObjectProperties.ofNew(made.key()).storageClass()),
+                modified,
                 modified,
                 ObjectAttributes.NONE);
         return made;
@@ -203,6 +207,23 @@ final class NameChanges {
             return null;
         });
         changed(from);
+        changed(to);
+    }
+
+    /** Gives the file's content another name, which nothing may have. */
+    void link(Node source, long newParent, String newName) throws ErrnoException {
+        Directory to = places.existingDirectory(newParent);
+        Places.checkNew(to, newName, "");
+        if (links == Links.REFUSE || source instanceof Directory) {
+            throw new ErrnoException(Errno.EPERM, "an object has one name: write.links is " + links);
+        } else if (places.find(to, newName) != null) {
+            throw exists(to, newName);
+        }
+        withinOneDeadline(() -> {
+            removals.await(to, newName);
+            renames.copy(source, new Place(to, newName));
+            return null;
+        });
         changed(to);
     }
 

@@ -121,6 +121,17 @@ final class Renames {
         delete(rename, original, copy.version(), moved);
     }
 
+    /** Copies a file to a name that nothing has, and leaves it where it is. */
+    void copy(Node source, Place to) throws ErrnoException {
+        Errnos.run(() -> hold(source));
+        try {
+            ObjectVersion original = version(source);
+            StoredObject _ = copy(new Rename(Place.of(original.key()), to, source, null, true), original);
+        } finally {
+            resume(source);
+        }
+    }
+
     /** @param moved null if no inode was in use */
     private void delete(Rename rename, ObjectVersion original, ObjectVersion copy, @Nullable Inode moved)
             throws ErrnoException {
@@ -181,7 +192,13 @@ final class Renames {
                 throw e;
             }
         });
-        files.stored(rename.to, copy, modified, files.kept().of(original));
+        Instant changed = files.times().changed(original);
+        files.stored(
+                rename.to,
+                copy,
+                modified,
+                changed.isAfter(modified) ? changed : modified,
+                files.kept().of(original));
         return copy;
     }
 

@@ -101,7 +101,8 @@ final class SharedFile implements KernelContent.Holder {
         this.ownContent = new KernelContent.Written(files.newNumber());
         this.state = state;
         this.modified = modified;
-        this.changed = modified;
+        ObjectVersion version = content.stored();
+        this.changed = version == null ? modified : files.times().changed(version);
         WrittenFile written = content.written();
         if (written != null && !written.kept().isEmpty()) { // by an earlier run
             this.attributes = AttributeHeaders.read(written.kept());
@@ -190,7 +191,7 @@ final class SharedFile implements KernelContent.Holder {
         modified = time;
         ObjectVersion version = content.stored();
         if (version != null) {
-            files.times().set(version, time);
+            files.times().set(version, time, changed);
         }
     }
 
@@ -388,7 +389,7 @@ final class SharedFile implements KernelContent.Holder {
             content.committed(version);
             Place place = inode.place();
             if (state != State.REMOVED && place != null && place.key().equals(version.key())) {
-                files.stored(place, object, modified, committed);
+                files.stored(place, object, modified, changed, committed);
             }
         }
         settle();

@@ -224,8 +224,13 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
      *
      * @param attributes null if they are not known
      */
-    void stored(Place place, StoredObject object, Instant modified, @Nullable ObjectAttributes attributes) {
-        times.set(object.version(), modified);
+    void stored(
+            Place place,
+            StoredObject object,
+            Instant modified,
+            Instant changed,
+            @Nullable ObjectAttributes attributes) {
+        times.set(object.version(), modified, changed);
         if (attributes != null) {
             kept.set(object.version(), attributes);
         }

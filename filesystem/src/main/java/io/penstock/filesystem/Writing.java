@@ -11,9 +11,10 @@ import java.time.InstantSource;
  *
  * @param writeback just opened: the file system starts it
  * @param exclusive when an open with O_EXCL is decided
+ * @param links what link(2) does
  * @param clock gives files their time
  */
-public record Writing(ObjectStore store, Writeback writeback, Exclusive exclusive, InstantSource clock) {
+public record Writing(ObjectStore store, Writeback writeback, Exclusive exclusive, Links links, InstantSource clock) {
     /** Whether programs go on with what is known while the store cannot be reached. */
     boolean goesOnAlone() {
         return writeback.config().close() == WritebackConfig.Close.STAGED;

@@ -244,7 +244,7 @@ class FilesTest extends OverOneCache {
         AttributeChange truncate = new AttributeChange(null, null, null, 0L, null, null, null);
         List<ThrowingCallable> changes = List.of(
                 () -> m.fs.create(root, "b", 0644, Mounted.CREATOR, 0),
-                () -> m.fs.mknod(root, "b", 0644, Mounted.CREATOR),
+                () -> m.fs.mknod(root, "b", 0644, 0, Mounted.CREATOR),
                 () -> m.fs.mkdir(root, "b", 0755, Mounted.CREATOR),
                 () -> m.fs.unlink(root, "a"),
                 () -> m.fs.rmdir(root, "a"),

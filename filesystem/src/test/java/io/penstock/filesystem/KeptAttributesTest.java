@@ -301,16 +301,65 @@ class KeptAttributesTest {
     }
 
     @Test
-    void mknod_fifoAndSocket_areShownByTheNextMount() throws Exception {
-        m.fs.forget(m.fs.mknod(FileSystem.ROOT, "f", 0010600, Mounted.CREATOR).inode(), 1);
-        m.fs.forget(m.fs.mknod(FileSystem.ROOT, "s", 0140644, Mounted.CREATOR).inode(), 1);
-        assertErrno(Errno.EPERM, () -> m.fs.mknod(FileSystem.ROOT, "d", 0060644, Mounted.CREATOR));
+    void mknod_anyKind_isShownByTheNextMount() throws Exception {
+        m.fs.forget(
+                m.fs.mknod(FileSystem.ROOT, "f", 0010600, 0, Mounted.CREATOR).inode(), 1);
+        m.fs.forget(
+                m.fs.mknod(FileSystem.ROOT, "s", 0140644, 0, Mounted.CREATOR).inode(), 1);
+        m.fs.forget(
+                m.fs.mknod(FileSystem.ROOT, "d", 0060600, 0x801, Mounted.CREATOR)
+                        .inode(),
+                1);
 
         remount();
 
         assertThat(m.lookup("f").mode()).isEqualTo(0010600);
         assertThat(m.lookup("s").mode()).isEqualTo(0140644);
-        assertThat(names("")).containsExactly("f 10000", "s 140000");
+        assertThat(m.lookup("d").mode()).isEqualTo(0060600);
+        assertThat(m.lookup("d").device()).isEqualTo(0x801);
+        assertThat(names("")).containsExactly("d 60000", "f 10000", "s 140000");
+    }
+
+    // ---- hard links
+
+    @Test
+    void link_isACopyUnderANameThatNothingHas() throws Exception {
+        m.save("a", "1");
+        setattr("a", mode(0600));
+
+        Attributes linked = m.fs.link(m.lookup("a").inode(), FileSystem.ROOT, "b");
+        m.fs.forget(linked.inode(), 1);
+
+        assertThat(linked.links()).isEqualTo(1);
+        assertThat(m.stored("b")).isEqualTo("1");
+        assertThat(m.lookup("b").mode()).isEqualTo(0100600);
+        assertErrno(Errno.EEXIST, () -> m.fs.link(m.lookup("a").inode(), FileSystem.ROOT, "b"));
+        m.unlink("a");
+        assertThat(m.stored("b")).isEqualTo("1");
+    }
+
+    @Test
+    void link_toANameThatAnotherNodeHasMade_isEexist() throws Exception {
+        m.save("a", "1");
+        assertErrno(Errno.ENOENT, () -> m.lookup("b"));
+        m.bucket.put("b", "theirs");
+
+        assertErrno(Errno.EEXIST, () -> m.fs.link(m.lookup("a").inode(), FileSystem.ROOT, "b"));
+
+        assertThat(m.stored("b")).isEqualTo("theirs");
+    }
+
+    @Test
+    void link_ofWhatIsBeingWritten_hasWhatWasWrittenByThen() throws Exception {
+        OpenFile file = m.create("a", O_WRONLY);
+        m.write(file, 0, "1");
+
+        m.fs.forget(m.fs.link(m.lookup("a").inode(), FileSystem.ROOT, "b").inode(), 1);
+        m.write(file, 1, "2");
+        m.close(file);
+
+        assertThat(m.stored("a")).isEqualTo("12");
+        assertThat(m.stored("b")).isEqualTo("1");
     }
 
     // ---- extended attributes

@@ -140,7 +140,7 @@ final class Mounted implements AutoCloseable {
         kept = new KeptAttributes(store, markers, keeping);
         ObjectStore marking = new MarkingObjectStore(store, markers);
         writeback = config == null ? null : open(marking, cache, namespace, config);
-        Writing writing = writeback == null ? null : new Writing(marking, writeback, exclusive, clock);
+        Writing writing = writeback == null ? null : new Writing(marking, writeback, exclusive, Links.COPY, clock);
         FileSystemConfig files = new FileSystemConfig(
                 UID,
                 GID,

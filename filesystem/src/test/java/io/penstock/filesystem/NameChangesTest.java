@@ -510,11 +510,12 @@ class NameChangesTest extends OverWritableMount {
 
     @Test
     void mknod_regularFile_isThere() throws Exception {
-        long inode = m.fs.mknod(FileSystem.ROOT, "a", 0100644, Mounted.CREATOR).inode();
+        long inode =
+                m.fs.mknod(FileSystem.ROOT, "a", 0100644, 0, Mounted.CREATOR).inode();
         m.fs.forget(inode, 1);
 
         assertThat(m.stored("a")).isEmpty();
-        assertErrno(Errno.EEXIST, () -> m.fs.mknod(FileSystem.ROOT, "a", 0100644, Mounted.CREATOR));
+        assertErrno(Errno.EEXIST, () -> m.fs.mknod(FileSystem.ROOT, "a", 0100644, 0, Mounted.CREATOR));
     }
 
     // ---- rename

@@ -49,6 +49,7 @@ class NamesAndAttributesTest extends OverOneCache {
                         Mounted.MOUNT_TIME,
                         Mounted.MOUNT_TIME,
                         Mounted.MOUNT_TIME,
+                        0,
                         Long.MAX_VALUE));
         assertThat(m.drainCalls()).isEmpty();
     }
@@ -93,6 +94,7 @@ class NamesAndAttributesTest extends OverOneCache {
                         version.lastModified(),
                         version.lastModified(),
                         version.lastModified(),
+                        0,
                         Mounted.TTL.toNanos()));
         assertThat(m.fs.getattr(found.inode())).isEqualTo(found);
         assertThat(m.fs.getattrNow(found.inode())).isEqualTo(found);

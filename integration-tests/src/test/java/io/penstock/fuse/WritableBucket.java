@@ -12,6 +12,7 @@ import io.penstock.filesystem.Exclusive;
 import io.penstock.filesystem.FetchedContent;
 import io.penstock.filesystem.FileSystem;
 import io.penstock.filesystem.FileSystemConfig;
+import io.penstock.filesystem.Links;
 import io.penstock.filesystem.Passthrough;
 import io.penstock.filesystem.Writing;
 import io.penstock.fuse.InProcessMount.Binding;
@@ -82,7 +83,7 @@ final class WritableBucket implements AutoCloseable {
                 new FileSystemConfig(
                         0, 0, 0644, 0755, AllowedUsers.ALL, Long.MAX_VALUE, Passthrough.VERIFIED, 0, writebackCache),
                 Instant.EPOCH,
-                new Writing(bucket, writeback, Exclusive.CLOSE, InstantSource.system()));
+                new Writing(bucket, writeback, Exclusive.CLOSE, Links.COPY, InstantSource.system()));
         MountOptions options = new MountOptions(
                 mountPoint,
                 "s3://bucket",

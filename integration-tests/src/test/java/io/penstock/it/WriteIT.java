@@ -88,12 +88,10 @@ final class WriteIT {
             """, source);
     }
 
-    /** Modes are not stored: a program that makes a file private must get an error. */
     @Test
-    void install_ofAPrivateFile_saysThatItIsNot() throws Exception {
-        Program.Result result = Program.shell(bucket.folder("private"), "echo key > k; install -m 600 k installed");
-        assertThat(result.exit()).isNotZero();
-        assertThat(result.out()).contains("Operation not permitted");
+    void install_ofAPrivateFile_isPrivate() throws Exception {
+        String mode = WrittenBucket.sh(bucket.folder("private"), "echo key > k; install -m 600 k out; stat -c %a out");
+        assertThat(mode).isEqualTo("600\n");
     }
 
     @Test

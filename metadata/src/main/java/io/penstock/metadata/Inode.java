@@ -33,7 +33,7 @@ public final class Inode {
         }
 
         /** The place of an object's key. */
-        static Place of(String key) {
+        public static Place of(String key) {
             int slash = key.lastIndexOf('/') + 1;
             return new Place(new Directory(key.substring(0, slash)), key.substring(slash));
         }

@@ -9,6 +9,7 @@ import static io.penstock.cli.config.ValueType.path;
 import static io.penstock.cli.config.ValueType.size;
 
 import io.penstock.filesystem.Exclusive;
+import io.penstock.filesystem.Links;
 import io.penstock.objectstore.RetryPolicy;
 import io.penstock.objectstore.S3Config.Integrity;
 import io.penstock.objectstore.S3Config.UploadChecksums;
@@ -49,6 +50,13 @@ public final class WriteSettings {
                             + " made it: close, when the file is closed or fsynced; store, at once, for one request an"
                             + " open.")
             .withDefault("close");
+
+    public static final Setting<Links> LINKS = Setting.of(
+                    "write.links",
+                    choice(Links.class),
+                    "What a hard link (ln, link(2)) is, as an object has one name: copy, a copy by the store, made only"
+                            + " if nothing has the new name, on any node; refuse, an error (EPERM).")
+            .withDefault("copy");
 
     public static final Setting<Long> MEMORY = Setting.of(
                     "write.memory",
@@ -160,7 +168,7 @@ public final class WriteSettings {
                             : PartSizes.GROWING);
 
     static final Settings.Group WRITING = new Settings.Group(
-            "Writing", List.of(CLOSE, FSYNC, EXCLUSIVE, MEMORY, STAGING, STAGING_SIZE, WRITEBACK_CACHE));
+            "Writing", List.of(CLOSE, FSYNC, EXCLUSIVE, LINKS, MEMORY, STAGING, STAGING_SIZE, WRITEBACK_CACHE));
 
     static final Settings.Group UPLOADS = new Settings.Group(
             "Uploads",

@@ -110,7 +110,7 @@ public final class BucketMount implements AutoCloseable {
             }
             Writing writing = writeback == null
                     ? null
-                    : new Writing(marking, writeback, plan.exclusive(), InstantSource.system());
+                    : new Writing(marking, writeback, plan.exclusive(), plan.links(), InstantSource.system());
             FileSystem files = new FileSystem(tree, fetcher, kept, plan.files(), Instant.now(), writing);
             closers.push(files::close);
             Binding.Taken taken = plan.binding()

@@ -10,6 +10,7 @@ import io.penstock.core.Namespace;
 import io.penstock.filesystem.AllowedUsers;
 import io.penstock.filesystem.Exclusive;
 import io.penstock.filesystem.FileSystemConfig;
+import io.penstock.filesystem.Links;
 import io.penstock.filesystem.Passthrough;
 import io.penstock.fuse.Binding;
 import io.penstock.fuse.MountOptions;
@@ -40,6 +41,7 @@ public record MountPlan(
         MetadataConfig metadata,
         WritebackConfig writeback,
         Exclusive exclusive,
+        Links links,
         Keeping attributes,
         FileSystemConfig files,
         MountOptions mount,
@@ -77,6 +79,7 @@ public record MountPlan(
                         preload(target, configuration)),
                 writeback(configuration),
                 configuration.get(WriteSettings.EXCLUSIVE),
+                configuration.get(WriteSettings.LINKS),
                 configuration.get(Settings.ATTRIBUTES),
                 new FileSystemConfig(
                         configuration.get(Settings.UID),

@@ -45,7 +45,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
     public int mknod(String path, long mode, long device) {
         return Guard.call("mknod", () -> {
             Place place = paths.place(path);
-            paths.held(fileSystem.mknod(place.directory(), place.name(), (int) mode, creator()));
+            paths.held(fileSystem.mknod(place.directory(), place.name(), (int) mode, (int) device, creator()));
             return 0;
         });
     }

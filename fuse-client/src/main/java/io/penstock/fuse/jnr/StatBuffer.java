@@ -33,6 +33,7 @@ final class StatBuffer {
         stat.st_nlink.set(attributes.links());
         stat.st_uid.set(attributes.uid());
         stat.st_gid.set(attributes.gid());
+        stat.st_rdev.set(attributes.device());
         stat.st_size.set(attributes.size());
         stat.st_blksize.set(PREFERRED_READ);
         stat.st_blocks.set((attributes.size() + BLOCK - 1) / BLOCK);

@@ -60,7 +60,11 @@ final class ChangeOperations {
                 replies.entry(
                         reply,
                         fileSystem.mknod(
-                                node, request.string(MknodIn.SIZE), request.u32(MknodIn.MODE), creator(request)));
+                                node,
+                                request.string(MknodIn.SIZE),
+                                request.u32(MknodIn.MODE),
+                                request.u32(MknodIn.RDEV),
+                                creator(request)));
             case MKDIR ->
                 replies.entry(
                         reply,

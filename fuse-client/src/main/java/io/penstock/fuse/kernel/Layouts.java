@@ -81,6 +81,7 @@ final class Layouts {
         static final int NLINK = 64;
         static final int UID = 68;
         static final int GID = 72;
+        static final int RDEV = 76;
         static final int BLKSIZE = 80;
         static final int SIZE = 88;
     }
@@ -285,6 +286,7 @@ final class Layouts {
     /** A name follows. */
     static final class MknodIn {
         static final int MODE = 0;
+        static final int RDEV = 4;
         static final int SIZE = 16;
     }
 

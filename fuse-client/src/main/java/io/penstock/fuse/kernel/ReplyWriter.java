@@ -175,6 +175,7 @@ final class ReplyWriter {
         reply.u32(offset + Attr.NLINK, attributes.links());
         reply.u32(offset + Attr.UID, attributes.uid());
         reply.u32(offset + Attr.GID, attributes.gid());
+        reply.u32(offset + Attr.RDEV, attributes.device());
         reply.u32(offset + Attr.BLKSIZE, PREFERRED_READ);
     }
 

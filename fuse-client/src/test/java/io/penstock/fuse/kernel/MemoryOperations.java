@@ -26,7 +26,7 @@ final class MemoryOperations implements Operations {
     private final ByteBuffer content = Reply.aligned(Share.REQUESTS, 2 * PERIOD);
     private final long contentAddress = MemorySegment.ofBuffer(content).address();
     private final Attributes root = new Attributes(
-            1, Attributes.S_IFDIR | 0755, 2, 0, 0, 4096, Instant.EPOCH, Instant.EPOCH, Instant.EPOCH, FOREVER);
+            1, Attributes.S_IFDIR | 0755, 2, 0, 0, 4096, Instant.EPOCH, Instant.EPOCH, Instant.EPOCH, 0, FOREVER);
     private final Attributes file;
 
     /** Where reads begin to wait. */
@@ -35,7 +35,17 @@ final class MemoryOperations implements Operations {
     MemoryOperations(long size, long stalledFrom) {
         this.stalledFrom = stalledFrom;
         file = new Attributes(
-                FILE, Attributes.S_IFREG | 0444, 1, 0, 0, size, Instant.EPOCH, Instant.EPOCH, Instant.EPOCH, FOREVER);
+                FILE,
+                Attributes.S_IFREG | 0444,
+                1,
+                0,
+                0,
+                size,
+                Instant.EPOCH,
+                Instant.EPOCH,
+                Instant.EPOCH,
+                0,
+                FOREVER);
         for (int i = 0; i < content.capacity(); i++) {
             content.put(i, byteAt(i));
         }

@@ -39,6 +39,7 @@ public final class AttributeHeaders {
     private static final String ACCESSED = USER_METADATA + "file-atime";
     private static final String KIND = USER_METADATA + "penstock-kind";
     private static final String TARGET = USER_METADATA + "penstock-target";
+    private static final String DEVICE = USER_METADATA + "penstock-device";
     private static final String EXTENDED = USER_METADATA + "penstock-xattrs";
     private static final String BELOW = USER_METADATA + "penstock-attributes-below";
 
@@ -65,6 +66,7 @@ public final class AttributeHeaders {
         FileKind kind = attributes.kind();
         headers.put(KIND, kind == FileKind.REGULAR ? "" : kind.name().toLowerCase(Locale.ROOT));
         headers.put(TARGET, text(attributes.target(), AttributeHeaders::encoded));
+        headers.put(DEVICE, attributes.device() == 0 ? "" : Integer.toUnsignedString(attributes.device()));
         headers.put(EXTENDED, extended(attributes.extended()));
         return headers;
     }
@@ -108,6 +110,7 @@ public final class AttributeHeaders {
         Integer uid = value(headers, OWNER, Integer::parseUnsignedInt);
         Integer gid = value(headers, GROUP, Integer::parseUnsignedInt);
         Instant modified = value(headers, MODIFIED, AttributeHeaders::ofNanos);
+        Integer device = value(headers, DEVICE, Integer::parseUnsignedInt);
         return new ObjectAttributes(
                 kind == null ? FileKind.REGULAR : kind,
                 permissions != null
@@ -118,6 +121,7 @@ public final class AttributeHeaders {
                 modified != null ? modified : value(headers, S3FS_MODIFIED, AttributeHeaders::ofSeconds),
                 value(headers, ACCESSED, AttributeHeaders::ofNanos),
                 value(headers, TARGET, AttributeHeaders::decoded),
+                device == null ? 0 : device,
                 extended(headers));
     }
 

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param permissions the lower twelve bits of st_mode
  * @param target of a symbolic link; null for everything else
+ * @param device the number of a device, st_rdev; 0 for everything else
  * @param extended by the names that xattr(7) has for users, with {@code user.}
  */
 public record ObjectAttributes(
@@ -22,22 +23,14 @@ public record ObjectAttributes(
         @Nullable Instant modified,
         @Nullable Instant accessed,
         @Nullable String target,
+        int device,
         SortedMap<String, byte[]> extended) {
     /** No attribute is kept. */
-    public static final ObjectAttributes NONE = new ObjectAttributes(FileKind.REGULAR, null, null, null, null, null);
+    public static final ObjectAttributes NONE =
+            new ObjectAttributes(FileKind.REGULAR, null, null, null, null, null, null, 0, Collections.emptySortedMap());
 
     public ObjectAttributes {
         extended = Collections.unmodifiableSortedMap(new TreeMap<>(extended));
-    }
-
-    private ObjectAttributes(
-            FileKind kind,
-            @Nullable Integer permissions,
-            @Nullable Integer uid,
-            @Nullable Integer gid,
-            @Nullable Instant modified,
-            @Nullable String target) {
-        this(kind, permissions, uid, gid, modified, null, target, Collections.emptySortedMap());
     }
 
     /** Of a new file or directory; null for what is as the settings have it. */
@@ -45,15 +38,20 @@ public record ObjectAttributes(
             FileKind kind, @Nullable Integer permissions, @Nullable Integer uid, @Nullable Integer gid) {
         return kind == FileKind.REGULAR && permissions == null && uid == null && gid == null
                 ? NONE
-                : new ObjectAttributes(kind, permissions, uid, gid, null, null);
+                : new ObjectAttributes(kind, permissions, uid, gid, null, null, null, 0, Collections.emptySortedMap());
     }
 
     public ObjectAttributes withTarget(String path) {
-        return new ObjectAttributes(kind, permissions, uid, gid, modified, accessed, path, extended);
+        return new ObjectAttributes(kind, permissions, uid, gid, modified, accessed, path, device, extended);
+    }
+
+    /** @param number st_rdev */
+    public ObjectAttributes withDevice(int number) {
+        return new ObjectAttributes(kind, permissions, uid, gid, modified, accessed, target, number, extended);
     }
 
     public ObjectAttributes withPermissions(int bits) {
-        return new ObjectAttributes(kind, bits, uid, gid, modified, accessed, target, extended);
+        return new ObjectAttributes(kind, bits, uid, gid, modified, accessed, target, device, extended);
     }
 
     /** @param user,group null to leave it as it is */
@@ -66,17 +64,18 @@ public record ObjectAttributes(
                 modified,
                 accessed,
                 target,
+                device,
                 extended);
     }
 
     /** Null for the object's own time. */
     public ObjectAttributes withModified(@Nullable Instant time) {
-        return new ObjectAttributes(kind, permissions, uid, gid, time, accessed, target, extended);
+        return new ObjectAttributes(kind, permissions, uid, gid, time, accessed, target, device, extended);
     }
 
     /** Null for the time of the last change. */
     public ObjectAttributes withAccessed(@Nullable Instant time) {
-        return new ObjectAttributes(kind, permissions, uid, gid, modified, time, target, extended);
+        return new ObjectAttributes(kind, permissions, uid, gid, modified, time, target, device, extended);
     }
 
     /** @param value null to remove it */
@@ -87,6 +86,6 @@ public record ObjectAttributes(
         } else {
             others.put(name, value.clone());
         }
-        return new ObjectAttributes(kind, permissions, uid, gid, modified, accessed, target, others);
+        return new ObjectAttributes(kind, permissions, uid, gid, modified, accessed, target, device, others);
     }
 }

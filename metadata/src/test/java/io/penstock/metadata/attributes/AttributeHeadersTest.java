@@ -50,6 +50,9 @@ class AttributeHeadersTest {
         if (random.nextBoolean()) {
             attributes = attributes.withTarget("../a b/%2F/\u00e4\ud83d\ude00\n" + random.nextInt());
         }
+        if (random.nextBoolean()) {
+            attributes = attributes.withDevice(random.nextInt());
+        }
         for (int i = random.nextInt(3); i > 0; i--) {
             byte[] value = new byte[random.nextInt(20)];
             random.nextBytes(value);

@@ -1,0 +1,112 @@
+package io.penstock.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Modes, owners, times, links and other attributes that programs set: on a mount, on the next one, and on a local disk. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class AttributesIT {
+    /** Prints what a program would see of a tree: of directories not their times, which every entry changes. */
+    private static final String SHOW = """
+        show() {
+            find . -mindepth 1 -type d -printf '%P %y %m\\n' -o -printf '%P %y %m %s %T@ %l\\n' | LC_ALL=C sort
+        }
+        """;
+
+    /** Makes a tree with a bit of everything. */
+    private static final String TREE = """
+        mkdir -p src/d/empty && mkdir -m 700 src/private
+        umask 077; echo key > src/private/key; umask 022
+        for i in $(seq 40); do echo $i > src/d/$i; done
+        chmod 755 src/d/1 && chmod 4711 src/d/2 && chmod 444 src/d/3 && chmod 0 src/d/4
+        touch -d 2001-02-03T04:05:06.123456789Z src/d/5 && touch -d 1969-01-01 src/d/6
+        ln -s 1 src/d/link && ln -s ../../nowhere "src/d/a link" && mkfifo -m 600 src/fifo
+        : > src/empty && touch -d 2011-11-11 src/empty
+        find src -type f -newermt 2020-01-01 -exec touch -d 2015-05-05 {} +
+        touch -h -d 2016-06-06 src/d/link "src/d/a link" src/fifo
+        """;
+
+    @TempDir
+    private static Path scratch;
+
+    private WrittenBucket bucket;
+
+    @BeforeAll
+    void mount() throws Exception {
+        bucket = new WrittenBucket(scratch, "-o", "allow-other");
+    }
+
+    @AfterAll
+    void unmount() throws Exception {
+        bucket.close();
+    }
+
+    /** What the script shows is the same in the mount as on disk, and what is shown at its end by the next mount, too. */
+    private void assertSame(String folder, String script) throws Exception {
+        String onDisk = WrittenBucket.sh(bucket.onDisk(folder), SHOW + script + "show");
+        assertThat(WrittenBucket.sh(bucket.folder(folder), SHOW + script + "show"))
+                .isEqualTo(onDisk);
+        bucket.remountWithAnEmptyCache();
+        assertThat(WrittenBucket.sh(bucket.folder(folder), SHOW + "show"))
+                .isEqualTo(WrittenBucket.sh(bucket.onDisk(folder), SHOW + "show"));
+    }
+
+    @Test
+    void tree_ofEverything_isShownAsOnDisk() throws Exception {
+        assertSame("tree", TREE + "ls -R src\n");
+    }
+
+    @Test
+    void cpAndTarAndRsync_ofATree_keepWhatTheyDoOnDisk() throws Exception {
+        assertSame("copies", TREE + """
+            cp -a src copied
+            tar cf tree.tar src && touch -d 2012-12-12 tree.tar && mkdir tarred && tar xpf tree.tar -C tarred
+            rsync -a src/ synced/
+            [[ -z $(rsync -ai --omit-dir-times src/ synced/) ]] || { echo "rsync has more to do"; rsync -ai src/ synced/; }
+            """);
+    }
+
+    @Test
+    void mv_ofFilesAndLinks_keepsWhatTheyHave() throws Exception {
+        assertSame("moved", TREE + """
+            mkdir to && mv src/d/1 src/d/2 src/d/5 src/d/link src/fifo to
+            mv to/5 to/five
+            """);
+    }
+
+    @Test
+    void venv_isMadeAndRuns() throws Exception {
+        Path folder = bucket.folder("venv");
+
+        WrittenBucket.sh(folder, "python3 -m venv --without-pip env");
+
+        assertThat(WrittenBucket.sh(folder, "env/bin/python -c 'import sys; print(sys.prefix)'"))
+                .isEqualTo(folder.resolve("env") + "\n");
+    }
+
+    /** Another user, who is not root, is judged by the kept mode. */
+    @Test
+    void open_byAnotherUser_isJudgedByTheMode() throws Exception {
+        Path folder = bucket.folder("users");
+
+        String said = WrittenBucket.sh(folder, """
+            echo secret > private && chmod 600 private && echo open > public
+            become() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+            become cat public
+            become cat private 2>&1 || true
+            mkdir -m 1777 shared && become touch shared/theirs && stat -c %u shared/theirs
+            """);
+
+        assertThat(said)
+                .contains("open\n")
+                .contains("Permission denied")
+                .doesNotContain("secret")
+                .endsWith("65534\n");
+    }
+}

@@ -1,0 +1,96 @@
+package io.penstock.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * pjdfstest, which judges file systems by what POSIX says of their calls: on a mount every case passes that passes on a
+ * local file system, but for a list of exceptions, each with its reason.
+ */
+class PosixSuiteIT {
+    private static final Duration LIMIT = Duration.ofMinutes(8);
+    private static final String EXCEPTIONS = "pjdfstest-exceptions.txt";
+
+    /** A line of its report: {@code chmod::errno::regular    FAILED}. */
+    private static final Pattern VERDICT = Pattern.compile("(?m)^(\\w+(?:::\\w+)+) +(ok|FAILED|skipped)$");
+
+    /** The users that it becomes, and the time after which a file system may show another time. */
+    private static final String CONFIGURATION = """
+        [settings]
+        naptime = 0.1
+        [dummy_auth]
+        entries = [["nobody","nogroup"],["daemon","daemon"],["games","games"]]
+        """;
+
+    @TempDir
+    private static Path scratch;
+
+    @Test
+    void pjdfstest_onAMount_failsWhereTheListSaysSo() throws Exception {
+        Optional<Path> program = program();
+        assumeTrue(program.isPresent(), "no pjdfstest: bin/test gets it where there is Cargo");
+        assumeTrue("root".equals(System.getProperty("user.name")), "pjdfstest becomes other users: only root may");
+        Path configuration = Files.writeString(scratch.resolve("pjdfstest.toml"), CONFIGURATION);
+        Set<String> onDisk = failed(run(program.get(), configuration, Files.createDirectory(scratch.resolve("disk"))));
+        Set<String> onMount;
+        try (WrittenBucket bucket = new WrittenBucket(scratch, "-o", "allow-other")) {
+            onMount = failed(run(program.get(), configuration, bucket.folder("suite")));
+        }
+
+        onMount.removeAll(onDisk);
+        assertThat(onMount).containsExactlyInAnyOrderElementsOf(exceptions());
+    }
+
+    private static List<MatchResult> run(Path program, Path configuration, Path folder) {
+        Program.Result result = Program.run(
+                folder, LIMIT, List.of(program.toString(), "-c", configuration.toString(), "-p", folder.toString()));
+        List<MatchResult> verdicts = VERDICT.matcher(result.out()).results().toList();
+        assertThat(verdicts).as(result.out()).hasSizeGreaterThan(300);
+        return verdicts;
+    }
+
+    private static Set<String> failed(List<MatchResult> verdicts) {
+        return verdicts.stream()
+                .filter(verdict -> verdict.group(2).equals("FAILED"))
+                .map(verdict -> verdict.group(1))
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private static Set<String> exceptions() {
+        try (InputStream list = Objects.requireNonNull(PosixSuiteIT.class.getResourceAsStream(EXCEPTIONS))) {
+            return new String(list.readAllBytes(), StandardCharsets.UTF_8)
+                    .lines()
+                    .filter(line -> !line.isBlank() && !line.startsWith("#"))
+                    .collect(Collectors.toCollection(TreeSet::new));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static Optional<Path> program() {
+        Path ours = Path.of(System.getProperty("user.home"), ".cache", "penstock", "bin", "pjdfstest");
+        return Stream.concat(
+                        Stream.ofNullable(System.getenv("PENSTOCK_PJDFSTEST")).map(Path::of), Stream.of(ours))
+                .filter(Files::isExecutable)
+                .findFirst();
+    }
+}
