@@ -28,7 +28,7 @@ import io.penstock.writeback.bytes.BaseContent;
 import io.penstock.writeback.bytes.Snapshot;
 import io.penstock.writeback.content.Block;
 import io.penstock.writeback.content.BlockBuffer;
-import io.penstock.writeback.staging.Journal;
+import io.penstock.writeback.staging.FileJournal;
 import io.penstock.writeback.staging.JournalRecord;
 import io.penstock.writeback.staging.Recovery;
 import io.penstock.writeback.staging.StagedFile;
@@ -42,6 +42,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -320,12 +321,12 @@ final class StagingTest {
             WrittenFile file = first.writeback.create("a", null);
             write(file, "first");
             file.fsync();
-            Journal journal =
-                    Objects.requireNonNull(file.bytes().layer().staged().journal());
             JournalRecord filler = new JournalRecord.UploadEnded("x".repeat(60_000));
-            while (!journal.isLarge()) {
-                journal.append(filler);
-            }
+            FileJournal journal = new FileJournal(file.bytes().layer().staged(), () -> {
+                throw new AssertionError("it is there already");
+            });
+            journal.amend(Collections.nCopies(1200, filler));
+            assertThat(journalBytes(local)).isGreaterThan(64 << 20);
             file.truncate(3);
             file.fsync();
             assertThat(journalBytes(local)).isLessThan(1000);

@@ -25,7 +25,7 @@ public final class FileJournal implements UploadJournal {
 
     @Override
     public void created(MultipartUpload upload, PartLayout layout) {
-        file.uploadBegan(upload);
+        file.journal().uploadBegan(upload);
         note(new JournalRecord.UploadCreated(upload, layout));
     }
 
@@ -36,7 +36,7 @@ public final class FileJournal implements UploadJournal {
 
     @Override
     public void ended(MultipartUpload upload) {
-        if (file.uploadEnded(upload)) {
+        if (file.journal().uploadEnded(upload)) {
             note(new JournalRecord.UploadEnded(upload.id()));
         }
     }
@@ -44,7 +44,7 @@ public final class FileJournal implements UploadJournal {
     /** Without waiting for the disk: what is lost in a crash of the machine is uploaded again. */
     private void note(JournalRecord entry) {
         try {
-            file.journal(opened.get()).append(entry);
+            file.journal().open(opened.get()).append(entry);
         } catch (IOException e) {
             log.debug("An upload is not journalled: it cannot be resumed", e);
         }
@@ -52,7 +52,7 @@ public final class FileJournal implements UploadJournal {
 
     /** Makes durable what is staged, then what the records say of it. */
     public void write(List<JournalRecord> entries) throws IOException {
-        Journal journal = file.journal(opened.get());
+        Journal journal = file.journal().open(opened.get());
         file.force();
         for (JournalRecord entry : entries) {
             journal.append(entry);
@@ -62,7 +62,7 @@ public final class FileJournal implements UploadJournal {
 
     /** Adds them to what a crash would find, if it would find something. */
     public void amend(List<? extends JournalRecord> entries) {
-        Journal journal = file.journal();
+        Journal journal = file.journal().get();
         if (journal == null) {
             return;
         }

@@ -276,7 +276,7 @@ public final class Recovery {
                 .filter(other -> upload == null || !other.equals(upload.upload()))
                 .toList();
         if (!others.isEmpty()) {
-            orphans.add(new Orphans(others, () -> others.forEach(staged::uploadEnded)));
+            orphans.add(new Orphans(others, () -> others.forEach(staged.journal()::uploadEnded)));
         }
         Found file = new Found(
                 opened,

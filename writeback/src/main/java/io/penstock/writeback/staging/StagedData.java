@@ -1,5 +1,6 @@
 package io.penstock.writeback.staging;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.cache.PageCache;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
@@ -27,26 +28,27 @@ public final class StagedData {
     private final Staging staging;
     private final String name;
     private final int generation;
-    private final Runnable made;
+    private final StagedNames names;
 
-    // Guarded by this, which is held while the file is made.
-    private volatile @Nullable DataFile file; // whether there is one is asked with the file's lock held, too
+    /** Made with this locked; whether there is one is asked with the file's lock held, too. */
+    private volatile @Nullable DataFile file;
+
+    @GuardedBy("this")
     private boolean gone;
 
     /** Bytes taken of the disk for each block that has been written to, whether its bytes still count or not. */
+    @GuardedBy("this")
     private final Map<Long, Long> taken = new HashMap<>();
 
+    @GuardedBy("this")
     private long takenBytes;
 
-    /**
-     * @param generation of the staged file's data files: the first is 0
-     * @param made to be run when the file is made, before it is used
-     */
-    public StagedData(Staging staging, String name, int generation, Runnable made) {
+    /** @param generation of the staged file's data files: the first is 0 */
+    StagedData(Staging staging, String name, int generation, StagedNames names) {
         this.staging = staging;
         this.name = name;
         this.generation = generation;
-        this.made = made;
+        this.names = names;
     }
 
     /**
@@ -147,7 +149,7 @@ public final class StagedData {
         }
         if (file == null) {
             file = staging.files().create(name);
-            made.run();
+            names.add();
         }
         return file;
     }

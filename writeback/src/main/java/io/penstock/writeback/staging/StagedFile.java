@@ -1,21 +1,19 @@
 package io.penstock.writeback.staging;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.writeback.content.Ranges;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One file's content on the staging disk: its {@linkplain StagedData data file}, and a journal, made when it is first
- * needed. Safe for use by any number of threads.
+ * One file's content on the staging disk: its {@linkplain StagedData data file} and its {@linkplain StagedJournal journal},
+ * each made when it is first needed. Safe for use by any number of threads.
  *
  * <p>What a program replaces as a whole is staged in a data file of its own, beside the one that the journal speaks of:
  * until the journal speaks of the new one, a crash finds what the last fsync or close has promised, and nothing of what
@@ -38,35 +36,22 @@ public final class StagedFile {
 
     private final Staging staging;
     private final String name;
+    private final StagedNames names;
+    private final StagedJournal journal;
 
-    // Guarded by this, which is held while the files are made.
-    private volatile StagedData data; // read with the file's lock held, too
-    private @Nullable Journal journal;
-    private boolean gone;
+    /** Replaced with this locked; read by all who stage or read. */
+    private volatile StagedData data;
 
     /** Those that {@link #data} takes the place of; no more than one of them is spoken of. */
+    @GuardedBy("this")
     private final List<StagedData> earlier = new ArrayList<>();
 
     /** The generation of data files that the journal may speak of, in what is durable or has yet to be. */
+    @GuardedBy("this")
     private int spokenOf = NONE;
 
-    /** Uploads that the journal names and that have neither been completed nor aborted. */
-    private final Set<MultipartUpload> uploads = new HashSet<>();
-
-    /** The journal is only there until they are aborted. */
-    private boolean dropped;
-
-    /** A sync has failed: what was written before may be lost although the next one succeeds. */
-    private boolean suspect;
-
-    /** How many files were made. */
-    private int made;
-
-    /** Whether the names would survive a crash of the machine. */
-    private boolean namesDurable;
-
-    /** Whether the journal's would: then its removal has to, as well. */
-    private boolean journalDurable;
+    /** A sync has failed, for good: what was written before may be lost although the next one succeeds. */
+    private volatile boolean suspect;
 
     public StagedFile(Staging staging, String name) {
         this(staging, name, 0);
@@ -75,11 +60,13 @@ public final class StagedFile {
     private StagedFile(Staging staging, String name, int generation) {
         this.staging = staging;
         this.name = name;
+        this.names = new StagedNames(staging);
+        this.journal = new StagedJournal(staging, names, name + JOURNAL);
         this.data = newData(generation);
     }
 
     private StagedData newData(int generation) {
-        return new StagedData(staging, dataName(name, generation), generation, this::madeOne);
+        return new StagedData(staging, dataName(name, generation), generation, names);
     }
 
     /** Whether it is the name of a file of a staged file's. */
@@ -114,15 +101,16 @@ public final class StagedFile {
             Collection<MultipartUpload> uploads)
             throws IOException {
         StagedFile file = new StagedFile(staging, name, generation);
-        file.journal = journal;
-        file.namesDurable = true;
-        file.journalDurable = true;
-        file.spokenOf = generation;
-        file.uploads.addAll(uploads);
+        file.journal.found(journal, uploads);
+        file.foundSpokenOf(generation);
         if (isThere) {
             file.data.found(data);
         }
         return file;
+    }
+
+    private synchronized void foundSpokenOf(int generation) {
+        spokenOf = generation;
     }
 
     /** The one that is written to. */
@@ -130,9 +118,8 @@ public final class StagedFile {
         return data;
     }
 
-    private synchronized void madeOne() {
-        made++;
-        namesDurable = false;
+    StagedJournal journal() {
+        return journal;
     }
 
     /** Whether a crash may find what is in this data file. */
@@ -164,98 +151,50 @@ public final class StagedFile {
         over.forEach(StagedData::remove);
     }
 
-    /** The journal; it begins with this record if it is new, and its name and the data file's are durable then. */
-    public synchronized Journal journal(JournalRecord.Opened opened) throws IOException {
-        if (gone) {
-            throw new IOException("used after it was removed: " + name);
-        }
-        if (journal == null) {
-            journal = newJournal(opened);
-            journalDurable = false;
-            madeOne();
-        }
-        return journal;
-    }
-
-    private Journal newJournal(JournalRecord.Opened opened) throws IOException {
-        Journal fresh = Journal.create(staging.files(), name + JOURNAL);
-        try {
-            fresh.append(opened);
-            return fresh;
-        } catch (IOException e) {
-            fresh.close();
-            staging.files().remove(name + JOURNAL); // so that it can be made once the disk is well
-            throw e;
-        }
-    }
-
     /** Has the journal say the same in less, if it has become large. One at a time, and not while it is written to. */
     void shortenJournal() throws IOException {
-        Journal current = journal();
+        Journal current = journal.get();
         if (current == null || !current.isLarge()) {
             return;
         }
         try {
             current.compact();
         } finally {
-            madeOne();
+            names.add();
         }
         force();
     }
 
-    /** The journal, if there is one. */
-    public synchronized @Nullable Journal journal() {
-        return journal;
-    }
-
     /** Makes durable what is written: the data and the names. */
     public void force() throws IOException {
-        try {
+        forced(() -> {
             data.force();
-            int names = namesToSync();
-            if (names >= 0) {
-                staging.files().force();
-                setNamesDurable(names);
-            }
-        } catch (IOException e) {
-            syncFailed(e);
-            throw e;
-        }
+            names.force();
+        });
     }
 
     /** Makes durable what its journal says. */
-    public void force(Journal of) throws IOException {
+    void force(Journal of) throws IOException {
+        forced(of::force);
+    }
+
+    private interface Sync {
+        void run() throws IOException;
+    }
+
+    private void forced(Sync sync) throws IOException {
         try {
-            of.force();
+            sync.run();
         } catch (IOException e) {
-            syncFailed(e);
+            suspect = true; // fsync(2): the kernel says so once
+            staging.failed("sync", e);
             throw e;
         }
     }
 
-    private void syncFailed(IOException cause) {
-        synchronized (this) {
-            suspect = true; // fsync(2): the kernel says so once
-        }
-        staging.failed("sync", cause);
-    }
-
     /** Whether what is staged here may not be what was written. */
-    public synchronized boolean isSuspect() {
+    public boolean isSuspect() {
         return suspect;
-    }
-
-    /** How many files were made so far; -1 if all their names are durable. */
-    private synchronized int namesToSync() {
-        return namesDurable ? -1 : made;
-    }
-
-    /** Unless there are more by now. */
-    private synchronized void setNamesDurable(int names) {
-        if (names == made) {
-            namesDurable = true;
-            journalDurable = journal != null;
-        }
     }
 
     /** Where what is staged lies, for messages. */
@@ -264,60 +203,6 @@ public final class StagedFile {
             return staging.files().path(data.name()).toString();
         } catch (IOException e) {
             return "memory";
-        }
-    }
-
-    /** The journal tells of an upload now. */
-    synchronized void uploadBegan(MultipartUpload upload) {
-        uploads.add(upload);
-    }
-
-    /** There is nothing left of it at the store. False if no journal is to say so. */
-    synchronized boolean uploadEnded(MultipartUpload upload) {
-        uploads.remove(upload);
-        if (dropped && uploads.isEmpty()) {
-            dropped = false;
-            removeJournal();
-            return false;
-        }
-        return journal != null;
-    }
-
-    /**
-     * Nothing of it is found again after a crash, not even of the machine: else it would be taken for what is new. But an
-     * upload that is yet to be aborted is.
-     */
-    public synchronized void forgetJournal() {
-        Journal old = journal;
-        if (old == null) {
-            return;
-        }
-        journal = null;
-        dropped = !uploads.isEmpty();
-        try (old) {
-            if (dropped) {
-                old.append(new JournalRecord.Dropped());
-                if (journalDurable) {
-                    old.force();
-                    staging.files().force(); // its name may be that of a shorter one since
-                }
-                return;
-            }
-        } catch (IOException e) {
-            staging.failed("write to a journal", e);
-            dropped = false;
-        }
-        removeJournal();
-    }
-
-    private void removeJournal() {
-        try {
-            staging.files().remove(name + JOURNAL);
-            if (journalDurable) {
-                staging.files().force();
-            }
-        } catch (IOException e) {
-            staging.failed("remove a journal", e);
         }
     }
 
@@ -332,12 +217,14 @@ public final class StagedFile {
         return all;
     }
 
+    /** Nothing of it is found again after a crash, but for uploads that are yet to be aborted. */
+    public void forgetJournal() {
+        journal.forget();
+    }
+
     /** Removes what is still there. Whoever reads a data file may go on until it is closed. */
     public void remove() {
-        forgetJournal();
-        synchronized (this) {
-            gone = true;
-        }
+        journal.remove();
         allData().forEach(StagedData::remove);
     }
 
@@ -346,16 +233,10 @@ public final class StagedFile {
         try {
             of.close();
             if (of == data) {
-                closeJournal();
+                journal.close();
             }
         } catch (IOException e) {
             log.debug("A staging file could not be closed", e);
-        }
-    }
-
-    private synchronized void closeJournal() throws IOException {
-        if (journal != null) {
-            journal.close();
         }
     }
 }

@@ -1,0 +1,52 @@
+package io.penstock.writeback.staging;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.io.IOException;
+
+/**
+ * The names of one file in the staging folder, numbered as they are made, and which of them would survive a crash of the
+ * machine. Safe for use by any number of threads.
+ */
+final class StagedNames {
+    /** The number of a name that an earlier run has left, and so of what is durable. */
+    static final int FOUND = 0;
+
+    private final Staging staging;
+
+    @GuardedBy("this")
+    private int made;
+
+    /** The last that is durable, as all before it are. */
+    @GuardedBy("this")
+    private int durable;
+
+    StagedNames(Staging staging) {
+        this.staging = staging;
+    }
+
+    /** A file has been made. @return the number of its name */
+    synchronized int add() {
+        return ++made;
+    }
+
+    synchronized boolean isDurable(int number) {
+        return number <= durable;
+    }
+
+    /** Makes durable all that were made before. */
+    void force() throws IOException {
+        int last = last();
+        if (!isDurable(last)) {
+            staging.files().force();
+            durableUpTo(last);
+        }
+    }
+
+    private synchronized int last() {
+        return made;
+    }
+
+    private synchronized void durableUpTo(int number) {
+        durable = Math.max(durable, number);
+    }
+}
