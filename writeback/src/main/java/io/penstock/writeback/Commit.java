@@ -1,5 +1,6 @@
 package io.penstock.writeback;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStoreException;
@@ -41,12 +42,19 @@ final class Commit implements Background.Task {
 
     private volatile Mode mode;
 
-    // All that follows is guarded by this.
-
+    @GuardedBy("this")
     private @Nullable Thread thread;
+
+    @GuardedBy("this")
     private Order order = Order.GO_ON;
+
+    @GuardedBy("this")
     private Step step = Step.PREPARING;
+
+    @GuardedBy("this")
     private long stepBegan = System.nanoTime();
+
+    @GuardedBy("this")
     private Pace pace;
 
     /** What a failure that may pass means. */
@@ -418,6 +426,7 @@ final class Commit implements Background.Task {
         interrupt();
     }
 
+    @GuardedBy("this")
     private void interrupt() {
         if (thread != null) {
             thread.interrupt();

@@ -1,5 +1,6 @@
 package io.penstock.writeback;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.Deadline;
@@ -35,7 +36,7 @@ final class FileCommits implements FileBytes.Owner {
     private final Listener listener;
     private final FileBytes bytes;
 
-    /** The content's, which guards all that follows too. */
+    /** The content's, which guards state, object and the error, too. */
     private final ReentrantLock lock;
 
     private final Condition progress;
@@ -45,9 +46,11 @@ final class FileCommits implements FileBytes.Owner {
     private final FileObject object;
 
     /** What was changed since the commit that runs began; the upload is told of it if that fails. */
+    @GuardedBy("lock")
     private Ranges changedSince = new Ranges();
 
     /** When, after a failure that no caller was told of, memory is a reason to try again: by System.nanoTime(). */
+    @GuardedBy("lock")
     private long reliefAgain;
 
     /** What a commit changes of the rest of the file. */
@@ -125,6 +128,7 @@ final class FileCommits implements FileBytes.Owner {
         return state.key();
     }
 
+    @SuppressWarnings("GuardedBy") // the caller holds it
     @Override
     public void changes(ByteRange range) {
         state.changed(context.now());
@@ -150,6 +154,7 @@ final class FileCommits implements FileBytes.Owner {
         }
     }
 
+    @SuppressWarnings("GuardedBy") // the caller holds it
     @Override
     public boolean relieve() {
         boolean inVain = error.isSet() && System.nanoTime() - reliefAgain < 0;
@@ -212,6 +217,7 @@ final class FileCommits implements FileBytes.Owner {
     }
 
     /** Begins a commit; none runs. */
+    @SuppressWarnings("GuardedBy") // the caller holds it
     void begin(Commit.Mode mode, Pace pace, Deadline deadline, WriteCondition condition) {
         changedSince = new Ranges();
         Commit commit = new Commit(
@@ -353,6 +359,7 @@ final class FileCommits implements FileBytes.Owner {
         }
     }
 
+    @GuardedBy("lock")
     private void failed(Commit commit, Exception failure) {
         if (failure instanceof ObjectStoreException.PreconditionFailed) {
             inDoubt.conflict();

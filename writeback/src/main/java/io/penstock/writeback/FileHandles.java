@@ -1,5 +1,6 @@
 package io.penstock.writeback;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.writeback.bytes.BaseLayer;
 import io.penstock.writeback.upload.Upload;
 import java.util.concurrent.locks.ReentrantLock;
@@ -21,9 +22,10 @@ final class FileHandles {
     private final FileSync sync;
     private final Consumer<Ending> ended;
 
-    /** The content's, which guards what follows, too. */
+    /** The content's. */
     private final ReentrantLock lock;
 
+    @GuardedBy("lock")
     private int handles;
 
     /** How a file ends. */
@@ -51,6 +53,7 @@ final class FileHandles {
     }
 
     /** Whether there is no handle. With the lock held. */
+    @SuppressWarnings("GuardedBy") // the caller holds it
     boolean isNone() {
         return handles == 0;
     }

@@ -1,5 +1,6 @@
 package io.penstock.writeback;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ByteRange;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.writeback.bytes.BaseLayer;
@@ -28,10 +29,12 @@ final class FileSync {
     /** One at a time, in the order of their records. Held across I/O and while waiting; taken before the file's. */
     private final ReentrantLock syncs = new ReentrantLock(true);
 
-    /** Changes that are durable in staging, or committed. Guarded by the file's lock. */
+    /** Changes that are durable in staging, or committed. */
+    @GuardedBy("bytes.lock()")
     private long durableChanges;
 
-    /** What the journal says the file is, as far as it was written here; null if it says nothing yet. Guarded likewise. */
+    /** What the journal says the file is, as far as it was written here; null if it says nothing yet. */
+    @GuardedBy("bytes.lock()")
     private JournalRecord.@Nullable Opened said;
 
     FileSync(FileCommits file) {
@@ -41,17 +44,20 @@ final class FileSync {
     }
 
     /** With the file's lock held, as the next. */
+    @SuppressWarnings("GuardedBy") // the caller holds it
     void checkInvariants() {
         if (durableChanges > file.state().changes()) {
             throw new IllegalStateException(durableChanges + " changes are durable: " + file.state());
         }
     }
 
+    @SuppressWarnings("GuardedBy") // the caller holds it
     void committed(long changes) {
         durableChanges = Math.max(durableChanges, changes);
     }
 
-    /** An earlier run made durable what the file is now. */
+    /** An earlier run made durable what the file is now. Before others have the file. */
+    @SuppressWarnings("GuardedBy") // nobody else has the file
     void found() {
         durableChanges = file.state().changes();
         said = file.object().identity();
@@ -79,6 +85,7 @@ final class FileSync {
     }
 
     /** What is durable is so under another name: it has to be said again. With the file's lock held. */
+    @SuppressWarnings("GuardedBy") // the caller holds it
     void moved() {
         durableChanges = -1;
     }

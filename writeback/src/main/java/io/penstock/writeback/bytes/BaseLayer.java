@@ -1,5 +1,6 @@
 package io.penstock.writeback.bytes;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ObjectVersion;
 import io.penstock.writeback.staging.StagedData;
 import io.penstock.writeback.staging.StagedFile;
@@ -27,7 +28,7 @@ public final class BaseLayer {
     /** Guarded by the file's lock. */
     private boolean retired;
 
-    // Guarded by this.
+    @GuardedBy("this")
     private final Map<ObjectVersion, BaseContent.Reader> readers = new HashMap<>();
 
     public BaseLayer(@Nullable ObjectVersion version, BaseContent base, StagedFile staged) {

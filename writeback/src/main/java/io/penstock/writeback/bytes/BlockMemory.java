@@ -1,5 +1,6 @@
 package io.penstock.writeback.bytes;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.NativeMemory;
 import io.penstock.disk.DirectIo;
 import io.penstock.writeback.content.Block;
@@ -29,14 +30,20 @@ public final class BlockMemory {
     private final Runnable onShortage;
     private final Supplier<ByteBuffer> system;
 
-    /** Guards what follows. A leaf: nothing is taken under it. */
+    /** Guards what is waited for, too. A leaf: nothing is taken under it. */
     private final ReentrantLock lock = new ReentrantLock();
 
+    @GuardedBy("lock")
     private final ArrayDeque<ByteBuffer> free = new ArrayDeque<>();
+
+    @GuardedBy("lock")
     private final ArrayDeque<Waiter> waiters = new ArrayDeque<>();
+
+    @GuardedBy("lock")
     private int handedOut;
 
     /** Whether it was said that the JVM has less memory than the limit. */
+    @GuardedBy("lock")
     private boolean saidShort;
 
     /** @param onShortage called by whoever has to wait, before it does; must not wait itself */
@@ -195,6 +202,7 @@ public final class BlockMemory {
         }
     }
 
+    @GuardedBy("lock")
     private void giveBack(ByteBuffer memory) {
         handedOut--;
         if (fits(handedOut + free.size() + 1)) {
@@ -203,6 +211,7 @@ public final class BlockMemory {
         serveWaiters();
     }
 
+    @GuardedBy("lock")
     private void serveWaiters() {
         for (Waiter first = waiters.peek(); first != null; first = waiters.peek()) {
             first.memory = take();
@@ -215,6 +224,7 @@ public final class BlockMemory {
     }
 
     /** Null if the limit is reached, or if the JVM has no more: what is handed out comes back then. */
+    @GuardedBy("lock")
     private @Nullable ByteBuffer take() {
         if (!fits(handedOut + 1)) {
             return null;
@@ -232,6 +242,7 @@ public final class BlockMemory {
         return memory;
     }
 
+    @GuardedBy("lock")
     private void sayShort(NativeMemory.UsedUpException cause) {
         if (!saidShort) {
             saidShort = true;

@@ -3,6 +3,7 @@ package io.penstock.writeback.bytes;
 import static io.penstock.cache.PageCache.PAGE_SIZE;
 import static io.penstock.writeback.content.Block.BLOCK_SIZE;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.writeback.content.Block;
@@ -33,21 +34,27 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
     private final PageChecksums sums;
 
     /**
-     * Guards all that follows, the blocks, and the owner's state. Held while bytes are copied to and from memory, never
-     * for I/O or while waiting for anything but {@link #progress}.
+     * Guards the bytes, the blocks, and the owner's state. Held while bytes are copied to and from memory, never
+     * for I/O or while waiting for anything but {@link #progress}. Callers know it by names of their own, so that the
+     * compiler cannot check those that have to hold it.
      */
     private final ReentrantLock lock = new ReentrantLock();
 
     /** Something has ended: a commit, the staging of a block, a body of an upload. */
     private final Condition progress = lock.newCondition();
 
+    @GuardedBy("lock")
     private BlockMap content;
+
+    @GuardedBy("lock")
     private BaseLayer layer;
 
     /** What is being committed; nothing else may be staged meanwhile, because the data file is that version's. */
+    @GuardedBy("lock")
     private @Nullable Snapshot frozen;
 
     /** The blocks of what was frozen and {@linkplain #leave left}, as they were; null if the store decides about none. */
+    @GuardedBy("lock")
     private @Nullable Map<Block, Integer> left;
 
     /** Whom the bytes belong to. Called under the lock. */
@@ -114,21 +121,25 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
     }
 
     /** With the lock held, as the next three. */
+    @SuppressWarnings("GuardedBy") // the caller holds it
     public BlockMap content() {
         return content;
     }
 
+    @SuppressWarnings("GuardedBy") // the caller holds it
     public BaseLayer layer() {
         return layer;
     }
 
     /** Whether a commit may have replaced the version below. */
+    @SuppressWarnings("GuardedBy") // the caller holds it
     boolean isBeingReplaced() {
         return frozen != null || left != null;
     }
 
     /** What is being committed; null if nothing is. */
     @Nullable
+    @SuppressWarnings("GuardedBy") // the caller holds it
     public BlockMap frozen() {
         return frozen == null ? null : frozen.content();
     }
@@ -252,6 +263,7 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
         }
     }
 
+    @GuardedBy("lock")
     private boolean isBase(long from, long to) {
         Segment there = content.at(from, to);
         return there.end() == to && there.source() == Segment.Source.BASE;
@@ -347,6 +359,7 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
      * Something is about to be staged: if the content has replaced all that the journal speaks of, it goes to a data file
      * of its own, so that a crash finds the one or the other. With the lock held.
      */
+    @SuppressWarnings("GuardedBy") // the caller holds it
     public void startOver() {
         if (frozen != null || !content.isReplaced() || !layer.staged().speaksOf(layer.data())) {
             return;
@@ -358,6 +371,7 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
     }
 
     /** Holds everything, and has changes from now on go above it. With the lock held. */
+    @SuppressWarnings("GuardedBy") // the caller holds it
     public Snapshot freeze() {
         startOver();
         content.commitBegins();
@@ -373,6 +387,7 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
      * @param changed whether anything was changed since; else the version is all there is, whatever its size
      * @return what lay below before, to be released twice: it was the file's and what was frozen's
      */
+    @SuppressWarnings("GuardedBy") // the caller holds it
     public BaseLayer rebase(ObjectVersion version, boolean changed) {
         Snapshot committed = frozen;
         if (committed == null) {
@@ -396,6 +411,7 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
      * The request that decides about what was frozen goes on by itself: what it reads it holds, and the file goes on over
      * the same version, staged in the same data file. With the lock held.
      */
+    @SuppressWarnings("GuardedBy") // the caller holds it
     public void leave() {
         left = frozen == null ? Map.of() : frozen.content().versions();
         BaseLayer under = melt();
@@ -406,6 +422,7 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
     }
 
     /** What was {@linkplain #leave left} is this version now. With the lock held. */
+    @SuppressWarnings("GuardedBy") // the caller holds it
     public void overLeft(ObjectVersion version) {
         content.over(version.size(), left == null ? Map.of() : left);
         left = null;
@@ -414,6 +431,7 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
     }
 
     /** With the lock held. @return what it lay above, to be released; null if nothing was frozen */
+    @GuardedBy("lock")
     private @Nullable BaseLayer melt() {
         Snapshot still = frozen;
         frozen = null;
@@ -456,7 +474,15 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
     /** {@link #relieve}, if that frees space on the staging disk, and space is what it lacks. */
     @Override
     public boolean relieveStaging() {
-        return !resources.staging().isBroken() && locked(() -> layer.data().isThere() && owner.relieve());
+        if (resources.staging().isBroken()) {
+            return false;
+        }
+        lock.lock();
+        try {
+            return layer.data().isThere() && owner.relieve();
+        } finally {
+            lock.unlock();
+        }
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.penstock.writeback.bytes;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.writeback.content.Block;
 import io.penstock.writeback.content.BlockBuffer;
 import io.penstock.writeback.upload.WritebackLimits;
@@ -55,15 +56,21 @@ public final class Reclaim implements AutoCloseable {
     private final Thread reclaimer =
             Thread.ofPlatform().daemon().name("penstock-reclaim").unstarted(this::run);
 
-    /** All memory that is handed out, oldest first. Guarded by this, as what follows. A leaf. */
+    /** All memory that is handed out, oldest first. */
+    @GuardedBy("this")
     private final Map<BlockBuffer, Use> uses = new LinkedHashMap<>();
 
+    @GuardedBy("this")
     private boolean wanted;
+
+    @GuardedBy("this")
     private boolean closed;
 
     /** Whether there has been nothing to give up since a time, by the clock of nanoseconds. */
+    @GuardedBy("this")
     private boolean fruitless;
 
+    @GuardedBy("this")
     private long fruitlessSince;
 
     /** A file that has memory. */

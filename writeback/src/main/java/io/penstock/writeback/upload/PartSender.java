@@ -1,5 +1,6 @@
 package io.penstock.writeback.upload;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ByteRange;
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.MultipartUpload;
@@ -14,7 +15,6 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,38 +45,49 @@ final class PartSender {
     /** A part is no longer on its way, or all has ended. */
     private final Condition progress = lock.newCondition();
 
-    // All that follows is guarded by lock.
-
+    @GuardedBy("lock")
     private final Parts parts;
+
+    @GuardedBy("lock")
     private RemoteUpload remote;
 
     /** Whether a part has been begun to be sent, so that the layout is settled. */
+    @GuardedBy("lock")
     private boolean begun;
 
     /** Whether parts may go up before they are needed. */
+    @GuardedBy("lock")
     private boolean early = true;
 
     /** When, by the clock of nanoseconds, that is tried again if it is off because of a failure. */
+    @GuardedBy("lock")
     private long earlyAgain;
 
     /** Counts commits, and times that one has begun anew. */
+    @GuardedBy("lock")
     private int commits;
 
     /** The commit that runs; 0 if none does. */
+    @GuardedBy("lock")
     private int committing;
 
     /** Of the running commit; null if none runs, or it has none. */
+    @GuardedBy("lock")
     private @Nullable Deadline deadline;
 
     /** Why the running commit fails. */
+    @GuardedBy("lock")
     private @Nullable Exception failure;
 
     /** Threads that may be interrupted. */
+    @GuardedBy("lock")
     private final Set<Thread> senders = new HashSet<>();
 
     /** Parts on their way: more than senders, as long as the upload is being created. */
+    @GuardedBy("lock")
     private int sending;
 
+    @GuardedBy("lock")
     private boolean ended;
 
     PartSender(
@@ -125,15 +136,22 @@ final class PartSender {
 
     /** Bytes that the store has as they are now. */
     public long uploadedBytes() {
-        return locked(() -> parts.uploadedBytes());
+        lock.lock();
+        try {
+            return parts.uploadedBytes();
+        } finally {
+            lock.unlock();
+        }
     }
 
+    @GuardedBy("lock")
     private void enqueueEarly(List<Part> due) {
         if (early && !ended) {
             due.forEach(this::enqueue);
         }
     }
 
+    @GuardedBy("lock")
     private void pauseEarly() {
         early = false;
         earlyAgain = uploads.nanoTime() + EARLY_PAUSE_NANOS;
@@ -180,6 +198,7 @@ final class PartSender {
         }
     }
 
+    @GuardedBy("lock")
     private boolean isDue(Part part) {
         return part.isNeededBy(committing) || (early && parts.isReady(part));
     }
@@ -234,6 +253,7 @@ final class PartSender {
         }
     }
 
+    @GuardedBy("lock")
     private void failed(Part part, @Nullable Exception cause) {
         if (ended) {
             return;
@@ -293,7 +313,12 @@ final class PartSender {
     /** What the part of this number has, if that is up and has just these bytes. */
     @Nullable
     Run uploadedRun(int number, ByteRange range) {
-        return locked(() -> parts.uploadedRun(number, range));
+        lock.lock();
+        try {
+            return parts.uploadedRun(number, range);
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Waits until the store has all of them, or one could not be brought there. */
@@ -317,6 +342,7 @@ final class PartSender {
         }
     }
 
+    @GuardedBy("lock")
     private void need(Part part) {
         part.neededBy(committing);
         if (part.isOutdated()) {
@@ -325,12 +351,14 @@ final class PartSender {
     }
 
     /** No failure of the store: nothing comes of trying again. */
+    @GuardedBy("lock")
     private void checkNotEnded() throws IOException {
         if (ended) {
             throw new IOException("the upload of '" + key + "' was given up");
         }
     }
 
+    @GuardedBy("lock")
     private void checkFailure() throws ObjectStoreException, IOException, InterruptedException {
         switch (failure) {
             case null -> {}
@@ -342,7 +370,12 @@ final class PartSender {
     }
 
     RemoteUpload remote() {
-        return locked(() -> remote);
+        lock.lock();
+        try {
+            return remote;
+        } finally {
+            lock.unlock();
+        }
     }
 
     /**
@@ -380,6 +413,7 @@ final class PartSender {
         }
     }
 
+    @GuardedBy("lock")
     private void replaceRemote() {
         abortBehind(remote);
         remote = new RemoteUpload(uploads.store(), properties, journal, null);
@@ -403,17 +437,13 @@ final class PartSender {
     }
 
     /** A part that arrives after the abort would stay for ever: so it waits for those on their way. */
+    @GuardedBy("lock")
     private void abortBehind(RemoteUpload upload) {
         if (sending == 0 && !upload.isThere()) {
             return;
         }
         uploads.run(() -> {
-            locked(() -> {
-                while (sending > 0) {
-                    progress.awaitUninterruptibly();
-                }
-                return null;
-            });
+            awaitSenders();
             try {
                 upload.abort();
             } catch (InterruptedException e) {
@@ -422,10 +452,12 @@ final class PartSender {
         });
     }
 
-    private <T extends @Nullable Object> T locked(Supplier<T> read) {
+    private void awaitSenders() {
         lock.lock();
         try {
-            return read.get();
+            while (sending > 0) {
+                progress.awaitUninterruptibly();
+            }
         } finally {
             lock.unlock();
         }

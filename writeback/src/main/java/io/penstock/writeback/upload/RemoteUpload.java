@@ -1,5 +1,6 @@
 package io.penstock.writeback.upload;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectProperties;
@@ -32,7 +33,8 @@ final class RemoteUpload {
     private final UploadJournal journal;
     private final @Nullable JournalledUpload earlier;
 
-    /** Whoever comes first opens it, the others wait. Guarded by this. */
+    /** The first caller opens it, the others wait. */
+    @GuardedBy("this")
     private @Nullable FutureTask<MultipartUpload> opening;
 
     /** Written by the one who opens it. */

@@ -1,5 +1,6 @@
 package io.penstock.writeback.upload;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -23,13 +24,15 @@ final class UploadGate {
     /** A leaf: nothing is taken under it. */
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** Those for whom something waits, each once; the next to be served first. Guarded by lock. */
+    /** Those for whom something waits, each once; the next to be served first. */
+    @GuardedBy("lock")
     private final Queue<Lane> line = new ArrayDeque<>();
 
-    /** Guarded by lock. */
+    @GuardedBy("lock")
     private int running;
 
-    /** Whether those that yield are looked at again in a while. Guarded by lock. */
+    /** Whether those that yield are looked at again in a while. */
+    @GuardedBy("lock")
     private boolean looksAgain;
 
     /** @param yields whether programs wait for something else now; asked whenever an upload might begin, must not wait */
@@ -41,10 +44,9 @@ final class UploadGate {
 
     /** The uploads of one file. */
     final class Lane {
-        /** Guarded by lock. */
+        /** Guarded by the gate's lock, as the next: another lane's is out of the compiler's sight. */
         private final Queue<Runnable> waiting = new ArrayDeque<>();
 
-        /** Guarded by lock. */
         private int runningHere;
 
         /**
