@@ -1,0 +1,407 @@
+package io.penstock.writeback;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.disk.DataFolder;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.WriteCondition;
+import io.penstock.testing.Call;
+import io.penstock.testing.DelayingObjectStore;
+import io.penstock.testing.Fault;
+import io.penstock.testing.FaultyObjectStore;
+import io.penstock.testing.Gate;
+import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.testing.RecordingObjectStore;
+import io.penstock.testing.Seeded;
+import io.penstock.writeback.WatchedFiles.Operation;
+import io.penstock.writeback.bytes.BaseContent;
+import io.penstock.writeback.bytes.FileBytes;
+import java.nio.ByteBuffer;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A language for what happens to one written file: steps, gates that hold the store or the disk between two of them, a crash,
+ * what the next mount finds, and what must hold then. Steps are of the file that was last made, opened or found. A scenario
+ * begins with an empty bucket and an empty staging disk, and with the first file that is made or opened in a mount of them.
+ */
+final class Scenario implements AutoCloseable {
+    final InMemoryObjectStore bucket = new InMemoryObjectStore();
+    final FaultyObjectStore faults = new FaultyObjectStore(bucket);
+    final DelayingObjectStore delays = new DelayingObjectStore(faults);
+    final RecordingObjectStore store = new RecordingObjectStore(delays);
+
+    private final Pacing pacing;
+    private final List<FutureTask<Boolean>> behind = new ArrayList<>();
+    private DataFolder disk = new CrashingFiles();
+    private volatile WatchedFiles.Watcher watcher = (_, _) -> {};
+    private volatile CommittedPages pages = (_, _) -> {};
+    private @Nullable TestMount mount;
+
+    /** Between the mount and its store: a process that has died sends nothing more. */
+    private FaultyObjectStore wire = new FaultyObjectStore(store);
+
+    private @Nullable WrittenFile file;
+
+    Scenario() {
+        this(Pacing.DEFAULT);
+    }
+
+    Scenario(Pacing pacing) {
+        this.pacing = pacing;
+    }
+
+    /** A step of the file. */
+    interface Step {
+        void of(WrittenFile file) throws Exception;
+    }
+
+    /** A step of something else. */
+    interface Action {
+        void run() throws Exception;
+    }
+
+    // ---- where it happens
+
+    /** On this disk rather than on one whose machine can lose its power. */
+    Scenario on(DataFolder folder) {
+        disk = folder;
+        return this;
+    }
+
+    /** The disk, which can lose what was not synced. */
+    CrashingFiles files() {
+        return (CrashingFiles) disk;
+    }
+
+    /** Whenever a commit has succeeded, and its pages are to be kept. */
+    Scenario onCommitted(CommittedPages told) {
+        pages = told;
+        return this;
+    }
+
+    /** Whenever something is about to be done on the disk. */
+    Scenario onDisk(WatchedFiles.Watcher told) {
+        watcher = told;
+        return this;
+    }
+
+    /** Before the next operation of this kind on such a file. */
+    Scenario before(Operation operation, String end, Action action) {
+        AtomicReference<Action> once = new AtomicReference<>(action);
+        return onDisk((next, name) -> {
+            if (next == operation && name.endsWith(end)) {
+                once.getAndSet(() -> {}).run();
+            }
+        });
+    }
+
+    TestMount mount() {
+        return requireNonNull(mount);
+    }
+
+    WrittenFile file() {
+        return requireNonNull(file);
+    }
+
+    /** Mounts what the disk has; nothing begins by itself before {@link #start}. */
+    Scenario remount() throws Exception {
+        unmount();
+        wire = new FaultyObjectStore(store);
+        WatchedFiles watched = new WatchedFiles(disk, (operation, name) -> watcher.before(operation, name));
+        mount = new TestMount(
+                wire,
+                watched,
+                TestConfig.withMemory(8),
+                (version, content) -> pages.keep(version, content),
+                Clock.systemUTC(),
+                pacing);
+        return this;
+    }
+
+    Scenario start() {
+        mount().start();
+        return this;
+    }
+
+    private Writeback writeback() throws Exception {
+        if (mount == null) {
+            remount().start();
+        }
+        return mount().writeback;
+    }
+
+    Scenario unmount() {
+        if (mount != null) {
+            mount.close();
+            mount = null;
+        }
+        return this;
+    }
+
+    @Override
+    public void close() {
+        unmount();
+    }
+
+    // ---- steps
+
+    Scenario create(String key) throws Exception {
+        file = writeback().create(key, null);
+        return this;
+    }
+
+    /** Opens the file of an object that is put first. */
+    Scenario open(String key, String content) throws Exception {
+        return open(key, content.getBytes(UTF_8));
+    }
+
+    Scenario open(String key, byte[] content) throws Exception {
+        file = writeback().open(bucket.put(key, content));
+        return this;
+    }
+
+    Scenario write(long position, String text) throws Exception {
+        return write(position, text.getBytes(UTF_8));
+    }
+
+    Scenario write(long position, byte[] bytes) throws Exception {
+        assertThat(file().write(position, ByteBuffer.wrap(bytes))).isEqualTo(bytes.length);
+        return this;
+    }
+
+    Scenario append(String text) throws Exception {
+        file().append(ByteBuffer.wrap(text.getBytes(UTF_8)));
+        return this;
+    }
+
+    /** {@code then(WrittenFile::fsync, WrittenFile::release)}. */
+    Scenario then(Step... steps) throws Exception {
+        for (Step step : steps) {
+            step.of(file());
+        }
+        return this;
+    }
+
+    /** Begins it on a thread of its own: {@link #ends} or {@link #endsWith} follows. */
+    Scenario behind(Step step) {
+        WrittenFile of = file();
+        FutureTask<Boolean> task = new FutureTask<>(() -> {
+            step.of(of);
+            return true;
+        });
+        behind.add(task);
+        Thread.startVirtualThread(task);
+        return this;
+    }
+
+    /** The store has copied the object to this key, and a rename goes on. */
+    Scenario renamed(ObjectVersion from, String to) throws Exception {
+        file().moved(bucket.copy(from, to, WriteCondition.ALWAYS));
+        file().resumeCommits();
+        bucket.delete(from.key());
+        return this;
+    }
+
+    // ---- gates, and what is waited for
+
+    /** Holds such calls; returns once one that the step leads to is held. The step goes on behind. */
+    Gate held(Class<? extends Call> which, Step step) throws InterruptedException {
+        return held(delays.hold(which::isInstance), step);
+    }
+
+    /** The same at a gate of {@link #delays}. */
+    Gate held(Gate gate, Step step) throws InterruptedException {
+        behind(step);
+        gate.awaitHeld(1);
+        return gate;
+    }
+
+    /** Holds the disk before operations of this kind on such files, at most so many, until it is closed. */
+    DiskGate heldDisk(Operation operation, String end, int most) {
+        DiskGate gate = new DiskGate(operation, end, most);
+        onDisk(gate);
+        return gate;
+    }
+
+    /** Holds operations of the disk. */
+    static final class DiskGate implements WatchedFiles.Watcher, AutoCloseable {
+        private final Operation operation;
+        private final String end;
+        private final AtomicInteger left;
+        private final Semaphore held = new Semaphore(0);
+        private final CountDownLatch open = new CountDownLatch(1);
+
+        DiskGate(Operation operation, String end, int most) {
+            this.operation = operation;
+            this.end = end;
+            this.left = new AtomicInteger(most);
+        }
+
+        @Override
+        public void before(Operation next, String name) throws InterruptedException {
+            if (next == operation && name.endsWith(end) && left.getAndDecrement() > 0) {
+                held.release();
+                open.await();
+            }
+        }
+
+        /** Waits until so many are held. */
+        void awaitHeld(int operations) throws InterruptedException {
+            held.acquire(operations);
+        }
+
+        /** Lets all through. */
+        void open() {
+            open.countDown();
+        }
+
+        @Override
+        public void close() {
+            open();
+        }
+    }
+
+    /** Waits until somebody waits for what the file is about. */
+    Scenario awaitWaiter() {
+        FileBytes bytes = file().bytes();
+        boolean waits = false;
+        while (!waits && !behind.getLast().isDone()) {
+            bytes.lock().lock();
+            try {
+                waits = bytes.lock().hasWaiters(bytes.progress());
+            } finally {
+                bytes.lock().unlock();
+            }
+        }
+        return this;
+    }
+
+    /** Waits until the store has so many bytes. */
+    Scenario awaitUploaded(long bytes) {
+        while (mount().uploads.uploadedBytes() < bytes) {
+            Thread.onSpinWait();
+        }
+        return this;
+    }
+
+    /** All that was begun {@link #behind} ends well. */
+    Scenario ends() throws Exception {
+        for (FutureTask<Boolean> task : behind) {
+            assertThat(task.get()).isTrue();
+        }
+        behind.clear();
+        return this;
+    }
+
+    /** All that was begun {@link #behind} ends with this. */
+    Scenario endsWith(Class<? extends Exception> failure) {
+        behind.forEach(task -> assertThatThrownBy(task::get).hasCauseInstanceOf(failure));
+        behind.clear();
+        return this;
+    }
+
+    /** The next such call fails: {@code fails(Call.Put.class, Fault.fail(Unavailable::new))}. */
+    Scenario fails(Class<? extends Call> which, Fault fault) {
+        faults.next(which::isInstance, fault);
+        return this;
+    }
+
+    Scenario failsWith(Class<? extends Exception> failure, Step step) {
+        assertThatThrownBy(() -> step.of(file())).isInstanceOf(failure);
+        return this;
+    }
+
+    // ---- the end of a process
+
+    /** The machine loses its power; a process that still runs writes to nothing. */
+    Scenario losePower(long seed) {
+        disk = files().crash(Seeded.random(seed));
+        return this;
+    }
+
+    /** The same, and the process has died. */
+    Scenario crash(long seed) {
+        losePower(seed);
+        wire.always(_ -> true, Fault.fail(ObjectStoreException.Unavailable::new));
+        watcher = (_, _) -> {};
+        return unmount();
+    }
+
+    /** Mounts what is left; nothing is committed before {@link #start}. */
+    Scenario find() throws Exception {
+        remount();
+        file = mount().writeback.recovered().getFirst();
+        return this;
+    }
+
+    /** Mounts what is left, and waits until all that can be committed of it is. */
+    Scenario recover() throws Exception {
+        return remount().start().settles();
+    }
+
+    // ---- what must hold
+
+    /** All that was released is committed or given up, and nothing of it is left in the process. */
+    Scenario settles() throws InterruptedException {
+        mount().assertNothingLeaks();
+        return this;
+    }
+
+    /** The handle is released, and all is committed or given up. */
+    Scenario releases() throws InterruptedException {
+        file().release();
+        return settles();
+    }
+
+    String stored(String key) throws Exception {
+        ObjectVersion version = bucket.head(key).version();
+        ByteBuffer to = ByteBuffer.allocate(Math.toIntExact(version.size()));
+        try (BaseContent.Reader reader = new StoredBase(bucket).open(version)) {
+            reader.read(0, to);
+        }
+        return UTF_8.decode(to.flip()).toString();
+    }
+
+    Scenario expect(String key, String content) throws Exception {
+        assertThat(stored(key)).as(key).isEqualTo(content);
+        return this;
+    }
+
+    /** What the listener of this mount was told. */
+    Scenario expectTold(String... told) {
+        assertThat(mount().told).containsExactly(told);
+        return this;
+    }
+
+    /** So many files of this mount were given up. */
+    Scenario expectFailed(int files) {
+        assertThat(mount().writeback.statistics().failedFiles()).isEqualTo(files);
+        return this;
+    }
+
+    /** What is kept for {@code penstock recover}. */
+    Scenario expectKept(String... keys) {
+        assertThat(mount().writeback.kept()).extracting(KeptFile::key).containsExactly(keys);
+        return this;
+    }
+
+    /** Once it is unmounted, whether something is left on the disk. */
+    Scenario expectOnDisk(boolean some) {
+        unmount();
+        assertThat(files().names().isEmpty()).as("nothing is staged").isNotEqualTo(some);
+        assertThat(files().opened()).as("open files").isZero();
+        return this;
+    }
+}
