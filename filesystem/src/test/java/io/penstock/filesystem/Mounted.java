@@ -23,6 +23,7 @@ import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.ReadaheadConfig;
 import io.penstock.testing.Call;
 import io.penstock.testing.DelayingObjectStore;
+import io.penstock.testing.Fault;
 import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.ManualClock;
@@ -92,6 +93,7 @@ final class Mounted implements AutoCloseable {
     final RecordingObjectStore store;
     final FileSystem fs;
 
+    private final String namespace;
     private final PageFetcher fetcher;
     private final Tree tree;
     private final KeptAttributes kept;
@@ -109,37 +111,42 @@ final class Mounted implements AutoCloseable {
      * @param cache may be shared: each has a namespace of its own in it
      */
     Mounted(PageCache cache) {
-        this(cache, new ManualClock(), null, null, Exclusive.CLOSE, false, Keeping.IGNORE);
+        this(cache, newNamespace(), null, null, Exclusive.CLOSE, false, Keeping.IGNORE);
+    }
+
+    private static String newNamespace() {
+        return "bucket-" + MOUNTS.incrementAndGet();
     }
 
     /**
      * All other constructors call this one.
      *
+     * @param namespace of the bucket, in the cache and in staging
      * @param bucket the mounted bucket; null for a new one
      * @param config null if it is read-only
      * @param kernelKeepsSizes as {@link FileSystemConfig} has it
      */
     private Mounted(
             PageCache cache,
-            ManualClock clock,
+            String namespace,
             @Nullable InMemoryObjectStore bucket,
             @Nullable WritebackConfig config,
             Exclusive exclusive,
             boolean kernelKeepsSizes,
             Keeping keeping) {
-        this.clock = clock;
+        this.clock = new ManualClock();
+        this.namespace = namespace;
         this.bucket =
                 bucket == null ? new InMemoryObjectStore("bucket", clock, InMemoryObjectStore.Order.UTF8) : bucket;
         delays = new DelayingObjectStore(this.bucket);
         faults = new FaultyObjectStore(delays);
         store = new RecordingObjectStore(faults);
-        String namespace = "bucket-" + MOUNTS.incrementAndGet();
         fetcher = new PageFetcher(store, cache, namespace, ReadaheadConfig.DEFAULT);
         tree = new Tree(store, "", new MetadataConfig(TTL, NEGATIVE_TTL, MOST_LISTED), clock::nanoTime);
         DirectoryMarkers markers = new DirectoryMarkers(store, tree, TTL, clock::nanoTime);
         kept = new KeptAttributes(store, markers, keeping);
         ObjectStore marking = new MarkingObjectStore(store, markers);
-        writeback = config == null ? null : open(marking, cache, namespace, config);
+        writeback = config == null ? null : open(marking, cache, config);
         Writing writing = writeback == null ? null : new Writing(marking, writeback, exclusive, Links.COPY, clock);
         FileSystemConfig files = new FileSystemConfig(
                 UID,
@@ -154,7 +161,7 @@ final class Mounted implements AutoCloseable {
         fs = new FileSystem(tree, fetcher, kept, files, MOUNT_TIME, writing);
     }
 
-    private Writeback open(ObjectStore store, PageCache cache, String namespace, WritebackConfig config) {
+    private Writeback open(ObjectStore store, PageCache cache, WritebackConfig config) {
         try {
             return Writeback.open(store, cache, namespace, new FetchedContent(fetcher), config);
         } catch (IOException e) {
@@ -164,30 +171,39 @@ final class Mounted implements AutoCloseable {
 
     /** A writable one. */
     static Mounted writable(PageCache cache, Path staging) {
-        return new Mounted(
-                cache, new ManualClock(), null, config(staging, Close.VISIBLE), Exclusive.CLOSE, false, Keeping.IGNORE);
+        return new Mounted(cache, newNamespace(), null, config(staging, Close.VISIBLE), Exclusive.CLOSE, false, Keeping.IGNORE);
     }
 
     /** One that can be written and keeps attributes, over a bucket that another may have mounted before; null for a new one. */
     static Mounted keeping(PageCache cache, Path staging, @Nullable InMemoryObjectStore bucket, Keeping keeping) {
         return new Mounted(
-                cache, new ManualClock(), bucket, config(staging, Close.VISIBLE), Exclusive.CLOSE, false, keeping);
+                cache, newNamespace(), bucket, config(staging, Close.VISIBLE), Exclusive.CLOSE, false, keeping);
     }
 
     /** A writable one, whose kernel collects written bytes. */
     static Mounted writtenBack(PageCache cache, Path staging) {
-        return new Mounted(
-                cache, new ManualClock(), null, config(staging, Close.VISIBLE), Exclusive.CLOSE, true, Keeping.IGNORE);
+        return new Mounted(cache, newNamespace(), null, config(staging, Close.VISIBLE), Exclusive.CLOSE, true, Keeping.IGNORE);
     }
 
     /** A writable one, over a bucket that another has mounted before. */
     static Mounted writable(PageCache cache, InMemoryObjectStore bucket, WritebackConfig config) {
-        return new Mounted(cache, new ManualClock(), bucket, config, Exclusive.CLOSE, false, Keeping.IGNORE);
+        return new Mounted(cache, newNamespace(), bucket, config, Exclusive.CLOSE, false, Keeping.IGNORE);
     }
 
     /** The same, but the store makes opens exclusive. */
     static Mounted exclusive(PageCache cache, InMemoryObjectStore bucket, WritebackConfig config) {
-        return new Mounted(cache, new ManualClock(), bucket, config, Exclusive.STORE, false, Keeping.IGNORE);
+        return new Mounted(cache, newNamespace(), bucket, config, Exclusive.STORE, false, Keeping.IGNORE);
+    }
+
+    /** The process is killed while no call is under way. @return what the next one mounts */
+    Mounted crash(PageCache cache) {
+        faults.always(_ -> true, Fault.fail(ObjectStoreException.Unavailable::new)); // it sends nothing more
+        Writeback killed = requireNonNull(writeback);
+        fs.close();
+        killed.close();
+        tree.close();
+        fetcher.close();
+        return new Mounted(cache, namespace, bucket, killed.config(), Exclusive.CLOSE, false, Keeping.IGNORE);
     }
 
     static WritebackConfig config(Path staging, Close close) {

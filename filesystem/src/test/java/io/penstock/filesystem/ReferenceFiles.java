@@ -4,9 +4,11 @@ import io.penstock.core.Errno;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +21,24 @@ final class ReferenceFiles {
 
     /** Files that are open, the oldest first. */
     private final List<File> files = new ArrayList<>();
+
+    /** What fails the next time that it is asked of the store; null if nothing does. */
+    private @Nullable Failure next;
+
+    /** What is asked of the store. */
+    enum Request {
+        PUT,
+        COPY,
+        DELETE
+    }
+
+    /**
+     * A request that fails.
+     *
+     * @param lost whether the store carries it out all the same
+     * @param errno what the caller is told, unless it can be found out that it was carried out
+     */
+    record Failure(Request request, boolean lost, Errno errno) {}
 
     /** Some content, compared by value. */
     static final class Version {
@@ -54,6 +74,11 @@ final class ReferenceFiles {
         Version base;
         /** Where that is. */
         String key;
+
+        /** What a crash finds: nothing if null. It is never older than what was last sent. */
+        byte @Nullable [] durable;
+        /** What requests have sent that have failed: the store may have it. */
+        final Set<Version> doubts = new HashSet<>();
 
         boolean written;
         boolean dirty;
@@ -291,11 +316,39 @@ final class ReferenceFiles {
         if (!file.dirty || file.path == null) {
             return null;
         }
-        if (!Objects.equals(store.get(file.path), file.base)) {
+        if (file.durable != null) {
+            file.durable = file.content;
+        }
+        Version there = store.get(file.path);
+        if (!Objects.equals(there, file.base) && file.doubts.contains(there)) {
+            if (Arrays.equals(Objects.requireNonNull(there).bytes, file.content)) {
+                committed(file); // without a request
+                return null;
+            }
+            file.base = there;
+            file.doubts.clear();
+        }
+        Version sent = new Version(file.content);
+        file.doubts.add(sent);
+        Failure failure = take(Request.PUT);
+        if (failure != null && !failure.lost) {
+            return failure.errno;
+        } else if (!Objects.equals(there, file.base)) {
+            file.doubts.clear();
             return Errno.ESTALE;
+        } else if (failure != null) {
+            store.put(file.path, sent);
+            return failure.errno;
         }
         committed(file);
         return null;
+    }
+
+    /** The content would survive a crash from now on. */
+    void synced(File file) {
+        if (file.dirty && file.path != null) {
+            file.durable = file.content;
+        }
     }
 
     /** The content is in the store. */
@@ -305,6 +358,41 @@ final class ReferenceFiles {
         file.base = version;
         file.dirty = false;
         file.fresh = false;
+        file.durable = null;
+        file.doubts.clear();
+    }
+
+    // ---- failures and crashes
+
+    /** The next request of its kind fails, until {@link #heal}. */
+    void fail(Failure failure) {
+        next = failure;
+    }
+
+    void heal() {
+        next = null;
+    }
+
+    private @Nullable Failure take(Request request) {
+        Failure failure = next;
+        if (failure == null || failure.request != request) {
+            return null;
+        }
+        next = null;
+        return failure;
+    }
+
+    /** The process is killed, and the next one commits what it finds, unless that is a conflict. */
+    void crash() {
+        for (File file : files) {
+            if (file.dirty && file.path != null && file.durable != null) {
+                Version there = store.get(file.path);
+                if (Objects.equals(there, file.base) || file.doubts.contains(there)) {
+                    store.put(file.path, new Version(file.durable));
+                }
+            }
+        }
+        files.clear();
     }
 
     // ---- names
@@ -324,14 +412,22 @@ final class ReferenceFiles {
     @Nullable
     Errno unlink(String path) {
         File shown = shown(path);
-        Version version = shown != null ? shown.base : store.get(path);
-        if (shown == null && version == null) {
+        Version there = store.get(path);
+        if (shown == null && there == null) {
             return Errno.ENOENT;
         }
-        lose(path);
+        Version version = shown == null || !shown.doubts.isEmpty() ? there : shown.base;
         if (version != null) {
-            store.remove(path);
+            Failure failure = take(Request.DELETE);
+            boolean refused = there != null && !there.equals(version); // and so it is asked once more
+            if (failure == null || failure.lost) {
+                store.remove(path);
+            }
+            if (failure != null && !(failure.lost && refused)) {
+                return failure.errno;
+            }
         }
+        lose(path);
         return null;
     }
 
@@ -353,18 +449,28 @@ final class ReferenceFiles {
             }
             version = source.base;
         }
-        if (version == null || !version.equals(store.get(from))) {
+        Failure failure = take(Request.COPY);
+        if (failure != null && !failure.lost) {
+            return failure.errno;
+        } else if (version == null || !version.equals(store.get(from))) {
             return Errno.ESTALE;
         }
-        lose(to);
         store.put(to, version);
-        store.remove(from);
+        if (failure != null) {
+            return failure.errno;
+        }
+        lose(to);
         for (File file : files) {
             if (from.equals(file.path)) {
                 file.path = to;
                 file.key = version.equals(file.base) ? to : file.key;
             }
         }
+        failure = take(Request.DELETE);
+        if (failure != null && !failure.lost) {
+            return failure.errno; // both names stand
+        }
+        store.remove(from); // if the answer is lost, a look shows that
         return null;
     }
 
@@ -373,6 +479,8 @@ final class ReferenceFiles {
         files.stream().filter(file -> path.equals(file.path)).forEach(file -> {
             file.path = null;
             file.dirty = false;
+            file.durable = null;
+            file.doubts.clear();
         });
     }
 }

@@ -9,6 +9,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.cache.PageCache;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.ReferenceFiles.Failure;
+import io.penstock.filesystem.ReferenceFiles.Request;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.testing.Call;
+import io.penstock.testing.Fault;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.Seeded;
 import io.penstock.writeback.WritebackConfig;
@@ -31,10 +36,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Random calls that write, changes by other nodes and remounts, checked against {@link ReferenceFiles}: after each step
- * every name, every open file and every object must be as in the model. Cached names stay valid until another node
- * changes something. Names are few, so that they collide. Each run takes other sequences; {@code
- * -Dpenstock.sequences=N} takes N of them, and {@code -Dpenstock.seed=S} the one of that seed.
+ * Random calls that write, failed requests and lost responses, changes by other nodes, remounts and crashes, checked
+ * against {@link ReferenceFiles}: after each step every name, every open file and every object must be as in the model.
+ * Cached names stay valid until another node changes something. Names are few, so that they collide. Each run takes other
+ * sequences; {@code -Dpenstock.sequences=N} takes N of them, and {@code -Dpenstock.seed=S} the one of that seed.
  */
 @Timeout(1200)
 class WritingModelTest {
@@ -85,6 +90,11 @@ class WritingModelTest {
         record Rename(String from, String to, boolean mustBeNew) implements Step {}
 
         record Remount() implements Step {}
+
+        record Crash() implements Step {}
+
+        /** A step of which a request to the store fails. */
+        record Failing(Step step, Failure failure) implements Step {}
     }
 
     @Test
@@ -135,7 +145,7 @@ class WritingModelTest {
         int slot = random.nextInt(SLOTS);
         int position = (random.nextInt(4) == 0 ? 0 : base) + random.nextInt(30);
         int size = random.nextInt(1, 20);
-        return switch (random.nextInt(28)) {
+        return switch (random.nextInt(34)) {
             case 0, 1 -> new Step.Put(path, base + size);
             case 2 -> new Step.Delete(path);
             case 3, 4 -> new Step.Open(slot, path, 0);
@@ -154,7 +164,32 @@ class WritingModelTest {
             case 23, 24 -> new Step.Rename(path, PATHS.get(random.nextInt(PATHS.size())), random.nextInt(4) == 0);
             case 25 -> new Step.Copy(random.nextInt(SLOTS), 0, slot, 0, Integer.MAX_VALUE);
             case 26 -> new Step.Copy(random.nextInt(SLOTS), base + random.nextInt(20), slot, position, size);
-            default -> new Step.Remount();
+            case 27 -> new Step.Remount();
+            case 28, 29 -> new Step.Crash();
+            case 30, 31 -> new Step.Failing(new Step.Flush(slot), failure(random, Request.PUT));
+            case 32 -> new Step.Failing(new Step.Close(slot), failure(random, Request.PUT));
+            default -> failingChange(random, path, position);
+        };
+    }
+
+    private static Step failingChange(RandomGenerator random, String path, int position) {
+        String to = PATHS.get(random.nextInt(PATHS.size()));
+        return switch (random.nextInt(4)) {
+            case 0 -> new Step.Failing(new Step.TruncatePath(path, position), failure(random, Request.PUT));
+            case 1 -> new Step.Failing(new Step.Unlink(path), failure(random, Request.DELETE));
+            default -> {
+                Request[] requests = Request.values();
+                Failure failure = failure(random, requests[random.nextInt(requests.length)]);
+                yield new Step.Failing(new Step.Rename(path, to, random.nextInt(4) == 0), failure);
+            }
+        };
+    }
+
+    private static Failure failure(RandomGenerator random, Request request) {
+        return switch (random.nextInt(3)) {
+            case 0 -> new Failure(request, false, Errno.EIO);
+            case 1 -> new Failure(request, false, Errno.EACCES);
+            default -> new Failure(request, true, Errno.EIO);
         };
     }
 
@@ -188,12 +223,11 @@ class WritingModelTest {
             this.byInode = byInode;
             this.staging = Files.createTempDirectory(Files.isWritable(MEMORY) ? MEMORY : folder, "staging");
             this.config = Mounted.config(staging, WritebackConfig.Close.VISIBLE);
-            this.m = mount();
+            this.m = told(Mounted.writable(cache, bucket, config));
             m.mkdir("d");
         }
 
-        private Mounted mount() {
-            Mounted mounted = Mounted.writable(cache, bucket, config);
+        private Mounted told(Mounted mounted) {
             if (byInode) {
                 mounted.fs.tell(new ToldKernel());
             }
@@ -225,7 +259,19 @@ class WritingModelTest {
                         close(slot);
                     }
                     m.close();
-                    m = mount();
+                    m = told(Mounted.writable(cache, bucket, config));
+                }
+                case Step.Crash() -> {
+                    open.clear();
+                    m = told(m.crash(cache));
+                    reference.crash();
+                }
+                case Step.Failing(Step failing, Failure failure) -> {
+                    m.faults.next(call -> isOf(call, failure.request()), fault(failure));
+                    reference.fail(failure);
+                    apply(failing);
+                    m.faults.heal();
+                    reference.heal();
                 }
                 case Step.Close(int slot) -> close(slot);
                 case Step.Write(int slot, int _, int _) when open.containsKey(slot) -> change(step, open.get(slot));
@@ -240,6 +286,23 @@ class WritingModelTest {
                 case Step.Write _, Step.Truncate _, Step.Fallocate _, Step.Copy _, Step.Fsync _, Step.Flush _ -> {}
             }
             m.drain();
+        }
+
+        private static boolean isOf(Call call, Request request) {
+            return switch (request) {
+                case PUT -> call instanceof Call.Put;
+                case COPY -> call instanceof Call.Copy;
+                case DELETE -> call instanceof Call.Delete;
+            };
+        }
+
+        private static Fault fault(Failure failure) {
+            if (failure.lost()) {
+                return Fault.failAfterwards(ObjectStoreException.Unavailable::new);
+            }
+            return failure.errno() == Errno.EACCES
+                    ? Fault.fail(ObjectStoreException.AccessDenied::new)
+                    : Fault.fail(ObjectStoreException.Unavailable::new);
         }
 
         private void open(int slot, String path, int flags) throws Exception {
@@ -305,7 +368,7 @@ class WritingModelTest {
 
         private void copy(Step.Copy step, Open from, Open to) throws Exception {
             ReferenceFiles.File source = from.reference.file;
-            Call call = () ->
+            Checked call = () ->
                     m.fs.copyFileRange(from.file.handle(), step.from, to.file.handle(), step.position, step.length);
             if (!to.reference.writes) {
                 expect(Errno.EBADF, call);
@@ -329,6 +392,8 @@ class WritingModelTest {
             boolean sent = !m.store.writes().isEmpty(); // the content before may have been the same
             if (sent && path != null && written.dirty && equal(written.content, m.bytes(path))) {
                 reference.committed(written);
+            } else {
+                reference.synced(written);
             }
         }
 
@@ -427,7 +492,7 @@ class WritingModelTest {
             return Arrays.equals(a, b);
         }
 
-        private static void expect(@Nullable Errno expected, Call call) throws Exception {
+        private static void expect(@Nullable Errno expected, Checked call) throws Exception {
             Errno actual = null;
             String message = "";
             try {
@@ -468,7 +533,7 @@ class WritingModelTest {
 
     /** A call that succeeds or fails. */
     @FunctionalInterface
-    private interface Call {
+    private interface Checked {
         void run() throws Exception;
     }
 
