@@ -43,7 +43,7 @@ final class BridgeCommand implements Callable<Integer> {
         String heading;
         try (Resources resources = new Resources()) {
             Scratch scratch = resources.add(run.openScratch(2 * size));
-            S3Server server = servers.open(scratch, resources);
+            S3Target server = servers.open(scratch, resources);
             heading = run.heading(
                     "bridge", Machine.current(home, scratch.root()), server, "A file of " + (size >> 20) + " MiB");
             System.err.println(heading);

@@ -24,7 +24,7 @@ final class DataLoader {
      *
      * @throws BenchException if another object has one of these names: it is not overwritten
      */
-    Map<String, StoredObject> ensure(DataSet data, S3Server server) throws Exception {
+    Map<String, StoredObject> ensure(DataSet data, S3Target server) throws Exception {
         Map<String, StoredObject> found = list(data);
         if (found.size() < data.sizes().size()) {
             Map<String, Long> missing = new HashMap<>(data.sizes());
@@ -32,7 +32,7 @@ final class DataLoader {
             System.err.printf(
                     "uploading %d of %d objects to %s%n",
                     missing.size(), data.sizes().size(), prefix);
-            try (Uploads uploads = new Uploads(server, store.bucket())) {
+            try (SdkUploads uploads = new SdkUploads(server, store.bucket())) {
                 uploads.put(prefix, missing);
             }
             found = list(data);

@@ -16,9 +16,9 @@ final class FirstListing {
 
     private final Path penstock;
     private final String bucket;
-    private final S3Server server;
+    private final S3Target server;
 
-    FirstListing(Path penstock, String bucket, S3Server server) {
+    FirstListing(Path penstock, String bucket, S3Target server) {
         this.penstock = penstock;
         this.bucket = bucket;
         this.server = server;

@@ -9,7 +9,7 @@ import java.util.List;
 final class FreshMounts {
     private final Path penstock;
     private final String source;
-    private final S3Server server;
+    private final S3Target server;
     private final List<String> options;
     private final Scratch scratch;
     private final Resources resources;
@@ -22,7 +22,7 @@ final class FreshMounts {
      * @param resources closes the mounts that are left at the end
      */
     FreshMounts(
-            Path penstock, String source, S3Server server, List<String> options, Scratch scratch, Resources resources)
+            Path penstock, String source, S3Target server, List<String> options, Scratch scratch, Resources resources)
             throws IOException {
         this.penstock = penstock;
         this.source = source;
@@ -33,7 +33,7 @@ final class FreshMounts {
         this.freeMemory = resources.add(new FreeMemory(scratch.root()));
     }
 
-    S3Server server() {
+    S3Target server() {
         return server;
     }
 

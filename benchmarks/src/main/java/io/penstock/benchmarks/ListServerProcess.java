@@ -19,18 +19,18 @@ final class ListServerProcess implements AutoCloseable {
     private final Process process;
     private final BufferedReader said;
     private final PrintStream ask;
-    private final S3Server server;
+    private final S3Target server;
 
     private ListServerProcess(Process process, Duration latency) throws IOException, BenchException {
         this.process = process;
         this.said = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.US_ASCII));
         this.ask = new PrintStream(process.getOutputStream(), true, StandardCharsets.US_ASCII);
-        this.server = new S3Server(
+        this.server = new S3Target(
                 "a server that makes names up (" + latency.toMillis() + " ms a page)",
                 URI.create(readLine()),
                 "us-east-1",
                 true,
-                new S3Server.Keys("bench", "bench-secret"),
+                new S3Target.Keys("bench", "bench-secret"),
                 true);
     }
 
@@ -62,7 +62,7 @@ final class ListServerProcess implements AutoCloseable {
         }
     }
 
-    S3Server server() {
+    S3Target server() {
         return server;
     }
 

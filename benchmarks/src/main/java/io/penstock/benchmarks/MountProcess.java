@@ -36,7 +36,7 @@ final class MountProcess implements AutoCloseable {
      * @param log gets its output
      */
     static MountProcess start(
-            Path penstock, String source, Path mountPoint, S3Server server, List<String> options, Path log)
+            Path penstock, String source, Path mountPoint, S3Target server, List<String> options, Path log)
             throws IOException {
         List<String> command =
                 new ArrayList<>(List.of(penstock.toString(), "mount", source, mountPoint.toString(), "--foreground"));

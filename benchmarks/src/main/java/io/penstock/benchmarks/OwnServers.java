@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 
 /** Servers that a benchmark starts if it is given none: a MinIO if one is installed, otherwise S3Proxy. */
 final class OwnServers {
-    private static final S3Server.Keys KEYS = new S3Server.Keys("penstock", "penstock-secret");
+    private static final S3Target.Keys KEYS = new S3Target.Keys("penstock", "penstock-secret");
     private static final String REGION = "us-east-1";
     private static final long START_SECONDS = 60;
 
@@ -24,7 +24,7 @@ final class OwnServers {
      * @param data an existing folder for the objects
      * @param resources ends it
      */
-    static S3Server start(Path data, Resources resources) throws IOException, InterruptedException {
+    static S3Target start(Path data, Resources resources) throws IOException, InterruptedException {
         Optional<Path> minio = findMinio();
         return minio.isPresent() ? minio(minio.get(), data, resources) : embedded(data, resources);
     }
@@ -39,7 +39,7 @@ final class OwnServers {
                 .findFirst();
     }
 
-    private static S3Server minio(Path binary, Path data, Resources resources)
+    private static S3Target minio(Path binary, Path data, Resources resources)
             throws IOException, InterruptedException {
         int port = freePort();
         Path log = data.resolveSibling("minio.log");
@@ -59,14 +59,14 @@ final class OwnServers {
         return own("MinIO", port);
     }
 
-    private static S3Server embedded(Path data, Resources resources) throws IOException {
+    private static S3Target embedded(Path data, Resources resources) throws IOException {
         EmbeddedS3 server = resources.add(new EmbeddedS3(data, KEYS.accessKeyId(), KEYS.secretAccessKey()));
         return own(
                 "S3Proxy, in the process of the raw ceilings", server.endpoint().getPort());
     }
 
-    private static S3Server own(String name, int port) {
-        return new S3Server(name, URI.create("http://127.0.0.1:" + port), REGION, true, KEYS, true);
+    private static S3Target own(String name, int port) {
+        return new S3Target(name, URI.create("http://127.0.0.1:" + port), REGION, true, KEYS, true);
     }
 
     private static int freePort() throws IOException {

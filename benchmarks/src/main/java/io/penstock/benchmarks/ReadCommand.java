@@ -80,7 +80,7 @@ final class ReadCommand implements Callable<Integer> {
             // The data is there up to three times: the server's, the cache and the bare files.
             Scratch scratch = resources.add(run.openScratch(3 * data.totalBytes()));
             Machine machine = Machine.current(home, scratch.root());
-            S3Server server = servers.open(scratch, resources);
+            S3Target server = servers.open(scratch, resources);
             heading = run.heading("read", machine, server, describe(data));
             System.err.println(heading);
             measure(scenarios, rig(home, data, server, scratch, resources, results));
@@ -110,7 +110,7 @@ final class ReadCommand implements Callable<Integer> {
                 KernelCaches.canBeDropped() ? "dropped" : "NOT DROPPED, for lack of root's rights,");
     }
 
-    private ReadRig rig(Path home, DataSet data, S3Server server, Scratch scratch, Resources resources, Results results)
+    private ReadRig rig(Path home, DataSet data, S3Target server, Scratch scratch, Resources resources, Results results)
             throws Exception {
         String folder = prefix != null
                 ? prefix.replaceAll("^/+|/+$", "")

@@ -86,7 +86,7 @@ final class RunOptions {
     }
 
     /** The circumstances that a reader of the figures has to know. */
-    String heading(String command, Machine machine, S3Server server, String data) {
+    String heading(String command, Machine machine, S3Target server, String data) {
         return String.format(
                 Locale.ROOT,
                 "`bin/bench %s` on %s, %s. %s, %s. Mount options: %s.",

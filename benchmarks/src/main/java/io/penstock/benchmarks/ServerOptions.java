@@ -36,18 +36,18 @@ final class ServerOptions {
         return bucket == null ? "bench" : bucket;
     }
 
-    S3Server open(Scratch scratch, Resources resources) throws BenchException, IOException, InterruptedException {
+    S3Target open(Scratch scratch, Resources resources) throws BenchException, IOException, InterruptedException {
         if (endpoint != null && bucket == null) {
             throw new BenchException("--endpoint " + endpoint + ": --bucket is needed too");
         }
         if (bucket == null) {
-            S3Server server = OwnServers.start(scratch.folder("server"), resources);
-            try (Uploads uploads = new Uploads(server, bucket())) {
+            S3Target server = OwnServers.start(scratch.folder("server"), resources);
+            try (SdkUploads uploads = new SdkUploads(server, bucket())) {
                 uploads.createBucket();
             }
             return server;
         }
         String name = endpoint == null ? "AWS" : endpoint.toString();
-        return new S3Server(name, endpoint, region, endpoint != null && pathStyle, null, false);
+        return new S3Target(name, endpoint, region, endpoint != null && pathStyle, null, false);
     }
 }

@@ -81,7 +81,7 @@ final class WriteCommand implements Callable<Integer> {
             // Up to six large files are there at once: two with the server, two in the cache, two bare.
             Scratch scratch = resources.add(run.openScratch(6 * sizes.file()));
             Machine machine = Machine.current(home, scratch.root());
-            S3Server server = servers.open(scratch, resources);
+            S3Target server = servers.open(scratch, resources);
             heading = run.heading("write", machine, server, describe(sizes));
             System.err.println(heading);
             measure(scenarios, rig(home, sizes, server, scratch, resources, results));
@@ -111,7 +111,7 @@ final class WriteCommand implements Callable<Integer> {
     }
 
     private WriteRig rig(
-            Path home, WriteRig.Sizes sizes, S3Server server, Scratch scratch, Resources resources, Results results)
+            Path home, WriteRig.Sizes sizes, S3Target server, Scratch scratch, Resources resources, Results results)
             throws Exception {
         String folder = prefix.replaceAll("^/+|/+$", "");
         S3ObjectStore store =

@@ -63,7 +63,7 @@ final class Preloader {
     private final FlatListing.Comparison comparison;
 
     /** Null if no listing is kept. */
-    private final @Nullable Snapshot snapshot;
+    private final @Nullable TableSnapshot snapshot;
 
     /** Gets a permit once listing is worth it. */
     private final Semaphore worthIt = new Semaphore(0);
@@ -102,7 +102,7 @@ final class Preloader {
         this.flat = flat;
         this.comparison = comparison;
         PreloadConfig.Kept kept = this.config.kept();
-        this.snapshot = kept == null ? null : new Snapshot(kept.file(), kept.owner(), nanoClock);
+        this.snapshot = kept == null ? null : new TableSnapshot(kept.file(), kept.owner(), nanoClock);
         this.countedSince = nanoClock.getAsLong();
     }
 

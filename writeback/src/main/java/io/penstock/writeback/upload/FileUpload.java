@@ -102,7 +102,7 @@ final class FileUpload implements Upload {
     private ObjectVersion putWhole(long size, WriteCondition condition, Decision decision)
             throws ObjectStoreException, IOException, InterruptedException {
         standInLine();
-        try (FileContent.SnapshotBody body = size == 0 ? new EmptyBody() : content.body(new ByteRange(0, size))) {
+        try (FileContent.SnapshotBody body = size == 0 ? new EmptySnapshot() : content.body(new ByteRange(0, size))) {
             ObjectProperties kept = properties.get(uploads.store());
             decision.begin(body.crc32c());
             ObjectVersion version = uploads.store().put(key, body, kept, condition);

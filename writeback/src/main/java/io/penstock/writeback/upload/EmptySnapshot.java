@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.OptionalInt;
 
 /** The body of an empty object. */
-public final class EmptyBody implements FileContent.SnapshotBody {
+public final class EmptySnapshot implements FileContent.SnapshotBody {
     @Override
     public long length() {
         return 0;

@@ -17,14 +17,14 @@ import software.amazon.awssdk.services.s3.S3ClientBuilder;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
 
 /** Fills a bucket by the AWS SDK alone: no measured code writes the measured data. */
-final class Uploads implements AutoCloseable {
+final class SdkUploads implements AutoCloseable {
     private static final long PART = 32L << 20;
     private static final int CONCURRENCY = 4;
 
     private final S3Client s3;
     private final String bucket;
 
-    Uploads(S3Server server, String bucket) {
+    SdkUploads(S3Target server, String bucket) {
         S3ClientBuilder builder = S3Client.builder()
                 .httpClientBuilder(Apache5HttpClient.builder())
                 .endpointOverride(server.endpoint())
@@ -32,7 +32,7 @@ final class Uploads implements AutoCloseable {
         if (server.region() != null) {
             builder.region(Region.of(server.region()));
         }
-        S3Server.Keys keys = server.keys();
+        S3Target.Keys keys = server.keys();
         if (keys != null) {
             builder.credentialsProvider(StaticCredentialsProvider.create(
                     AwsBasicCredentials.create(keys.accessKeyId(), keys.secretAccessKey())));

@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Safe for use by any number of threads, but for one {@link #load} or {@link #save} at a time.
  */
-final class Snapshot {
-    private static final Logger LOG = LoggerFactory.getLogger(Snapshot.class);
+final class TableSnapshot {
+    private static final Logger LOG = LoggerFactory.getLogger(TableSnapshot.class);
 
     private final Path path;
     private final KeyTableFile file;
@@ -29,7 +29,7 @@ final class Snapshot {
     private volatile boolean isChanged;
 
     /** @param owner identifies the bucket: server, name and prefix */
-    Snapshot(Path path, String owner, LongSupplier nanoClock) {
+    TableSnapshot(Path path, String owner, LongSupplier nanoClock) {
         this.path = path;
         this.file = new KeyTableFile(path, owner, nanoClock, InstantSource.system());
     }

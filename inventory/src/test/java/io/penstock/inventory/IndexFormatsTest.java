@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What S3 Inventory delivers is read as it is, and what is of no use is refused in words. */
 @Timeout(60)
-class IndexTest {
+class IndexFormatsTest {
     private static final Set<Column> ALL = EnumSet.allOf(Column.class);
 
     private static final List<String> ODD_KEYS = List.of(

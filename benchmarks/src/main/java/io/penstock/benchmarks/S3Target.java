@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param keys null for the AWS SDK's credentials
  * @param own whether it runs for this benchmark alone, on this machine
  */
-record S3Server(
+record S3Target(
         String name,
         @Nullable URI endpoint,
         @Nullable String region,
