@@ -38,6 +38,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -195,15 +197,27 @@ final class Mounted implements AutoCloseable {
         return new Mounted(cache, newNamespace(), bucket, config, Exclusive.STORE, false, Keeping.IGNORE);
     }
 
-    /** The process is killed while no call is under way. @return what the next one mounts */
-    Mounted crash(PageCache cache) {
-        faults.always(_ -> true, Fault.fail(ObjectStoreException.Unavailable::new)); // it sends nothing more
+    /**
+     * The process is killed while no call is under way.
+     *
+     * @param found an empty folder, which gets what is staged at this moment
+     * @return what the next process mounts
+     */
+    Mounted crash(PageCache cache, Path found) throws IOException {
         Writeback killed = requireNonNull(writeback);
+        try (DirectoryStream<Path> staged =
+                Files.newDirectoryStream(killed.config().staging())) {
+            for (Path file : staged) {
+                Files.copy(file, found.resolve(file.getFileName()));
+            }
+        }
+        faults.always(_ -> true, Fault.fail(ObjectStoreException.Unavailable::new)); // it sends nothing more
         fs.close();
         killed.close();
         tree.close();
         fetcher.close();
-        return new Mounted(cache, namespace, bucket, killed.config(), Exclusive.CLOSE, false, Keeping.IGNORE);
+        WritebackConfig config = config(found, killed.config().close());
+        return new Mounted(cache, namespace, bucket, config, Exclusive.CLOSE, false, Keeping.IGNORE);
     }
 
     static WritebackConfig config(Path staging, Close close) {

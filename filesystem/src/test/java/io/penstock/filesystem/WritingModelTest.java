@@ -207,8 +207,7 @@ class WritingModelTest {
     private static final class Run implements AutoCloseable {
         private final PageCache cache;
         private final boolean byInode;
-        private final Path staging;
-        private final WritebackConfig config;
+        private Path staging = newStaging();
         private final InMemoryObjectStore bucket = new InMemoryObjectStore();
         private final ReferenceFiles reference = new ReferenceFiles();
         private final Map<Integer, Open> open = new HashMap<>();
@@ -221,10 +220,12 @@ class WritingModelTest {
         Run(PageCache cache, boolean byInode) throws ErrnoException, IOException {
             this.cache = cache;
             this.byInode = byInode;
-            this.staging = Files.createTempDirectory(Files.isWritable(MEMORY) ? MEMORY : folder, "staging");
-            this.config = Mounted.config(staging, WritebackConfig.Close.VISIBLE);
-            this.m = told(Mounted.writable(cache, bucket, config));
+            this.m = told(Mounted.writable(cache, bucket, Mounted.config(staging, WritebackConfig.Close.VISIBLE)));
             m.mkdir("d");
+        }
+
+        private static Path newStaging() throws IOException {
+            return Files.createTempDirectory(Files.isWritable(MEMORY) ? MEMORY : folder, "staging");
         }
 
         private Mounted told(Mounted mounted) {
@@ -259,11 +260,14 @@ class WritingModelTest {
                         close(slot);
                     }
                     m.close();
-                    m = told(Mounted.writable(cache, bucket, config));
+                    m = told(Mounted.writable(cache, bucket, Mounted.config(staging, WritebackConfig.Close.VISIBLE)));
                 }
                 case Step.Crash() -> {
                     open.clear();
-                    m = told(m.crash(cache));
+                    Path before = staging;
+                    staging = newStaging();
+                    m = told(m.crash(cache, staging));
+                    deleteAll(before);
                     reference.crash();
                 }
                 case Step.Failing(Step failing, Failure failure) -> {

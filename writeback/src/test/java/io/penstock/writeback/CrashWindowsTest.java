@@ -24,7 +24,7 @@ import io.penstock.testing.Fault;
 import io.penstock.testing.ForwardingObjectStore;
 import io.penstock.testing.Gate;
 import io.penstock.testing.Seeded;
-import io.penstock.writeback.Scenario.DiskGate;
+import io.penstock.writeback.FileScenario.DiskGate;
 import io.penstock.writeback.WatchedFiles.Operation;
 import io.penstock.writeback.bytes.Snapshot;
 import io.penstock.writeback.staging.StagedFile;
@@ -49,7 +49,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** What a crash leaves between two steps that belong together, and what an interrupt must not break there. */
 @Timeout(60)
 final class CrashWindowsTest {
-    private final Scenario s = new Scenario();
+    private final FileScenario s = new FileScenario();
 
     @TempDir
     Path directory;
@@ -370,7 +370,7 @@ final class CrashWindowsTest {
     // ---- while a name goes
 
     /** A synced file whose name is about to go, and then a crash. */
-    private Scenario withdrawn(Scenario.Step... afterwards) throws Exception {
+    private FileScenario withdrawn(FileScenario.Step... afterwards) throws Exception {
         s.open("a", "one two").write(0, "ONE").then(WrittenFile::fsync, WrittenFile::withdraw);
         return s.then(afterwards).crash(8);
     }

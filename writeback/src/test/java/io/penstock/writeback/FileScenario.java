@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * what the next mount finds, and what must hold then. Steps are of the file that was last made, opened or found. A scenario
  * begins with an empty bucket and an empty staging disk, and with the first file that is made or opened in a mount of them.
  */
-final class Scenario implements AutoCloseable {
+final class FileScenario implements AutoCloseable {
     final InMemoryObjectStore bucket = new InMemoryObjectStore();
     final FaultyObjectStore faults = new FaultyObjectStore(bucket);
     final DelayingObjectStore delays = new DelayingObjectStore(faults);
@@ -54,11 +54,11 @@ final class Scenario implements AutoCloseable {
 
     private @Nullable WrittenFile file;
 
-    Scenario() {
+    FileScenario() {
         this(Pacing.DEFAULT);
     }
 
-    Scenario(Pacing pacing) {
+    FileScenario(Pacing pacing) {
         this.pacing = pacing;
     }
 
@@ -75,7 +75,7 @@ final class Scenario implements AutoCloseable {
     // ---- where it happens
 
     /** On this disk rather than on one whose machine can lose its power. */
-    Scenario on(DataFolder folder) {
+    FileScenario on(DataFolder folder) {
         disk = folder;
         return this;
     }
@@ -86,19 +86,19 @@ final class Scenario implements AutoCloseable {
     }
 
     /** Whenever a commit has succeeded, and its pages are to be kept. */
-    Scenario onCommitted(CommittedPages told) {
+    FileScenario onCommitted(CommittedPages told) {
         pages = told;
         return this;
     }
 
     /** Whenever something is about to be done on the disk. */
-    Scenario onDisk(WatchedFiles.Watcher told) {
+    FileScenario onDisk(WatchedFiles.Watcher told) {
         watcher = told;
         return this;
     }
 
     /** Before the next operation of this kind on such a file. */
-    Scenario before(Operation operation, String end, Action action) {
+    FileScenario before(Operation operation, String end, Action action) {
         AtomicReference<Action> once = new AtomicReference<>(action);
         return onDisk((next, name) -> {
             if (next == operation && name.endsWith(end)) {
@@ -116,7 +116,7 @@ final class Scenario implements AutoCloseable {
     }
 
     /** Mounts what the disk has; nothing begins by itself before {@link #start}. */
-    Scenario remount() throws Exception {
+    FileScenario remount() throws Exception {
         unmount();
         wire = new FaultyObjectStore(store);
         WatchedFiles watched = new WatchedFiles(disk, (operation, name) -> watcher.before(operation, name));
@@ -130,7 +130,7 @@ final class Scenario implements AutoCloseable {
         return this;
     }
 
-    Scenario start() {
+    FileScenario start() {
         mount().start();
         return this;
     }
@@ -142,7 +142,7 @@ final class Scenario implements AutoCloseable {
         return mount().writeback;
     }
 
-    Scenario unmount() {
+    FileScenario unmount() {
         if (mount != null) {
             mount.close();
             mount = null;
@@ -157,37 +157,37 @@ final class Scenario implements AutoCloseable {
 
     // ---- steps
 
-    Scenario create(String key) throws Exception {
+    FileScenario create(String key) throws Exception {
         file = writeback().create(key, null);
         return this;
     }
 
     /** Opens the file of an object that is put first. */
-    Scenario open(String key, String content) throws Exception {
+    FileScenario open(String key, String content) throws Exception {
         return open(key, content.getBytes(UTF_8));
     }
 
-    Scenario open(String key, byte[] content) throws Exception {
+    FileScenario open(String key, byte[] content) throws Exception {
         file = writeback().open(bucket.put(key, content));
         return this;
     }
 
-    Scenario write(long position, String text) throws Exception {
+    FileScenario write(long position, String text) throws Exception {
         return write(position, text.getBytes(UTF_8));
     }
 
-    Scenario write(long position, byte[] bytes) throws Exception {
+    FileScenario write(long position, byte[] bytes) throws Exception {
         assertThat(file().write(position, ByteBuffer.wrap(bytes))).isEqualTo(bytes.length);
         return this;
     }
 
-    Scenario append(String text) throws Exception {
+    FileScenario append(String text) throws Exception {
         file().append(ByteBuffer.wrap(text.getBytes(UTF_8)));
         return this;
     }
 
     /** {@code then(WrittenFile::fsync, WrittenFile::release)}. */
-    Scenario then(Step... steps) throws Exception {
+    FileScenario then(Step... steps) throws Exception {
         for (Step step : steps) {
             step.of(file());
         }
@@ -195,7 +195,7 @@ final class Scenario implements AutoCloseable {
     }
 
     /** Begins it on a thread of its own: {@link #ends} or {@link #endsWith} follows. */
-    Scenario behind(Step step) {
+    FileScenario behind(Step step) {
         WrittenFile of = file();
         FutureTask<Boolean> task = new FutureTask<>(() -> {
             step.of(of);
@@ -207,7 +207,7 @@ final class Scenario implements AutoCloseable {
     }
 
     /** The store has copied the object to this key, and a rename goes on. */
-    Scenario renamed(ObjectVersion from, String to) throws Exception {
+    FileScenario renamed(ObjectVersion from, String to) throws Exception {
         file().moved(bucket.copy(from, to, WriteCondition.ALWAYS));
         file().resumeCommits();
         bucket.delete(from.key());
@@ -274,7 +274,7 @@ final class Scenario implements AutoCloseable {
     }
 
     /** Waits until somebody waits for what the file is about. */
-    Scenario awaitWaiter() {
+    FileScenario awaitWaiter() {
         FileBytes bytes = file().bytes();
         boolean waits = false;
         while (!waits && !behind.getLast().isDone()) {
@@ -289,7 +289,7 @@ final class Scenario implements AutoCloseable {
     }
 
     /** Waits until the store has so many bytes. */
-    Scenario awaitUploaded(long bytes) {
+    FileScenario awaitUploaded(long bytes) {
         while (mount().uploads.uploadedBytes() < bytes) {
             Thread.onSpinWait();
         }
@@ -297,7 +297,7 @@ final class Scenario implements AutoCloseable {
     }
 
     /** All that was begun {@link #behind} ends well. */
-    Scenario ends() throws Exception {
+    FileScenario ends() throws Exception {
         for (FutureTask<Boolean> task : behind) {
             assertThat(task.get()).isTrue();
         }
@@ -306,19 +306,19 @@ final class Scenario implements AutoCloseable {
     }
 
     /** All that was begun {@link #behind} ends with this. */
-    Scenario endsWith(Class<? extends Exception> failure) {
+    FileScenario endsWith(Class<? extends Exception> failure) {
         behind.forEach(task -> assertThatThrownBy(task::get).hasCauseInstanceOf(failure));
         behind.clear();
         return this;
     }
 
     /** The next such call fails: {@code fails(Call.Put.class, Fault.fail(Unavailable::new))}. */
-    Scenario fails(Class<? extends Call> which, Fault fault) {
+    FileScenario fails(Class<? extends Call> which, Fault fault) {
         faults.next(which::isInstance, fault);
         return this;
     }
 
-    Scenario failsWith(Class<? extends Exception> failure, Step step) {
+    FileScenario failsWith(Class<? extends Exception> failure, Step step) {
         assertThatThrownBy(() -> step.of(file())).isInstanceOf(failure);
         return this;
     }
@@ -326,13 +326,13 @@ final class Scenario implements AutoCloseable {
     // ---- the end of a process
 
     /** The machine loses its power; a process that still runs writes to nothing. */
-    Scenario losePower(long seed) {
+    FileScenario losePower(long seed) {
         disk = files().crash(Seeded.random(seed));
         return this;
     }
 
     /** The same, and the process has died. */
-    Scenario crash(long seed) {
+    FileScenario crash(long seed) {
         losePower(seed);
         wire.always(_ -> true, Fault.fail(ObjectStoreException.Unavailable::new));
         watcher = (_, _) -> {};
@@ -340,27 +340,27 @@ final class Scenario implements AutoCloseable {
     }
 
     /** Mounts what is left; nothing is committed before {@link #start}. */
-    Scenario find() throws Exception {
+    FileScenario find() throws Exception {
         remount();
         file = mount().writeback.recovered().getFirst();
         return this;
     }
 
     /** Mounts what is left, and waits until all that can be committed of it is. */
-    Scenario recover() throws Exception {
+    FileScenario recover() throws Exception {
         return remount().start().settles();
     }
 
     // ---- what must hold
 
     /** All that was released is committed or given up, and nothing of it is left in the process. */
-    Scenario settles() throws InterruptedException {
+    FileScenario settles() throws InterruptedException {
         mount().assertNothingLeaks();
         return this;
     }
 
     /** The handle is released, and all is committed or given up. */
-    Scenario releases() throws InterruptedException {
+    FileScenario releases() throws InterruptedException {
         file().release();
         return settles();
     }
@@ -374,31 +374,31 @@ final class Scenario implements AutoCloseable {
         return UTF_8.decode(to.flip()).toString();
     }
 
-    Scenario expect(String key, String content) throws Exception {
+    FileScenario expect(String key, String content) throws Exception {
         assertThat(stored(key)).as(key).isEqualTo(content);
         return this;
     }
 
     /** What the listener of this mount was told. */
-    Scenario expectTold(String... told) {
+    FileScenario expectTold(String... told) {
         assertThat(mount().told).containsExactly(told);
         return this;
     }
 
     /** So many files of this mount were given up. */
-    Scenario expectFailed(int files) {
+    FileScenario expectFailed(int files) {
         assertThat(mount().writeback.statistics().failedFiles()).isEqualTo(files);
         return this;
     }
 
     /** What is kept for {@code penstock recover}. */
-    Scenario expectKept(String... keys) {
+    FileScenario expectKept(String... keys) {
         assertThat(mount().writeback.kept()).extracting(KeptFile::key).containsExactly(keys);
         return this;
     }
 
     /** Once it is unmounted, whether something is left on the disk. */
-    Scenario expectOnDisk(boolean some) {
+    FileScenario expectOnDisk(boolean some) {
         unmount();
         assertThat(files().names().isEmpty()).as("nothing is staged").isNotEqualTo(some);
         assertThat(files().opened()).as("open files").isZero();
