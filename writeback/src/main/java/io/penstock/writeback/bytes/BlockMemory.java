@@ -133,13 +133,14 @@ public final class BlockMemory {
 
     /** There will be no memory: tells those who wait for a file that is stuck, or, if there are none, all. */
     void refuse() {
+        List<Waiter> all;
         lock.lock();
         try {
             serveWaiters(); // the JVM may have memory again
+            all = List.copyOf(waiters);
         } finally {
             lock.unlock();
         }
-        List<Waiter> all = waiters();
         List<Waiter> stuck =
                 all.stream().filter(waiter -> waiter.writer.isStuck()).toList();
         lock.lock();
@@ -148,15 +149,6 @@ public final class BlockMemory {
                 waiter.refused = waiters.remove(waiter);
                 waiter.decided.signal();
             }
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private List<Waiter> waiters() {
-        lock.lock();
-        try {
-            return List.copyOf(waiters);
         } finally {
             lock.unlock();
         }

@@ -37,11 +37,6 @@ public final class Ranges {
         return count == 0 ? 0 : bounds[count - 1];
     }
 
-    /** Number of runs. */
-    public int runs() {
-        return count / 2;
-    }
-
     /** Number of bytes. */
     public long length() {
         long length = 0;

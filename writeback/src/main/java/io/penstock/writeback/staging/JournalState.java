@@ -1,7 +1,6 @@
 package io.penstock.writeback.staging;
 
 import io.penstock.core.ByteRange;
-import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.writeback.content.Ranges;
 import io.penstock.writeback.staging.JournalRecord.Dropped;
@@ -192,14 +191,5 @@ final class JournalState implements Consumer<JournalRecord> {
     /** Uploads of which something may be at the store; that of {@link #upload} among them. */
     public List<MultipartUpload> uploads() {
         return uploads.stream().map(UploadCreated::upload).toList();
-    }
-
-    /** The version that a commit must find. */
-    @Nullable
-    public ObjectVersion expected() {
-        if (opened == null) {
-            return null;
-        }
-        return opened.base() != null ? opened.base() : opened.replaced();
     }
 }

@@ -8,9 +8,9 @@ import static io.penstock.writeback.content.Block.BLOCK_SIZE;
 import io.penstock.core.ByteRange;
 
 /**
- * Which bytes of a file are which part. Either all parts but the last have one size ({@link #equal}), or they grow: what an older version has comes first, in up to {@code baseParts} parts that are
- * only made at the commit ({@link CommitPlan}); what lies behind it, the tail, goes up while it is written, in parts
- * whose size follows from the offset alone: {@code doubleEvery} of {@code partBytes}, as many of twice that, and so on
+ * Which bytes of a file are which part. Either all parts but the last have one size ({@link #equal}), or they grow: what an
+ * older version has comes first, in up to {@code baseParts} parts that are only made at the commit ({@link CommitPlan}); what
+ * lies behind it, the tail, goes up while it is written, in parts whose size follows from the offset alone: {@code doubleEvery} of {@code partBytes}, as many of twice that, and so on
  * up to the largest part that S3 takes.
  *
  * <p>{@code doubleEvery} is as large as it may be for the largest object to fit: a new file that begins with parts of
@@ -35,7 +35,7 @@ public record PartLayout(long baseEnd, int baseParts, long partBytes, int double
 
     /** The layout of content of this size of which nothing is up yet: all of it is planned at the commit. */
     public static PartLayout planned(long size, long partBytes) {
-        return new PartLayout(ceilDiv(size, BLOCK_SIZE) * BLOCK_SIZE, MAX_NUMBER, partBytes, 1);
+        return new PartLayout(Math.ceilDiv(size, BLOCK_SIZE) * BLOCK_SIZE, MAX_NUMBER, partBytes, 1);
     }
 
     /**
@@ -43,15 +43,15 @@ public record PartLayout(long baseEnd, int baseParts, long partBytes, int double
      * {@code partBytes} reach further.
      */
     public static PartLayout equal(long size, long partBytes) {
-        long least = ceilDiv(ceilDiv(size, MAX_NUMBER), BLOCK_SIZE) * BLOCK_SIZE;
+        long least = Math.ceilDiv(Math.ceilDiv(size, MAX_NUMBER), BLOCK_SIZE) * BLOCK_SIZE;
         return new PartLayout(0, 0, Math.clamp(least, partBytes, MAX_SIZE), MAX_NUMBER);
     }
 
     /** What the base needs at least, and half of what the tail can spare: the more, the finer a change may be. */
     private static int baseParts(long baseEnd, long rest) {
-        long least = ceilDiv(baseEnd, MAX_SIZE);
-        long spare = Math.max(0, MAX_NUMBER - least - ceilDiv(rest, MAX_SIZE));
-        return (int) Math.min(MAX_NUMBER, Math.min(ceilDiv(baseEnd, MIN_SIZE), least + spare / 2));
+        long least = Math.ceilDiv(baseEnd, MAX_SIZE);
+        long spare = Math.max(0, MAX_NUMBER - least - Math.ceilDiv(rest, MAX_SIZE));
+        return (int) Math.min(MAX_NUMBER, Math.min(Math.ceilDiv(baseEnd, MIN_SIZE), least + spare / 2));
     }
 
     /** The largest number by which so many parts still have this length: the larger, the less. */
@@ -104,9 +104,5 @@ public record PartLayout(long baseEnd, int baseParts, long partBytes, int double
             size = Math.min(2 * size, MAX_SIZE);
         }
         return offset + left * size;
-    }
-
-    private static long ceilDiv(long dividend, long divisor) {
-        return Math.ceilDiv(dividend, divisor);
     }
 }
