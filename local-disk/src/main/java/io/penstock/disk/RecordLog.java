@@ -26,7 +26,8 @@ import org.slf4j.LoggerFactory;
  * appends a mark, which says how many records were durable: a mark behind the end tells a durable record that is damaged
  * from one that a crash has torn. A log that is not durable ends at the first record that it cannot read.
  *
- * <p>Safe for use by any number of threads. The monitor is held across the write that it orders.
+ * <p>Safe for use by any number of threads. The monitor is held across the write that it orders, and across those of a
+ * compaction: one lock for one end of a file, which is why this class is long.
  */
 public final class RecordLog<R> implements AutoCloseable {
     /** The end of the name of a file that is to take a log's place. */

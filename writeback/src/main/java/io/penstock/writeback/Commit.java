@@ -16,7 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One commit of one file, on a thread of its own, so that it goes on when a caller that waits for it is interrupted.
+ * One commit of one file, on a thread of its own, so that it goes on when a caller that waits for it is interrupted. What may be
+ * cancelled depends on the step that it is at, so that both are here: hence its length.
  *
  * <pre>
  *   PREPARING ──▶ DECIDING ──▶ ENDED

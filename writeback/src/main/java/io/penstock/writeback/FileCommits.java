@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How one file's content becomes visible: its upload, and its commits, one at a time. The states are those of
- * {@link FileState}; this class waits for them and does what a transition asks for.
+ * {@link FileState}; this class waits for them and does what a transition asks for. It is long because it is what the bytes,
+ * the commits and the name of a file have in common.
  *
  * <p>A failure sticks until one of the file's callers has been told.
  */

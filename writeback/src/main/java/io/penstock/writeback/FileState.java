@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The state of one written file, but for its bytes: what its name is at, what its commits are at, and which of its changes
  * are committed. Pure: every method is a transition or a question, none waits or does I/O. docs/CONCURRENCY.md has the table
- * of state × command. Guarded by the file's lock.
+ * of state × command, and each cell is a line here, which is why this class is long. Guarded by the file's lock.
  *
  * <pre>
  *   name:     NAMED ──hold──▶ HELD ──resume──▶ NAMED        a rename copies the object

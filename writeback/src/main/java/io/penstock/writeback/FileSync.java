@@ -18,7 +18,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Makes one file's content durable in staging: data first, then the journal that speaks of it. */
+/**
+ * Makes one file's content durable in staging: data first, then the journal that speaks of it. The order of what is read under
+ * the file's lock and of what is written without it is this class, which is why it is long.
+ */
 final class FileSync {
     private static final Logger log = LoggerFactory.getLogger(FileSync.class);
 
@@ -78,9 +81,7 @@ final class FileSync {
             bytes.lock().unlock();
         }
         if (older && !staged()) {
-            log.debug(
-                    "What is staged of '{}' stays older than what is committed",
-                    file.object().lockedIdentity().key());
+            log.debug("What is staged of '{}' stays older than what is committed", bytes.key());
         }
     }
 
@@ -157,8 +158,7 @@ final class FileSync {
                 return null;
             }
         } catch (IOException e) {
-            log.debug(
-                    "'{}' cannot be staged now", file.object().lockedIdentity().key(), e);
+            log.debug("'{}' cannot be staged now", bytes.key(), e);
         }
         return isCurrent(layer) ? Boolean.FALSE : null;
     }
@@ -323,20 +323,20 @@ final class FileSync {
             if (stagedFor(reason)) {
                 log.error(
                         "'{}' could not be committed: {}. What was written is kept in {}: see 'penstock recover'.",
-                        file.object().lockedIdentity().key(),
+                        bytes.key(),
                         reason,
                         bytes.layer().staged().where());
                 return;
             }
         } catch (ObjectStoreException | IOException e) {
-            log.debug("Cannot keep '{}'", file.object().lockedIdentity().key(), e);
+            log.debug("Cannot keep '{}'", bytes.key(), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
         log.error(
                 "'{}' could not be committed: {}. What was written is LOST, because the staging disk does not take it"
                         + " either.",
-                file.object().lockedIdentity().key(),
+                bytes.key(),
                 reason);
     }
 
@@ -350,10 +350,7 @@ final class FileSync {
             new WholeCopy(file).materialise();
             return staged(false);
         } catch (ObjectStoreException | IOException e) {
-            log.debug(
-                    "'{}' cannot be left in staging",
-                    file.object().lockedIdentity().key(),
-                    e);
+            log.debug("'{}' cannot be left in staging", bytes.key(), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -38,7 +38,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The files of one mount that are written or were and are not yet committed. Safe for use by any number of threads. */
+/**
+ * The files of one mount that are written or were and are not yet committed.
+ * One method, and its contract, for each thing that a mount asks of them: hence its length. Safe for use by any number of
+ * threads.
+ */
 public final class Writeback implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Writeback.class);
 

@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The current content of one file that is written: what was written over what the committed version has. Shared by all
  * handles of its inode, readers too; after a commit it goes on with the new version beneath. Positional; safe for use by
- * any number of threads. There is at most one of a key at a time.
+ * any number of threads. There is at most one of a key at a time. One method, and its contract, for each thing that is asked
+ * of a file: hence its length.
  *
  * <p>A commit takes the content as it is when it begins. Writers go on meanwhile: what they change is copied first, and
  * belongs to the next commit. An {@link #fsync} of it waits a moment for the commit, and has it make way then: staging

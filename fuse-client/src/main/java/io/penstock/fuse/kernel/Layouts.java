@@ -3,7 +3,7 @@ package io.penstock.fuse.kernel;
 /**
  * The structs of the kernel's FUSE protocol: include/uapi/linux/fuse.h, protocol 7.31 to 7.45, one class for each, with
  * the same name. A constant is the byte offset of the field in its struct; numbers are in the machine's byte order.
- * Structs that later versions made longer have the size of 7.31, which all kernels accept.
+ * Structs that later versions made longer have the size of 7.31, which all kernels accept. As long as that header is.
  */
 final class Layouts {
     /** Before every request. */

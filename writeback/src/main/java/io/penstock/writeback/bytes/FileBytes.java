@@ -1,6 +1,5 @@
 package io.penstock.writeback.bytes;
 
-import static io.penstock.cache.PageCache.PAGE_SIZE;
 import static io.penstock.writeback.content.Block.BLOCK_SIZE;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
@@ -14,7 +13,6 @@ import io.penstock.writeback.content.Segment;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.Condition;
@@ -25,6 +23,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The bytes of a written file, wherever they are: in memory, staged, in the version below, in others that it is to be
  * copied from, or nowhere. Safe for use by any number of threads.
+ *
+ * <p>What replaces content, layer and frozen content together is here, which is why this class is long; what only looks at
+ * them is beside it: {@link ContentReads}, {@link BlockStaging}, {@link PageChecksums}, {@link Snapshot}.
  */
 public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
     private final FileResources resources;
@@ -271,25 +272,6 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
 
     // ---- holding still
 
-    /** The pages that were written as a whole. */
-    public BitSet wholePages(Snapshot still) {
-        lock.lock();
-        try {
-            BitSet whole = new BitSet();
-            long size = still.content().size();
-            for (Block block : still.content().blocks()) {
-                for (long start = block.start(); start < Math.min(block.end(), size); start += PAGE_SIZE) {
-                    if (block.data().covers(start, Math.min(start + PAGE_SIZE, size))) {
-                        whole.set(Math.toIntExact(start / PAGE_SIZE));
-                    }
-                }
-            }
-            return whole;
-        } finally {
-            lock.unlock();
-        }
-    }
-
     /** Holds a range as it is, or, while a commit runs, as that has it. */
     public Snapshot hold(ByteRange range) {
         lock.lock();
@@ -311,27 +293,6 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
         }
     }
 
-    /** The bytes of what is held still that are not those of an earlier version of this object. */
-    public List<ByteRange> written(Snapshot still) {
-        List<ByteRange> written = new ArrayList<>();
-        lock.lock();
-        try {
-            ObjectVersion base = still.layer().version();
-            boolean ofAnother = base != null && !base.key().equals(owner.key());
-            long size = still.size();
-            for (long from = 0; from < size; ) {
-                Segment segment = still.content().at(from, size);
-                if (ofAnother || segment.source() != Segment.Source.BASE) {
-                    written.add(new ByteRange(from, segment.end() - from));
-                }
-                from = segment.end();
-            }
-            return written;
-        } finally {
-            lock.unlock();
-        }
-    }
-
     /** Nobody needs what was held still any more. */
     public void letGo(Snapshot still) {
         lock.lock();
@@ -343,16 +304,6 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
         }
         still.layer().release();
         resources.reclaim().wake();
-    }
-
-    /** The data file of what was frozen is about to be the cache's: nobody reads it here any more. */
-    public void retire(Snapshot committed) {
-        lock.lock();
-        try {
-            committed.layer().retire();
-        } finally {
-            lock.unlock();
-        }
     }
 
     /**

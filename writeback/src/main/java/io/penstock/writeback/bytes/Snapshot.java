@@ -3,12 +3,16 @@ package io.penstock.writeback.bytes;
 import static io.penstock.cache.PageCache.PAGE_SIZE;
 
 import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.writeback.content.Block;
 import io.penstock.writeback.content.BlockMap;
 import io.penstock.writeback.content.Crc32cJoin;
+import io.penstock.writeback.content.Segment;
 import io.penstock.writeback.upload.FileContent;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.OptionalInt;
@@ -70,14 +74,42 @@ public final class Snapshot implements FileContent.SnapshotBody {
         return new IOException("what is below the written bytes cannot be read: " + cause.getMessage(), cause);
     }
 
-    /** The bytes of the whole file that were written here. */
+    /** The bytes of the whole file that are not those of an earlier version of this object. */
     public List<ByteRange> written() {
-        return file.written(this);
+        List<ByteRange> written = new ArrayList<>();
+        file.lock().lock();
+        try {
+            ObjectVersion base = layer.version();
+            boolean ofAnother = base != null && !base.key().equals(file.key());
+            for (long from = 0; from < size(); ) {
+                Segment segment = content.at(from, size());
+                if (ofAnother || segment.source() != Segment.Source.BASE) {
+                    written.add(new ByteRange(from, segment.end() - from));
+                }
+                from = segment.end();
+            }
+            return written;
+        } finally {
+            file.lock().unlock();
+        }
     }
 
     /** The pages that were written as a whole. */
     public BitSet wholePages() {
-        return file.wholePages(this);
+        BitSet whole = new BitSet();
+        file.lock().lock();
+        try {
+            for (Block block : content.blocks()) {
+                for (long start = block.start(); start < Math.min(block.end(), size()); start += PAGE_SIZE) {
+                    if (block.data().covers(start, Math.min(start + PAGE_SIZE, size()))) {
+                        whole.set(Math.toIntExact(start / PAGE_SIZE));
+                    }
+                }
+            }
+            return whole;
+        } finally {
+            file.lock().unlock();
+        }
     }
 
     /** CRC32C of the page, as far as it lies in the range. */
@@ -96,9 +128,14 @@ public final class Snapshot implements FileContent.SnapshotBody {
         return file.staging().stageAll(this);
     }
 
-    /** Nobody reads the data file any more, but by this. */
+    /** The data file is about to be the cache's: nobody reads it any more, but by this. */
     public void retire() {
-        file.retire(this);
+        file.lock().lock();
+        try {
+            layer.retire();
+        } finally {
+            file.lock().unlock();
+        }
     }
 
     @Override

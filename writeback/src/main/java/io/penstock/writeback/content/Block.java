@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What was written of one block of a file. Its bytes are in memory, in the staging file, or in both; where both have
- * one, memory is right. Guarded by the file's lock, all of it.
+ * one, memory is right. All that changes one of its ranges is here, because it has to change the others: hence its length.
+ * Guarded by the file's lock, all of it.
  *
  * <pre>
  *   written ──▶ unstaged, in memory ──staging──▶ staged, in memory ──evicted──▶ staged

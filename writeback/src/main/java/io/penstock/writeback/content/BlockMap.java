@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a file is: blocks over zeros over the base version. A byte is in a block's data, or in a hole that was made over the
- * base version, or, before {@code baseEnd}, that version's, or zero. Guarded by the file's lock.
+ * base version, or, before {@code baseEnd}, that version's, or zero. All that changes one of these is here, because it has to
+ * change the others: hence its length. Guarded by the file's lock.
  */
 public final class BlockMap {
     private final NavigableMap<Long, Block> blocks;

@@ -21,7 +21,8 @@ import org.slf4j.LoggerFactory;
 /**
  * What earlier runs left in the staging folder. Files that were neither fsynced nor closed are removed, as are data files
  * without a journal, and journals that have not taken another's place; those of another bucket are left alone. What
- * cannot be read is set aside.
+ * cannot be read is set aside. Each way in which a journal and its data file can be incomplete is told apart here, which is
+ * why this class is long.
  */
 public final class Recovery {
     private static final Logger log = LoggerFactory.getLogger(Recovery.class);

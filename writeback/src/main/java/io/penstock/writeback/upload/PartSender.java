@@ -24,7 +24,8 @@ import org.slf4j.LoggerFactory;
  * needs. Safe for use by any number of threads, of which one at a time commits.
  *
  * <p>Each part is sent by a virtual thread that holds a permit of the {@link UploadGate} before it asks for the part's
- * bytes: so the gate bounds the memory that they take.
+ * bytes: so the gate bounds the memory that they take. One lock guards the parts while the file is written and while it is
+ * committed, which is why this class is long.
  */
 final class PartSender {
     private static final Logger LOG = LoggerFactory.getLogger(PartSender.class);
