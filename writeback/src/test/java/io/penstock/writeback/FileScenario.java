@@ -7,12 +7,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.ObjectVersion;
 import io.penstock.disk.DataFolder;
+import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.RetryPolicy;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.testing.Call;
 import io.penstock.testing.DelayingObjectStore;
 import io.penstock.testing.Fault;
 import io.penstock.testing.FaultyObjectStore;
+import io.penstock.testing.ForwardingObjectStore;
 import io.penstock.testing.Gate;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.RecordingObjectStore;
@@ -43,6 +46,7 @@ final class FileScenario implements AutoCloseable {
     final RecordingObjectStore store = new RecordingObjectStore(delays);
 
     private final Pacing pacing;
+    private RetryPolicy retries = store.retries();
     private final List<FutureTask<Boolean>> behind = new ArrayList<>();
     private DataFolder disk = new CrashingFiles();
     private volatile WatchedFiles.Watcher watcher = (_, _) -> {};
@@ -85,6 +89,12 @@ final class FileScenario implements AutoCloseable {
         return (CrashingFiles) disk;
     }
 
+    /** With a store whose requests are repeated like this. */
+    FileScenario retrying(RetryPolicy as) {
+        retries = as;
+        return this;
+    }
+
     /** Whenever a commit has succeeded, and its pages are to be kept. */
     FileScenario onCommitted(CommittedPages told) {
         pages = told;
@@ -120,8 +130,14 @@ final class FileScenario implements AutoCloseable {
         unmount();
         wire = new FaultyObjectStore(store);
         WatchedFiles watched = new WatchedFiles(disk, (operation, name) -> watcher.before(operation, name));
+        ObjectStore repeating = new ForwardingObjectStore(wire) {
+            @Override
+            public RetryPolicy retries() {
+                return retries;
+            }
+        };
         mount = new TestMount(
-                wire,
+                repeating,
                 watched,
                 TestConfig.withMemory(8),
                 (version, content) -> pages.keep(version, content),
@@ -366,12 +382,16 @@ final class FileScenario implements AutoCloseable {
     }
 
     String stored(String key) throws Exception {
+        return new String(bytes(key), UTF_8);
+    }
+
+    byte[] bytes(String key) throws Exception {
         ObjectVersion version = bucket.head(key).version();
         ByteBuffer to = ByteBuffer.allocate(Math.toIntExact(version.size()));
         try (BaseContent.Reader reader = new StoredBase(bucket).open(version)) {
             reader.read(0, to);
         }
-        return UTF_8.decode(to.flip()).toString();
+        return to.array();
     }
 
     FileScenario expect(String key, String content) throws Exception {

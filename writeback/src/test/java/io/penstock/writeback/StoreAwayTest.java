@@ -6,26 +6,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.ObjectVersion;
-import io.penstock.disk.DataFolder;
 import io.penstock.objectstore.Deadline;
-import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.ObjectStoreException.Unavailable;
 import io.penstock.objectstore.RetryPolicy;
 import io.penstock.testing.Call;
-import io.penstock.testing.DelayingObjectStore;
 import io.penstock.testing.Fault;
 import io.penstock.testing.FaultyObjectStore;
-import io.penstock.testing.ForwardingObjectStore;
 import io.penstock.testing.Gate;
-import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.ManualClock;
-import io.penstock.testing.RecordingObjectStore;
 import io.penstock.testing.Seeded;
-import io.penstock.writeback.bytes.BaseContent;
 import io.penstock.writeback.upload.WritebackLimits;
 import java.nio.ByteBuffer;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -35,6 +27,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,241 +41,147 @@ final class StoreAwayTest {
             Duration.ofMillis(200).toNanos(),
             Duration.ofMillis(20).toNanos());
 
-    private final InMemoryObjectStore bucket = new InMemoryObjectStore();
-    private final FaultyObjectStore faults = new FaultyObjectStore(bucket);
-    private final DelayingObjectStore store = new DelayingObjectStore(faults);
-    private final CrashingFiles files = new CrashingFiles();
+    private final FileScenario s = new FileScenario(QUICK);
 
-    private TestMount mount(DataFolder on) throws Exception {
-        return new TestMount(store, on, TestConfig.withMemory(8), (version, content) -> {}, Clock.systemUTC(), QUICK)
-                .start();
-    }
-
-    private static void append(WrittenFile file, String text) throws Exception {
-        file.append(ByteBuffer.wrap(text.getBytes(UTF_8)));
-    }
-
-    private byte[] stored(String key) throws Exception {
-        ObjectVersion version = bucket.head(key).version();
-        ByteBuffer to = ByteBuffer.allocate(Math.toIntExact(version.size()));
-        try (BaseContent.Reader reader = new StoredBase(bucket).open(version)) {
-            reader.read(0, to);
-        }
-        return to.array();
-    }
-
-    private String text(String key) throws Exception {
-        return new String(stored(key), UTF_8);
+    @AfterEach
+    void close() {
+        s.close();
     }
 
     @Test
     void commitBehind_eachAttempt_hasADeadlineOfItsOwn() throws Exception {
-        faults.next(2, Call.Put.class::isInstance, Fault.fail(Unavailable::new));
-        RecordingObjectStore recorded = new RecordingObjectStore(store);
-        Pacing quick = new Pacing(1_000_000, 1_000_000, 1_000_000);
-        try (TestMount mount = new TestMount(
-                        recorded, files, TestConfig.withMemory(8), (version, content) -> {}, Clock.systemUTC(), quick)
-                .start()) {
-            WrittenFile file = mount.writeback.create("f", null);
-            append(file, "a");
-            file.closeStaged();
-            file.release();
-            mount.assertNothingLeaks();
+        try (FileScenario quick = new FileScenario(new Pacing(1_000_000, 1_000_000, 1_000_000))) {
+            quick.faults.next(2, Call.Put.class::isInstance, Fault.fail(Unavailable::new));
+            quick.create("f").append("a").then(WrittenFile::closeStaged).releases();
+            assertThat(quick.store.only(Call.Put.class)).hasSize(3);
+            assertThat(quick.store.deadlines()).hasSize(3);
         }
-        assertThat(recorded.only(Call.Put.class)).hasSize(3);
-        assertThat(recorded.deadlines()).hasSize(3);
     }
 
     @Test
     void commit_withinAnotherCall_hasItsDeadline() throws Exception {
-        RecordingObjectStore recorded = new RecordingObjectStore(store);
         Deadline deadline = RetryPolicy.DEFAULT.forWriting();
-        try (TestMount mount = new TestMount(recorded, files, TestConfig.withMemory(8)).start()) {
-            WrittenFile file = mount.writeback.create("f", null);
-            append(file, "a");
-            deadline.call(() -> {
-                file.commit();
-                return null;
-            });
-            file.release();
-        }
-        assertThat(recorded.deadlines()).containsExactly(deadline);
+        s.create("f").append("a");
+        deadline.call(() -> s.then(WrittenFile::commit));
+        s.releases();
+        assertThat(s.store.deadlines()).containsExactly(deadline);
     }
 
     @Test
     void commitBehind_somebodyBeginsToWait_hasAllOfItsTimeAnew() throws Exception {
-        RecordingObjectStore recorded = new RecordingObjectStore(new ForwardingObjectStore(store) {
-            @Override
-            public RetryPolicy retries() {
-                return new RetryPolicy(Duration.ofSeconds(2), Duration.ofSeconds(2));
+        s.retrying(new RetryPolicy(Duration.ofSeconds(2), Duration.ofSeconds(2)));
+        s.create("f").append("a");
+        try (Gate _ = s.held(Call.Put.class, WrittenFile::closeStaged)) {
+            Deadline deadline = s.ends().store.deadlines().getLast();
+            while (!deadline.isOver()) {
+                Thread.sleep(1);
             }
-        });
-        try (TestMount mount = new TestMount(recorded, files, TestConfig.withMemory(8)).start()) {
-            WrittenFile file = mount.writeback.create("f", null);
-            FutureTask<Boolean> closing = new FutureTask<>(() -> {
-                file.commit();
-                return true;
-            });
-            try (Gate silent = store.hold(Call.Put.class::isInstance)) {
-                append(file, "a");
-                file.closeStaged();
-                silent.awaitHeld(1);
-                Deadline deadline = recorded.deadlines().getLast();
-                while (!deadline.isOver()) {
-                    Thread.sleep(1);
-                }
-                Thread.startVirtualThread(closing);
-                while (deadline.isOver()) {
-                    Thread.sleep(1);
-                }
+            s.behind(WrittenFile::commit);
+            while (deadline.isOver()) {
+                Thread.sleep(1);
             }
-            assertThat(closing.get()).isTrue();
-            file.release();
-            mount.assertNothingLeaks();
         }
+        s.ends().releases();
     }
 
     /** As {@code echo a >>f; echo b >>f; echo c >>f} do. */
     @Test
     void closeStaged_whileAPutHangs_returnsAndAllIsCommittedLater() throws Exception {
-        try (TestMount mount = mount(files)) {
-            WrittenFile file = mount.writeback.create("f", null);
-            try (Gate silent = store.hold(Call.Put.class::isInstance)) {
-                append(file, "a");
-                file.closeStaged();
-                silent.awaitHeld(1);
-                append(file, "b");
-                file.closeStaged();
-                append(file, "c");
-                file.fsync();
-                file.write(0, ByteBuffer.wrap("A".getBytes(UTF_8)));
-                file.closeStaged();
-                assertThat(silent.held()).isEqualTo(1);
-            }
-            file.release();
-            mount.assertNothingLeaks();
-            assertThat(mount.writeback.kept()).isEmpty();
+        s.create("f").append("a");
+        try (Gate silent = s.held(Call.Put.class, WrittenFile::closeStaged)) {
+            s.ends().append("b").then(WrittenFile::closeStaged);
+            s.append("c").then(WrittenFile::fsync).write(0, "A").then(WrittenFile::closeStaged);
+            assertThat(silent.held()).isEqualTo(1);
         }
-        assertThat(text("f")).isEqualTo("Abc");
-        assertThat(files.names()).isEmpty();
+        s.releases().expectKept().expect("f", "Abc").expectOnDisk(false);
+    }
+
+    /** What the store made of a PUT that hung until the crash. */
+    private void made(boolean carriedOut, String content) throws Exception {
+        s.bucket.delete("f");
+        if (carriedOut) {
+            s.bucket.put("f", content);
+        }
     }
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void crash_afterAnFsyncOverAPutThatHung_isNoConflictWhateverTheStoreMadeOfIt(boolean carriedOut) throws Exception {
-        CrashingFiles after;
-        TestMount mount = mount(files);
-        WrittenFile file = mount.writeback.create("f", null);
-        try (Gate silent = store.hold(Call.Put.class::isInstance)) {
-            append(file, "a");
-            file.closeStaged();
-            silent.awaitHeld(1);
-            append(file, "b");
-            file.fsync();
-            after = files.crash(Seeded.random(1));
-            mount.close();
+        s.create("f").append("a");
+        try (Gate _ = s.held(Call.Put.class, WrittenFile::closeStaged)) {
+            s.ends().append("b").then(WrittenFile::fsync).crash(1);
         }
-        bucket.delete("f");
-        if (carriedOut) {
-            bucket.put("f", "a");
-        }
-        try (TestMount next = mount(after)) {
-            next.assertNothingLeaks();
-            assertThat(next.told).endsWith("committed f 2");
-        }
-        assertThat(text("f")).isEqualTo("ab");
-        try (TestMount last = mount(after)) {
-            assertThat(last.writeback.kept()).isEmpty();
-        }
+        made(carriedOut, "a");
+        s.recover().expect("f", "ab");
+        assertThat(s.mount().told).endsWith("committed f 2");
+        s.remount().expectKept();
     }
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void crash_twice_beforeItIsKnownWhatBecameOfAPut_isNoConflict(boolean carriedOut) throws Exception {
-        CrashingFiles after;
-        TestMount first = mount(files);
-        try (Gate silent = store.hold(Call.Put.class::isInstance)) {
-            WrittenFile file = first.writeback.create("f", null);
-            append(file, "old");
-            file.closeStaged();
+        s.create("f").append("old");
+        try (Gate _ = s.held(Call.Put.class, WrittenFile::closeStaged)) {
+            s.ends().crash(1);
+        }
+        made(carriedOut, "old");
+        s.find();
+        try (Gate silent = s.delays.hold(Call.Head.class::isInstance)) {
+            s.start();
             silent.awaitHeld(1);
-            after = files.crash(Seeded.random(1));
-            first.close();
+            assertThat(s.file().retain()).isTrue();
+            s.then(file -> file.truncate(0)).append("new content").then(WrittenFile::closeStaged);
+            s.crash(2);
         }
-        bucket.delete("f");
-        if (carriedOut) {
-            bucket.put("f", "old");
+        s.recover().expectFailed(0).expect("f", "new content");
+    }
+
+    /** What is staged is longer than what is then written. */
+    private void openAndCut() throws Exception {
+        s.open("f", "0123456789").append("abc").then(WrittenFile::fsync, file -> file.truncate(4));
+    }
+
+    /** The store decides, and its answer is lost in a crash. */
+    private void crashOnceDecided(FileScenario.Step step) throws Exception {
+        try (Gate _ = s.held(s.delays.holdAnswer(StoreAwayTest::isDecision), step)) {
+            s.crash(1);
         }
-        CrashingFiles afterAll;
-        try (Gate silent = store.hold(Call.Head.class::isInstance)) {
-            TestMount second = mount(after);
-            silent.awaitHeld(1);
-            WrittenFile file = second.writeback.recovered().getFirst();
-            assertThat(file.retain()).isTrue();
-            file.truncate(0);
-            append(file, "new content");
-            file.closeStaged();
-            afterAll = after.crash(Seeded.random(2));
-            second.close();
-        }
-        try (TestMount third = mount(afterAll)) {
-            third.assertNothingLeaks();
-            assertThat(third.writeback.statistics().failedFiles()).isZero();
-        }
-        assertThat(text("f")).isEqualTo("new content");
+        s.ends();
+    }
+
+    /** As if memory was short: nobody waits, and nothing is staged first. */
+    private static void relieve(WrittenFile file) {
+        assertThat(file.bytes().relieve()).isTrue();
     }
 
     /** What was committed by itself, of more than was fsynced, is newer than what a crash finds. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void crash_afterACommitOfWhatWasNotStaged_isTheNewerOrAConflict(boolean written) throws Exception {
-        bucket.put("f", "0123456789");
-        CrashingFiles after;
-        TestMount first = mount(files);
-        WrittenFile file = first.writeback.open(bucket.head("f").version());
-        append(file, "abc");
-        file.fsync();
-        file.truncate(4);
-        try (Gate lost = store.holdAnswer(StoreAwayTest::isDecision)) {
-            assertThat(file.bytes().relieve())
-                    .isTrue(); // as if memory was short: nobody waits, and nothing is staged first
-            lost.awaitHeld(1);
-            after = files.crash(Seeded.random(1));
-            first.close();
-        }
-        assertThat(text("f")).isEqualTo("0123");
-        assertIsLeftAlone(after, written);
+        openAndCut();
+        crashOnceDecided(StoreAwayTest::relieve);
+        s.expect("f", "0123");
+        assertIsLeftAlone(written);
     }
 
     /** Not all that is committed can be staged first: there may be no room for it. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void crash_afterACommitThatStagingHadNoRoomFor_isTheNewerOrAConflict(boolean written) throws Exception {
-        bucket.put("f", "0123456789");
-        CrashingFiles after;
-        TestMount first = mount(files);
-        WritebackLimits.Values all = first.limits.get();
-        first.limits.set(new WritebackLimits.Values(
+        openAndCut();
+        WritebackLimits limits = s.mount().limits;
+        WritebackLimits.Values all = limits.get();
+        limits.set(new WritebackLimits.Values(
                 all.uploads(),
                 all.uploadsPerFile(),
                 all.uploadsWhileStaging(),
                 all.dirtyBytes(),
                 2L * BLOCK_SIZE,
                 all.partBytes()));
-        WrittenFile file = first.writeback.open(bucket.head("f").version());
-        append(file, "abc");
-        file.fsync();
-        file.truncate(4);
-        file.write(4, ByteBuffer.allocate(3 * BLOCK_SIZE));
-        try (Gate lost = store.holdAnswer(StoreAwayTest::isDecision)) {
-            Thread committing = Thread.startVirtualThread(() -> assertThatThrownBy(file::commit));
-            lost.awaitHeld(1);
-            after = files.crash(Seeded.random(1));
-            first.close();
-            committing.join();
-        }
-        assertThat(bucket.head("f").version().size()).isEqualTo(4 + 3L * BLOCK_SIZE);
-        assertIsLeftAlone(after, written);
+        s.write(4, new byte[3 * BLOCK_SIZE]);
+        crashOnceDecided(file -> assertThatThrownBy(file::commit));
+        assertThat(s.bucket.head("f").version().size()).isEqualTo(4 + 3L * BLOCK_SIZE);
+        assertIsLeftAlone(written);
     }
 
     /**
@@ -290,228 +189,148 @@ final class StoreAwayTest {
      *
      * @param written whether that is written to before it is committed
      */
-    private void assertIsLeftAlone(CrashingFiles after, boolean written) throws Exception {
-        ObjectVersion newer = bucket.head("f").version();
-        try (TestMount second = new TestMount(store, after, TestConfig.withMemory(8))) {
-            WrittenFile found = second.writeback.recovered().getFirst();
-            if (written) {
-                assertThat(found.retain()).isTrue();
-                append(found, "more");
-                second.start();
-                found.release();
-            } else {
-                second.start();
-            }
-            second.writeback.drain();
-            assertThat(second.writeback.statistics().failedFiles()).isEqualTo(written ? 1 : 0);
-            assertThat(bucket.head("f").version()).isEqualTo(newer);
+    private void assertIsLeftAlone(boolean written) throws Exception {
+        ObjectVersion newer = s.bucket.head("f").version();
+        s.find();
+        if (written) {
+            assertThat(s.file().retain()).isTrue();
+            s.append("more").start().releases();
+        } else {
+            s.start().settles();
         }
+        s.expectFailed(written ? 1 : 0);
+        assertThat(s.bucket.head("f").version()).isEqualTo(newer);
     }
 
     /** The same of a file that somebody opens while that is found out. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void crash_afterACommitOfWhatWasNotStaged_isReadByWhoHasItOpen(boolean written) throws Exception {
-        bucket.put("f", "0123456789");
-        CrashingFiles after;
-        TestMount first = mount(files);
-        WrittenFile file = first.writeback.open(bucket.head("f").version());
-        append(file, "abc");
-        file.fsync();
-        file.truncate(4);
-        try (Gate lost = store.holdAnswer(StoreAwayTest::isDecision)) {
-            assertThat(file.bytes().relieve()).isTrue();
-            lost.awaitHeld(1);
-            after = files.crash(Seeded.random(1));
-            first.close();
-        }
-        try (TestMount second = new TestMount(store, after, TestConfig.withMemory(8))) {
-            WrittenFile found = second.writeback.recovered().getFirst();
-            try (Gate asking = store.hold(Call.Head.class::isInstance)) {
-                second.start();
-                asking.awaitHeld(1);
-                assertThat(found.retain()).isTrue();
-                if (written) {
-                    append(found, "more");
-                }
-            }
+        openAndCut();
+        crashOnceDecided(StoreAwayTest::relieve);
+        WrittenFile found = s.find().file();
+        try (Gate asking = s.delays.hold(Call.Head.class::isInstance)) {
+            s.start();
+            asking.awaitHeld(1);
+            assertThat(found.retain()).isTrue();
             if (written) {
-                assertThatThrownBy(found::commit).isInstanceOf(ObjectStoreException.PreconditionFailed.class);
-                assertThat(found.size()).isEqualTo("0123456789abcmore".length());
-            } else {
-                found.commit();
-                assertContent(found, "0123".getBytes(UTF_8));
+                s.append("more");
             }
-            found.release();
-            second.writeback.drain();
         }
-        assertThat(text("f")).isEqualTo("0123");
+        if (written) {
+            s.failsWith(ObjectStoreException.PreconditionFailed.class, WrittenFile::commit);
+            assertThat(found.size()).isEqualTo("0123456789abcmore".length());
+        } else {
+            found.commit();
+            assertContent(found, "0123".getBytes(UTF_8));
+        }
+        s.releases().expect("f", "0123");
     }
 
     /** What is staged is older than the object. */
     @Test
     void crash_afterACommitOfWhatWasNotStaged_cachesNothingOfWhatWas() throws Exception {
-        CrashingFiles after;
-        TestMount first = mount(files);
-        WrittenFile file = first.writeback.create("f", null);
-        append(file, "old");
-        file.fsync();
-        file.write(0, ByteBuffer.wrap("new".getBytes(UTF_8)));
-        try (Gate lost = store.holdAnswer(StoreAwayTest::isDecision)) {
-            assertThat(file.bytes().relieve()).isTrue();
-            lost.awaitHeld(1);
-            after = files.crash(Seeded.random(1));
-            first.close();
-        }
+        s.create("f").append("old").then(WrittenFile::fsync).write(0, "new");
+        crashOnceDecided(StoreAwayTest::relieve);
         List<ObjectVersion> cached = new CopyOnWriteArrayList<>();
-        try (TestMount second = new TestMount(
-                        store, after, TestConfig.withMemory(8), (version, content) -> cached.add(version))
-                .start()) {
-            second.assertNothingLeaks();
-            assertThat(second.told).containsExactly("committed f 3");
-        }
-        assertThat(text("f")).isEqualTo("new");
+        s.onCommitted((version, _) -> cached.add(version)).recover();
+        s.expectTold("committed f 3").expect("f", "new");
         assertThat(cached).isEmpty();
+    }
+
+    /** Appends so many lines, each of which is closed. @return all of them */
+    private static String appendLines(FileScenario to, int lines) throws Exception {
+        StringBuilder all = new StringBuilder();
+        for (int i = 0; i < lines; i++) {
+            to.append("line " + i).then(WrittenFile::closeStaged);
+            all.append("line ").append(i);
+            while (to.faults.injected() == 0) {
+                Thread.onSpinWait();
+            }
+        }
+        return all.toString();
     }
 
     @Test
     void closeStaged_whileAStoreRefuses_doesNotWaitForTheNextAttempt() throws Exception {
-        faults.always(Call.Put.class::isInstance, Fault.fail(Unavailable::new));
-        try (TestMount mount = mount(files)) {
-            WrittenFile file = mount.writeback.create("f", null);
-            StringBuilder all = new StringBuilder();
-            for (int i = 0; i < 20; i++) {
-                append(file, "line " + i);
-                all.append("line ").append(i);
-                file.closeStaged();
-                long before = faults.injected();
-                while (i == 0 && faults.injected() == before && before == 0) {
-                    Thread.onSpinWait();
-                }
-            }
-            faults.heal();
-            file.release();
-            mount.assertNothingLeaks();
-            assertThat(text("f")).isEqualTo(all.toString());
-        }
+        s.faults.always(Call.Put.class::isInstance, Fault.fail(Unavailable::new));
+        String all = appendLines(s.create("f"), 20);
+        s.faults.heal();
+        s.releases().expect("f", all);
     }
 
     /** Who stages comes before the next commit, and does not wait for one that pauses, however patient. */
     @Test
     void closeStaged_whileCommitsPause_waitsForNone() throws Exception {
-        faults.always(Call.Put.class::isInstance, Fault.fail(Unavailable::new));
         long hour = Duration.ofHours(1).toNanos();
-        Pacing patient = new Pacing(hour, hour, hour);
-        try (TestMount mount = new TestMount(
-                        store, files, TestConfig.withMemory(8), (version, content) -> {}, Clock.systemUTC(), patient)
-                .start()) {
-            WrittenFile file = mount.writeback.create("f", null);
-            StringBuilder all = new StringBuilder();
-            for (int i = 0; i < 200; i++) {
-                append(file, "line " + i);
-                all.append("line ").append(i);
-                file.closeStaged();
-            }
-            assertThat(faults.injected()).isOne();
-            faults.heal();
-            file.commit();
-            file.release();
-            mount.assertNothingLeaks();
-            assertThat(text("f")).isEqualTo(all.toString());
+        try (FileScenario patient = new FileScenario(new Pacing(hour, hour, hour))) {
+            patient.faults.always(Call.Put.class::isInstance, Fault.fail(Unavailable::new));
+            String all = appendLines(patient.create("f"), 200);
+            assertThat(patient.faults.injected()).isOne();
+            patient.faults.heal();
+            patient.then(WrittenFile::commit).releases().expect("f", all);
         }
     }
 
     /** Else it would wait for as long as the store is away. */
     @Test
     void fsync_whileACommitThatCannotBeRecognisedIsRepeated_failsWithIt() throws Exception {
-        bucket.put("f", new byte[8 * BLOCK_SIZE]);
-        faults.always(Call.Complete.class::isInstance, Fault.fail(Unavailable::new));
-        try (TestMount mount = mount(files)) {
-            WrittenFile file = mount.writeback.open(bucket.head("f").version());
-            file.write(0, ByteBuffer.allocate(1000)); // the store copies the rest
-            file.closeStaged();
-            while (faults.injected() == 0) {
-                Thread.onSpinWait();
-            }
-            append(file, "more");
-            assertThatThrownBy(file::fsync).isInstanceOf(Unavailable.class);
-            faults.heal();
-            file.commit();
-            file.release();
-            mount.assertNothingLeaks();
-            assertThat(stored("f")).hasSize(8 * BLOCK_SIZE + "more".length());
+        s.faults.always(Call.Complete.class::isInstance, Fault.fail(Unavailable::new));
+        s.open("f", new byte[8 * BLOCK_SIZE]).write(0, new byte[1000]); // the store copies the rest
+        s.then(WrittenFile::closeStaged);
+        while (s.faults.injected() == 0) {
+            Thread.onSpinWait();
         }
+        s.append("more").failsWith(Unavailable.class, WrittenFile::fsync).faults.heal();
+        s.then(WrittenFile::commit).releases();
+        assertThat(s.bytes("f")).hasSize(8 * BLOCK_SIZE + "more".length());
     }
 
     /** Each fsync has the commit make way. A caller that waits for one that succeeds is told at its own deadline. */
     @Test
     void commit_whileOthersFsyncAndTheStoreIsSilent_endsAtItsDeadline() throws Exception {
-        ObjectStore impatient = new ForwardingObjectStore(store) {
-            @Override
-            public RetryPolicy retries() {
-                return new RetryPolicy(Duration.ofMillis(300), Duration.ofMillis(300));
+        s.retrying(new RetryPolicy(Duration.ofMillis(300), Duration.ofMillis(300)))
+                .create("f");
+        try (Gate silent = s.delays.hold(Call.UploadPart.class::isInstance)) {
+            s.write(0, new byte[3 * BLOCK_SIZE]);
+            silent.awaitHeld(1);
+            FutureTask<Boolean> closing = new FutureTask<>(() -> {
+                s.file().commit();
+                return true;
+            });
+            Thread.startVirtualThread(closing);
+            while (!closing.isDone()) {
+                s.append("more").then(WrittenFile::fsync);
             }
-        };
-        try (TestMount mount = new TestMount(
-                        impatient, files, TestConfig.withMemory(8), (version, content) -> {}, Clock.systemUTC(), QUICK)
-                .start()) {
-            WrittenFile file = mount.writeback.create("f", null);
-            try (Gate silent = store.hold(Call.UploadPart.class::isInstance)) {
-                file.write(0, ByteBuffer.allocate(3 * BLOCK_SIZE));
-                silent.awaitHeld(1);
-                FutureTask<Boolean> closing = new FutureTask<>(() -> {
-                    file.commit();
-                    return true;
-                });
-                Thread.startVirtualThread(closing);
-                while (!closing.isDone()) {
-                    append(file, "more");
-                    file.fsync();
-                }
-                assertThatThrownBy(closing::get)
-                        .hasCauseInstanceOf(Unavailable.class)
-                        .hasMessageContaining("write.retry-deadline");
-            }
-            file.commit();
-            file.release();
-            mount.assertNothingLeaks();
+            assertThatThrownBy(closing::get)
+                    .hasCauseInstanceOf(Unavailable.class)
+                    .hasMessageContaining("write.retry-deadline");
         }
+        s.then(WrittenFile::commit).releases();
     }
 
     @Test
     void commit_whoseAnswerWasLostBeforeMoreWasWritten_isNoConflict() throws Exception {
-        try (TestMount mount = mount(files)) {
-            WrittenFile file = mount.writeback.create("f", null);
-            append(file, "a");
-            faults.next(Call.Put.class::isInstance, Fault.failAfterwards(Unavailable::new));
-            assertThatThrownBy(file::commit).isInstanceOf(Unavailable.class);
-            append(file, "b");
-            file.commit();
-            assertThat(text("f")).isEqualTo("ab");
-            file.release();
-            mount.assertNothingLeaks();
-        }
+        s.create("f").append("a").fails(Call.Put.class, Fault.failAfterwards(Unavailable::new));
+        s.failsWith(Unavailable.class, WrittenFile::commit);
+        s.append("b").then(WrittenFile::commit).expect("f", "ab").releases();
     }
 
     @Test
     void fsync_ofABlockRewrittenWhileItsPartIsOnItsWay_returns() throws Exception {
         byte[] content = new byte[3 * BLOCK_SIZE];
         Seeded.random(7).nextBytes(content);
-        try (TestMount mount = mount(files)) {
-            WrittenFile file = mount.writeback.create("f", null);
-            try (Gate silent = store.hold(Call.UploadPart.class::isInstance)) {
-                file.write(0, ByteBuffer.wrap(content));
-                silent.awaitHeld(1);
-                content[5] ^= 1;
-                file.write(5, ByteBuffer.wrap(content, 5, 1).slice());
-                file.fsync();
-                assertThat(silent.held()).isEqualTo(1);
-            }
-            file.commit();
-            assertThat(Arrays.mismatch(stored("f"), content)).isEqualTo(-1);
-            file.release();
-            mount.assertNothingLeaks();
+        s.create("f");
+        try (Gate silent = s.delays.hold(Call.UploadPart.class::isInstance)) {
+            s.write(0, content);
+            silent.awaitHeld(1);
+            content[5] ^= 1;
+            s.write(5, new byte[] {content[5]}).then(WrittenFile::fsync);
+            assertThat(silent.held()).isEqualTo(1);
         }
+        s.then(WrittenFile::commit);
+        assertThat(Arrays.mismatch(s.bytes("f"), content)).isEqualTo(-1);
+        s.releases();
     }
 
     /**
@@ -523,48 +342,42 @@ final class StoreAwayTest {
     void changes_overDecisionsThatHang_areAllCommitted(int seed) throws Exception {
         RandomGenerator random = Seeded.random(seed);
         byte[] content = new byte[0];
-        CrashingFiles crashed;
-        TestMount mount = mount(files);
-        WrittenFile file = mount.writeback.create("f", null);
-        for (int round = 0; ; round++) {
+        WrittenFile file = s.create("f").file();
+        for (int round = 0; round < 4; round++) {
             content = write(file, content, random);
             Gate silent = random.nextBoolean()
-                    ? store.hold(StoreAwayTest::isDecision)
-                    : store.holdAnswer(StoreAwayTest::isDecision);
-            file.closeStaged();
-            silent.awaitHeld(1);
-            for (int i = 0; i < 4; i++) {
-                content = change(file, content, random);
-                file.closeStaged();
-                file.checkInvariants();
+                    ? s.delays.hold(StoreAwayTest::isDecision)
+                    : s.delays.holdAnswer(StoreAwayTest::isDecision);
+            try (Gate _ = s.held(silent, WrittenFile::closeStaged)) {
+                s.ends();
+                for (int i = 0; i < 4; i++) {
+                    content = change(file, content, random);
+                    file.closeStaged();
+                    file.checkInvariants();
+                }
+                if (round == 3) {
+                    s.crash(seed);
+                    break;
+                }
             }
-            if (round == 3) {
-                crashed = files.crash(random);
-                mount.close();
-                silent.open();
-                break;
-            }
-            silent.open();
             assertContent(file, content);
             // Else a commit of this round could take the next round's write along, past its gate.
             file.commit();
-            assertThat(Arrays.mismatch(stored("f"), content)).isEqualTo(-1);
+            assertThat(Arrays.mismatch(s.bytes("f"), content)).isEqualTo(-1);
             assertContent(file, content);
         }
-        try (TestMount next = mount(crashed)) {
-            next.assertNothingLeaks();
-            assertThat(Arrays.mismatch(stored("f"), content)).isEqualTo(-1);
-        }
-        try (TestMount last = mount(crashed)) {
-            assertThat(last.writeback.kept()).isEmpty();
-        }
+        s.recover();
+        assertThat(Arrays.mismatch(s.bytes("f"), content)).isEqualTo(-1);
+        s.remount().expectKept();
     }
 
     @Test
     void write_shortOfMemoryWhenTheStoreHasRecovered_goesOnAlthoughTheWallClockWasSetBack() throws Exception {
         ManualClock clock = new ManualClock();
-        try (TestMount mount =
-                new TestMount(store, null, TestConfig.withMemory(2), (version, content) -> {}, clock, QUICK).start()) {
+        FaultyObjectStore faults = s.faults;
+        try (TestMount mount = new TestMount(
+                        s.delays, null, TestConfig.withMemory(2), (version, content) -> {}, clock, QUICK)
+                .start()) {
             WrittenFile full = mount.writeback.create("full", null);
             touch(full, 0); // too little of each block to be sent before the file is committed
             touch(full, 1);
