@@ -103,8 +103,12 @@ class WritingModelTest {
             Seeded.checkOthers("WritingModelTest", SEQUENCES, random -> {
                 // A few sequences work around the end of a block.
                 int base = random.nextInt(200) == 0 ? (4 << 20) - 20 : 0;
-                List<Step> steps =
-                        Stream.generate(() -> step(random, base)).limit(STEPS).toList();
+                // Some are mostly of one handle: what needs certain steps of that, in their order, comes about.
+                boolean narrow = random.nextInt(4) == 0;
+                List<Step> steps = Stream.generate(
+                                () -> narrow && random.nextInt(4) > 0 ? stepOfOneHandle(random) : step(random, base))
+                        .limit(STEPS)
+                        .toList();
                 boolean byInode = random.nextBoolean();
                 Throwable failure = run(cache, byInode, steps);
                 if (failure != null) {
@@ -138,6 +142,16 @@ class WritingModelTest {
             return e;
         }
         return null;
+    }
+
+    private static Step stepOfOneHandle(RandomGenerator random) {
+        return switch (random.nextInt(7)) {
+            case 0, 1 -> new Step.Write(0, random.nextInt(30), random.nextInt(1, 20));
+            case 2 -> new Step.Fsync(0);
+            case 3, 4 -> new Step.Failing(new Step.Flush(0), failure(random, Request.PUT));
+            case 5 -> new Step.Create(0, PATHS.getFirst(), O_RDWR);
+            default -> new Step.Crash();
+        };
     }
 
     private static Step step(RandomGenerator random, int base) {
