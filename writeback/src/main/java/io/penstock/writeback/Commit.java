@@ -7,7 +7,7 @@ import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.writeback.Pacing.Pace;
 import io.penstock.writeback.bytes.Snapshot;
-import io.penstock.writeback.upload.Upload;
+import io.penstock.writeback.upload.FileUpload;
 import java.io.IOException;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
@@ -32,7 +32,7 @@ final class Commit implements Background.Task {
     private final FileCommits file;
     private final MountContext context;
     private final InDoubt inDoubt;
-    private final Upload upload;
+    private final FileUpload upload;
     private final long uploadedBefore;
     private final Snapshot content;
     private final long changes;
@@ -100,7 +100,7 @@ final class Commit implements Background.Task {
             FileCommits file,
             MountContext context,
             InDoubt inDoubt,
-            Upload upload,
+            FileUpload upload,
             Snapshot content,
             long changes,
             WriteCondition condition,
@@ -120,7 +120,7 @@ final class Commit implements Background.Task {
         this.deadline = deadline;
     }
 
-    Upload upload() {
+    FileUpload upload() {
         return upload;
     }
 

@@ -15,8 +15,8 @@ import io.penstock.writeback.content.BlockMap;
 import io.penstock.writeback.content.Ranges;
 import io.penstock.writeback.staging.JournalRecord;
 import io.penstock.writeback.staging.Recovery;
+import io.penstock.writeback.upload.FileUpload;
 import io.penstock.writeback.upload.JournalledUpload;
-import io.penstock.writeback.upload.Upload;
 import java.io.IOException;
 import java.util.List;
 import java.util.OptionalInt;
@@ -261,7 +261,7 @@ final class FileCommits implements FileBytes.Owner {
     void deciding(Commit commit, long size, OptionalInt crc32c) {
         JournalRecord.Sent sent = inDoubt.deciding(commit.changes(), size, crc32c);
         if (sent != null) {
-            object.lockedJournal().amend(List.of(sent));
+            object.journal().amend(List.of(sent));
         }
     }
 
@@ -327,7 +327,7 @@ final class FileCommits implements FileBytes.Owner {
     }
 
     private void goesOn() {
-        Upload _ = object.takeUpload(); // which has ended
+        FileUpload _ = object.takeUpload(); // which has ended
         state.setReplaced(null);
         state.gotThrough();
         inDoubt.committed();

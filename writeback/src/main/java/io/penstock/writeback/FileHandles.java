@@ -2,7 +2,7 @@ package io.penstock.writeback;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.writeback.bytes.BaseLayer;
-import io.penstock.writeback.upload.Upload;
+import io.penstock.writeback.upload.FileUpload;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -156,7 +156,7 @@ final class FileHandles {
     }
 
     private void free(boolean keep) {
-        Upload left;
+        FileUpload left;
         BaseLayer base;
         lock.lock();
         try {

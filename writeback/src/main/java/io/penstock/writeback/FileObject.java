@@ -9,14 +9,13 @@ import io.penstock.writeback.bytes.FileBytes;
 import io.penstock.writeback.bytes.UploadedContent;
 import io.penstock.writeback.staging.FileJournal;
 import io.penstock.writeback.staging.JournalRecord;
+import io.penstock.writeback.upload.FileUpload;
 import io.penstock.writeback.upload.JournalledUpload;
 import io.penstock.writeback.upload.TargetProperties;
-import io.penstock.writeback.upload.Upload;
 import java.util.Collections;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +29,7 @@ final class FileObject {
     private final MountContext context;
     private final FileState state;
     private final FileBytes bytes;
-    private @Nullable Upload upload;
+    private @Nullable FileUpload upload;
 
     /** What the object has beside its bytes, once that has been asked. */
     private final AtomicReference<@Nullable ObjectProperties> properties = new AtomicReference<>();
@@ -74,34 +73,24 @@ final class FileObject {
 
     // ---- its journal
 
+    /** What it says that the file is. Takes the lock, as the next. */
     JournalRecord.Opened identity() {
-        return new JournalRecord.Opened(context.staging().namespace(), state.key(), committed(), state.replaced());
-    }
-
-    /** {@link #identity}, for a caller that does not hold the lock, as the next. */
-    JournalRecord.Opened lockedIdentity() {
-        ReentrantLock lock = bytes.lock();
-        lock.lock();
+        bytes.lock().lock();
         try {
-            return identity();
+            return new JournalRecord.Opened(context.staging().namespace(), state.key(), committed(), state.replaced());
         } finally {
-            lock.unlock();
-        }
-    }
-
-    FileJournal lockedJournal() {
-        ReentrantLock lock = bytes.lock();
-        lock.lock();
-        try {
-            return journal();
-        } finally {
-            lock.unlock();
+            bytes.lock().unlock();
         }
     }
 
     /** The journal of what goes on between two commits. */
-    private FileJournal journal() {
-        return new FileJournal(bytes.layer().staged(), this::lockedIdentity);
+    FileJournal journal() {
+        bytes.lock().lock();
+        try {
+            return new FileJournal(bytes.layer().staged(), this::identity);
+        } finally {
+            bytes.lock().unlock();
+        }
     }
 
     // ---- its upload
@@ -112,8 +101,8 @@ final class FileObject {
     }
 
     /** The upload that the next commit ends; begun if there is none. */
-    Upload upload() {
-        Upload current = upload;
+    FileUpload upload() {
+        FileUpload current = upload;
         if (current == null) {
             current = context.uploads()
                     .begin(bytes.layer().version(), new UploadedContent(bytes), targetProperties(), journal());
@@ -153,8 +142,8 @@ final class FileObject {
 
     /** The file goes on without its upload, which the caller ends if it is not committed. */
     @Nullable
-    Upload takeUpload() {
-        Upload taken = upload;
+    FileUpload takeUpload() {
+        FileUpload taken = upload;
         upload = null;
         return taken;
     }
@@ -163,7 +152,7 @@ final class FileObject {
 
     /** The object has another key now, of the same bytes. @return the upload under the old one, to be abandoned */
     @Nullable
-    Upload moved(ObjectVersion to) {
+    FileUpload moved(ObjectVersion to) {
         state.rename(to.key());
         bytes.layer().moved(to);
         return takeUpload();
@@ -180,7 +169,7 @@ final class FileObject {
      * @return the upload so far, to be abandoned
      */
     @Nullable
-    Upload takeOver(ObjectVersion source, long end) {
+    FileUpload takeOver(ObjectVersion source, long end) {
         state.setReplaced(expected());
         bytes.layer().moved(source);
         bytes.content().extendBase(end);

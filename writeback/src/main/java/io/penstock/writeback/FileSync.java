@@ -190,7 +190,7 @@ final class FileSync {
 
     /** False if a commit or another name came in between. */
     private boolean write(BaseLayer layer, long wanted) throws IOException {
-        FileJournal journal = new FileJournal(layer.staged(), file.object()::lockedIdentity);
+        FileJournal journal = new FileJournal(layer.staged(), file.object()::identity);
         List<JournalRecord> records = new ArrayList<>();
         List<JournalRecord.Sent> sent;
         BlockMap content;
@@ -310,7 +310,7 @@ final class FileSync {
     private void amend(List<? extends JournalRecord> entries) {
         syncs.lock();
         try {
-            file.object().lockedJournal().amend(entries);
+            file.object().journal().amend(entries);
         } finally {
             syncs.unlock();
         }
@@ -364,7 +364,7 @@ final class FileSync {
             if (!staged(false)) {
                 return false;
             }
-            file.object().lockedJournal().write(List.of(new JournalRecord.Kept(reason)));
+            file.object().journal().write(List.of(new JournalRecord.Kept(reason)));
             return true;
         } finally {
             syncs.unlock();

@@ -6,7 +6,7 @@ import io.penstock.objectstore.RetryPolicy;
 import io.penstock.writeback.bytes.FileResources;
 import io.penstock.writeback.bytes.Reclaim;
 import io.penstock.writeback.staging.Staging;
-import io.penstock.writeback.upload.Upload;
+import io.penstock.writeback.upload.Uploads;
 import java.time.Instant;
 import java.time.InstantSource;
 
@@ -21,7 +21,7 @@ record MountContext(
         WritebackConfig config,
         ObjectStore store,
         FileResources resources,
-        Upload.Factory uploads,
+        Uploads uploads,
         CommittedPages pages,
         StoreLookup lookup,
         Background background,

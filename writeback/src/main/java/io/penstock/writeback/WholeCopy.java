@@ -8,7 +8,7 @@ import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.writeback.bytes.FileBytes;
 import io.penstock.writeback.content.BlockMap;
 import io.penstock.writeback.content.Segment;
-import io.penstock.writeback.upload.Upload;
+import io.penstock.writeback.upload.FileUpload;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.locks.ReentrantLock;
@@ -46,7 +46,7 @@ final class WholeCopy {
      */
     boolean copy(ObjectVersion source, ByteRange range, boolean more)
             throws ObjectStoreException, IOException, InterruptedException {
-        Upload replaced;
+        FileUpload replaced;
         lock.lockInterruptibly();
         try {
             while (isFor(source, range, more) && commits.state().running() != null) {

@@ -273,7 +273,7 @@ public final class Writeback implements AutoCloseable {
     public ObjectVersion copy(ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, InterruptedException {
         Staging staging = context.staging();
-        StagedFile noted = staging.newFile();
+        StagedFile noted = new StagedFile(staging);
         FileJournal journal =
                 new FileJournal(noted, () -> new JournalRecord.Opened(staging.namespace(), key, null, null));
         try {

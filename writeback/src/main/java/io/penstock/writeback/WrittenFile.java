@@ -10,7 +10,7 @@ import io.penstock.writeback.bytes.FileBytes;
 import io.penstock.writeback.content.BlockMap;
 import io.penstock.writeback.staging.JournalRecord;
 import io.penstock.writeback.staging.Recovery;
-import io.penstock.writeback.upload.Upload;
+import io.penstock.writeback.upload.FileUpload;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
@@ -361,7 +361,7 @@ public final class WrittenFile {
      * that ran would end under the old name.
      */
     public void moved(ObjectVersion to) {
-        Upload old;
+        FileUpload old;
         lock.lock();
         try {
             old = commits.object().moved(to);

@@ -576,7 +576,7 @@ final class StagingTest {
         AtomicLong nanoTime = new AtomicLong();
         Staging staging = new Staging(files, "", () -> 1L << 30, nanoTime::get);
         assertThat(staging.isBusy()).isFalse();
-        StagedFile file = staging.newFile();
+        StagedFile file = new StagedFile(staging);
         assertThat(file.data().write(0, ByteBuffer.wrap(bytes(1)))).isTrue();
         assertThat(staging.isBusy()).isTrue();
         nanoTime.addAndGet(Duration.ofMillis(99).toNanos());
@@ -611,7 +611,7 @@ final class StagingTest {
     @Test
     void take_ofAFileThatWasRemoved_takesNothingAndBlamesNoDisk() throws Exception {
         Staging staging = new Staging(files, "test", () -> 1L << 30, System::nanoTime);
-        StagedFile file = staging.newFile();
+        StagedFile file = new StagedFile(staging);
         assertThat(file.data().take(0, 100)).isTrue();
         file.remove();
         assertThat(file.data().take(1, 100)).isFalse();

@@ -1,6 +1,7 @@
 package io.penstock.writeback.bytes;
 
 import io.penstock.core.ObjectVersion;
+import io.penstock.writeback.staging.StagedFile;
 import io.penstock.writeback.staging.Staging;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,6 @@ public record FileResources(Reclaim reclaim, Staging staging, BaseContent base) 
 
     /** The layer below a file that has nothing staged. */
     public BaseLayer layer(@Nullable ObjectVersion version) {
-        return new BaseLayer(version, base, staging.newFile());
+        return new BaseLayer(version, base, new StagedFile(staging));
     }
 }

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,8 +54,9 @@ public final class StagedFile {
     /** A sync has failed, for good: what was written before may be lost although the next one succeeds. */
     private volatile boolean suspect;
 
-    public StagedFile(Staging staging, String name) {
-        this(staging, name, 0);
+    /** A place for one file's content; nothing is made on disk yet. */
+    public StagedFile(Staging staging) {
+        this(staging, String.format("%016x", ThreadLocalRandom.current().nextLong()), 0);
     }
 
     private StagedFile(Staging staging, String name, int generation) {

@@ -5,7 +5,6 @@ import io.penstock.disk.DataFolder;
 import io.penstock.disk.DiskHealth;
 import io.penstock.writeback.content.Block;
 import java.io.IOException;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -69,12 +68,6 @@ public final class Staging implements AutoCloseable {
         } catch (IOException e) {
             log.debug("The staging folder is not closed", e);
         }
-    }
-
-    /** A place for one file's content; nothing is made on disk yet. */
-    public StagedFile newFile() {
-        return new StagedFile(
-                this, String.format("%016x", ThreadLocalRandom.current().nextLong()));
     }
 
     public DataFolder files() throws IOException {

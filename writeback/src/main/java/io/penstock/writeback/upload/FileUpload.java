@@ -23,7 +23,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The way of one file's content to the store.
+ * The way of one file's content to the store: parts that go up while it is written, and one commit that succeeds, after
+ * which the file begins another.
+ *
+ * <p>{@link #ready} and {@link #changed} are called under the file's lock: they must neither wait nor call the file. No
+ * lock may be held over calls of {@link FileContent}.
  *
  * <p>While the file is written, parts of its tail go up as soon as all of their blocks are at rest. That is a service:
  * if one fails, the others wait for a while, or for the commit, which sends what is missing and fails only if that
@@ -31,7 +35,7 @@ import org.slf4j.LoggerFactory;
  * complete, in parts of one size, unless it has those already. Content of one part or less is one
  * PUT; content that is another object's, one copy by the store.
  */
-final class FileUpload implements Upload {
+public final class FileUpload {
     private static final Logger LOG = LoggerFactory.getLogger(FileUpload.class);
 
     private final Uploads uploads;
@@ -42,6 +46,15 @@ final class FileUpload implements Upload {
     private final long partBytes;
     private final UploadGate.Lane lane;
     private final PartSender sender;
+
+    /** The last moment at which a commit can be called off. */
+    public interface Decision {
+        /**
+         * @param crc32c of all that the request makes the object; empty if that is not known
+         * @throws InterruptedException if it has been
+         */
+        void begin(OptionalInt crc32c) throws InterruptedException;
+    }
 
     /** @param earlier what an earlier run has left at the store, if there is something */
     FileUpload(
@@ -61,22 +74,27 @@ final class FileUpload implements Upload {
         this.sender = new PartSender(uploads, properties, content, journal, lane, layout, earlier);
     }
 
-    @Override
+    /** The blocks in the range are whole and at rest: parts that they complete may go up. */
     public void ready(ByteRange blocks) {
         sender.ready(blocks);
     }
 
-    @Override
+    /** Bytes are going to change: parts that hold them, and are up or on their way, must go up again. */
     public void changed(ByteRange range) {
         sender.changed(range);
     }
 
-    @Override
+    /** Bytes that the store has as they are now, uncommitted. */
     public long uploadedBytes() {
         return sender.uploadedBytes();
     }
 
-    @Override
+    /**
+     * Makes the content, which does not change meanwhile, the object of this key. May be tried again if it fails.
+     *
+     * @param decision begins with the one request that makes it so: if this thread is interrupted from then on, nobody
+     *     knows what the store has
+     */
     public ObjectVersion commit(long size, WriteCondition condition, Decision decision)
             throws ObjectStoreException, IOException, InterruptedException {
         if (size > MAX_NUMBER * MAX_SIZE) {
@@ -255,12 +273,12 @@ final class FileUpload implements Upload {
                 : CommitPlan.ofTail(number, range, content.runs(range), range.end() == size);
     }
 
-    @Override
+    /** Cancels what is in flight and aborts the multipart upload behind, if there is one. Never waits. */
     public void abandon() {
         sender.end(true);
     }
 
-    @Override
+    /** Cancels what is in flight, and leaves at the store what a later run goes on with. Never waits. */
     public void stop() {
         sender.end(false);
     }

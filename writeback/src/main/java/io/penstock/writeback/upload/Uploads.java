@@ -17,7 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** All uploads of one mount: their threads, bounds and counters. Safe for use by any number of threads. */
-public final class Uploads implements Upload.Factory, AutoCloseable {
+public final class Uploads implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Uploads.class);
 
     /** How long a mount that ends waits for uploads to be aborted; what remains is the bucket's lifecycle rule's. */
@@ -57,7 +57,7 @@ public final class Uploads implements Upload.Factory, AutoCloseable {
         this.gate = new UploadGate(limits, yields);
     }
 
-    @Override
+    /** @param base the version that the content's clean ranges are of; null if there is none */
     public FileUpload begin(
             @Nullable ObjectVersion base, FileContent content, TargetProperties properties, UploadJournal journal) {
         long size = base == null ? 0 : base.size();
@@ -69,7 +69,7 @@ public final class Uploads implements Upload.Factory, AutoCloseable {
         return new FileUpload(this, properties, content, journal, layout, null);
     }
 
-    @Override
+    /** Goes on with an upload that an earlier run began, as far as the store still has it. */
     public FileUpload resume(
             JournalledUpload earlier, FileContent content, TargetProperties properties, UploadJournal journal) {
         return new FileUpload(this, properties, content, journal, earlier.layout(), earlier);

@@ -75,7 +75,7 @@ final class EqualPartsTest {
         uploads.close();
         uploads = uploads(PartSizes.GROWING);
         FakeFile file = new FakeFile(null, TestData.of("key", 20 * MIB).bytes());
-        Upload upload = uploads.begin(null, file, target(TargetProperties.Over.NOTHING), file);
+        FileUpload upload = uploads.begin(null, file, target(TargetProperties.Over.NOTHING), file);
 
         assertThatThrownBy(() -> upload.commit(20 * MIB, WriteCondition.ABSENT, _ -> {}))
                 .isInstanceOf(Refused.class);
@@ -92,7 +92,7 @@ final class EqualPartsTest {
         uploads.close();
         uploads = uploads(PartSizes.EQUAL);
         MadeUpFile file = new MadeUpFile(null, 0);
-        Upload upload = uploads.begin(null, file, target(TargetProperties.Over.NOTHING), NoJournal.INSTANCE);
+        FileUpload upload = uploads.begin(null, file, target(TargetProperties.Over.NOTHING), NoJournal.INSTANCE);
         file.writeAll(upload, 100 * GIB + 5);
 
         ObjectVersion version = upload.commit(100 * GIB + 5, WriteCondition.ABSENT, _ -> {});
@@ -104,7 +104,7 @@ final class EqualPartsTest {
     private void changeOneByte(long size) throws Exception {
         ObjectVersion base = bucket.putTestData("key", size);
         FakeFile file = new FakeFile(base, TestData.of("key", size).bytes());
-        Upload upload = uploads.begin(base, file, target(TargetProperties.Over.SAME_CONTENT), file);
+        FileUpload upload = uploads.begin(base, file, target(TargetProperties.Over.SAME_CONTENT), file);
         file.write(upload, 9 * MIB, new byte[1]);
 
         assertThat(upload.commit(size, new WriteCondition.Unchanged(base.etag()), _ -> {})

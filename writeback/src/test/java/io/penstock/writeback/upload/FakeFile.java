@@ -59,7 +59,7 @@ final class FakeFile implements FileContent, UploadJournal {
     }
 
     /** What a write does: tells the upload first, then changes the bytes, then says which blocks are whole. */
-    public void write(Upload to, long offset, byte[] written) {
+    public void write(FileUpload to, long offset, byte[] written) {
         ByteRange range = new ByteRange(offset, written.length);
         to.changed(range);
         synchronized (this) {
@@ -76,7 +76,7 @@ final class FakeFile implements FileContent, UploadJournal {
         }
     }
 
-    public void truncate(Upload to, long size) {
+    public void truncate(FileUpload to, long size) {
         long from = Math.min(size, size());
         ByteRange range = new ByteRange(from, Math.max(size, size()) - from + 1);
         to.changed(range);

@@ -71,7 +71,7 @@ final class FileUploadTest {
 
     @Test
     void commit_onePart_isOnePut() throws Exception {
-        Upload upload = begin(null);
+        FileUpload upload = begin(null);
         file.write(upload, 0, data(PART));
         commit(upload);
         assertThat(store.writes()).containsExactly(new Call.Put("key", PART, WriteCondition.ALWAYS));
@@ -80,7 +80,7 @@ final class FileUploadTest {
 
     @Test
     void commit_cutToOnePart_isOnePutAndNoUploadIsLeft() throws Exception {
-        Upload upload = begin(null);
+        FileUpload upload = begin(null);
         file.write(upload, 0, data(3 * PART));
         awaitUploaded(upload, 3 * PART);
         file.truncate(upload, 100);
@@ -102,7 +102,7 @@ final class FileUploadTest {
 
     @Test
     void ready_wholeParts_goUpBeforeTheCommit() throws Exception {
-        Upload upload = begin(null);
+        FileUpload upload = begin(null);
         file.write(upload, 0, data(2 * PART + 5));
         awaitUploaded(upload, 2 * PART);
         assertThat(store.only(Call.UploadPart.class)).hasSize(2);
@@ -113,7 +113,7 @@ final class FileUploadTest {
 
     @Test
     void ready_anyOrder_goUpWhenTheirLastBlockIsThere() throws Exception {
-        Upload upload = begin(null);
+        FileUpload upload = begin(null);
         file.write(upload, PART + BLOCK_SIZE, data(BLOCK_SIZE));
         file.write(upload, 0, data(BLOCK_SIZE));
         assertThat(store.writes()).isEmpty();
@@ -126,7 +126,7 @@ final class FileUploadTest {
 
     @Test
     void changed_partThatIsUp_goesUpAgain() throws Exception {
-        Upload upload = begin(null);
+        FileUpload upload = begin(null);
         file.write(upload, 0, data(3 * PART));
         awaitUploaded(upload, 3 * PART);
         file.write(upload, PART + 7, new byte[100]);
@@ -137,7 +137,7 @@ final class FileUploadTest {
 
     @Test
     void changed_partOnItsWay_goesUpAgain() throws Exception {
-        Upload upload = begin(null);
+        FileUpload upload = begin(null);
         try (Gate gate = delays.hold(PARTS)) {
             file.write(upload, 0, data(2 * PART));
             gate.awaitHeld(2);
@@ -149,7 +149,7 @@ final class FileUploadTest {
 
     @Test
     void ready_failure_othersWaitForTheCommitWhichSendsAll() throws Exception {
-        Upload upload = begin(null);
+        FileUpload upload = begin(null);
         faults.next(PARTS, Fault.fail(Unavailable::new));
         limits.set(new WritebackLimits.Values(1, 1, 4, 1 << 30, 1 << 30, PART));
         file.write(upload, 0, data(4 * PART));
@@ -161,7 +161,7 @@ final class FileUploadTest {
 
     @Test
     void ready_failureAndAWhile_goesOn() throws Exception {
-        Upload upload = begin(null);
+        FileUpload upload = begin(null);
         faults.next(PARTS, Fault.fail(Unavailable::new));
         limits.set(new WritebackLimits.Values(1, 1, 4, 1 << 30, 1 << 30, PART));
         file.write(upload, 0, data(2 * PART));
@@ -175,9 +175,9 @@ final class FileUploadTest {
 
     @Test
     void ready_manyParts_noMoreAtOnceThanTheLimits() throws Exception {
-        Upload upload = begin(null);
+        FileUpload upload = begin(null);
         FakeFile other = new FakeFile(null, new byte[0]);
-        Upload another = uploads.begin(null, other, target("other", null), other);
+        FileUpload another = uploads.begin(null, other, target("other", null), other);
         try (Gate gate = delays.hold(PARTS)) {
             file.write(upload, 0, data(6 * PART));
             gate.awaitHeld(3);
@@ -196,7 +196,7 @@ final class FileUploadTest {
 
     @Test
     void commit_appended_sendsWhatWasAppendedAndCopiesTheRest() throws Exception {
-        Upload upload = begin(stored(5 * BLOCK_SIZE));
+        FileUpload upload = begin(stored(5 * BLOCK_SIZE));
         file.write(upload, 5 * BLOCK_SIZE, data(100));
         commit(upload);
         assertThat(store.uploadedBytes()).isEqualTo(100);
@@ -206,7 +206,7 @@ final class FileUploadTest {
 
     @Test
     void commit_oneByteChanged_sendsFiveMebibytes() throws Exception {
-        Upload upload = begin(stored(20 * BLOCK_SIZE));
+        FileUpload upload = begin(stored(20 * BLOCK_SIZE));
         file.write(upload, 10 * BLOCK_SIZE + 3, new byte[1]);
         commit(upload);
         assertThat(store.uploadedBytes()).isEqualTo(5 * MIB);
@@ -216,7 +216,7 @@ final class FileUploadTest {
     @Test
     void commit_baseReplacedMeanwhile_isAConflict() throws Exception {
         ObjectVersion base = stored(10 * BLOCK_SIZE);
-        Upload upload = begin(base);
+        FileUpload upload = begin(base);
         file.write(upload, 0, new byte[1]);
         bucket.put("key", "another's");
         assertThatThrownBy(() -> upload.commit(file.size(), new WriteCondition.Unchanged(base.etag()), _ -> {}))
@@ -252,7 +252,7 @@ final class FileUploadTest {
 
     @Test
     void commit_partFails_canBeTriedAgainAndSendsOnlyWhatIsMissing() throws Exception {
-        Upload upload = begin(null);
+        FileUpload upload = begin(null);
         file.write(upload, 0, data(2 * PART));
         awaitUploaded(upload, 2 * PART);
         file.write(upload, 2 * PART, data(100));
@@ -267,7 +267,7 @@ final class FileUploadTest {
     @Test
     void commit_bodyUnreadable_fails() {
         file = new FakeFile(null, data(2 * PART));
-        Upload failing = uploads.begin(null, file, target("key", null), file);
+        FileUpload failing = uploads.begin(null, file, target("key", null), file);
         file.failNextBody();
         assertThatThrownBy(() -> failing.commit(file.size(), WriteCondition.ALWAYS, _ -> {}))
                 .isInstanceOf(IOException.class)
@@ -276,7 +276,7 @@ final class FileUploadTest {
 
     @Test
     void commit_uploadGone_beginsAnew() throws Exception {
-        Upload upload = begin(null);
+        FileUpload upload = begin(null);
         file.write(upload, 0, data(3 * PART));
         awaitUploaded(upload, 3 * PART);
         bucket.abort(bucket.openUploads().getFirst());
@@ -288,7 +288,7 @@ final class FileUploadTest {
     @Test
     void commit_uploadSaidToBeGone_beginsAnewAndLeavesNothingOfTheFirst() throws Exception {
         file = new FakeFile(null, data(2 * PART));
-        Upload upload = uploads.begin(null, file, target("key", null), file);
+        FileUpload upload = uploads.begin(null, file, target("key", null), file);
         faults.next(PARTS, Fault.fail(ObjectStoreException.NotFound::new));
         commit(upload);
         assertThat(store.only(Call.CreateUpload.class)).hasSize(2);
@@ -298,7 +298,7 @@ final class FileUploadTest {
 
     @Test
     void commit_uploadCannotBeCreated_failsAndCanBeTriedAgain() throws Exception {
-        Upload upload = begin(null);
+        FileUpload upload = begin(null);
         faults.next(2, Call.CreateUpload.class::isInstance, Fault.fail(Unavailable::new));
         limits.set(new WritebackLimits.Values(1, 1, 4, 1 << 30, 1 << 30, PART));
         file.write(upload, 0, data(2 * PART));
@@ -310,7 +310,7 @@ final class FileUploadTest {
 
     @Test
     void abandon_partsOnTheirWay_areCancelledAndTheUploadAborted() throws Exception {
-        Upload upload = begin(null);
+        FileUpload upload = begin(null);
         try (Gate gate = delays.hold(PARTS)) {
             file.write(upload, 0, data(5 * PART));
             gate.awaitHeld(3);
@@ -327,7 +327,7 @@ final class FileUploadTest {
 
     @Test
     void abandon_whileTheUploadIsCreated_abortsItNevertheless() throws Exception {
-        Upload upload = begin(null);
+        FileUpload upload = begin(null);
         try (Gate gate = delays.hold(Call.CreateUpload.class::isInstance)) {
             file.write(upload, 0, data(2 * PART));
             gate.awaitHeld(1);
@@ -343,7 +343,7 @@ final class FileUploadTest {
     @Test
     void resume_sameContent_sendsOnlyWhatIsNotUp() throws Exception {
         stopWithTwoPartsUp();
-        Upload resumed = uploads.resume(Objects.requireNonNull(file.journalled()), file, target("key", null), file);
+        FileUpload resumed = uploads.resume(Objects.requireNonNull(file.journalled()), file, target("key", null), file);
         commit(resumed);
         assertThat(store.uploadedBytes()).isEqualTo(100);
         assertThat(store.only(Call.CreateUpload.class)).isEmpty();
@@ -353,7 +353,7 @@ final class FileUploadTest {
     void resume_contentDiffers_sendsThatPartAgain() throws Exception {
         stopWithTwoPartsUp();
         FakeFile changed = new FakeFile(null, file.bytes());
-        Upload resumed =
+        FileUpload resumed =
                 uploads.resume(Objects.requireNonNull(file.journalled()), changed, target("key", null), changed);
         changed.write(resumed, PART, new byte[1]);
         file = changed;
@@ -394,7 +394,7 @@ final class FileUploadTest {
     }
 
     private void stopWithTwoPartsUp() throws InterruptedException {
-        Upload upload = begin(null);
+        FileUpload upload = begin(null);
         file.write(upload, 0, data(2 * PART + 100));
         awaitUploaded(upload, 2 * PART);
         upload.stop();
@@ -411,7 +411,7 @@ final class FileUploadTest {
 
     private void writeAndCommitAtRandom(RandomGenerator random) throws Exception {
         int baseSize = random.nextBoolean() ? 0 : random.nextInt(3 * PART);
-        Upload upload = begin(baseSize == 0 ? null : stored(baseSize));
+        FileUpload upload = begin(baseSize == 0 ? null : stored(baseSize));
         for (int i = random.nextInt(1, 9); i > 0; i--) {
             int length = random.nextBoolean() ? random.nextInt(1, 2 * BLOCK_SIZE) : 2 * BLOCK_SIZE;
             switch (random.nextInt(8)) {
@@ -433,7 +433,7 @@ final class FileUploadTest {
 
     // ----
 
-    private Upload begin(@Nullable ObjectVersion base) {
+    private FileUpload begin(@Nullable ObjectVersion base) {
         file = new FakeFile(
                 base,
                 base == null ? new byte[0] : TestData.of("key", base.size()).bytes());
@@ -444,7 +444,7 @@ final class FileUploadTest {
         return bucket.putTestData("key", size);
     }
 
-    private void commit(Upload upload) throws Exception {
+    private void commit(FileUpload upload) throws Exception {
         ObjectVersion version = upload.commit(file.size(), WriteCondition.ALWAYS, _ -> {});
         assertThat(version.size()).isEqualTo(file.size());
         assertThat(Arrays.mismatch(bytesOf("key", Math.toIntExact(file.size())), file.bytes()))
@@ -463,7 +463,7 @@ final class FileUploadTest {
         return bytes;
     }
 
-    private static void awaitUploaded(Upload upload, long bytes) throws InterruptedException {
+    private static void awaitUploaded(FileUpload upload, long bytes) throws InterruptedException {
         while (upload.uploadedBytes() < bytes) {
             Thread.sleep(1);
         }

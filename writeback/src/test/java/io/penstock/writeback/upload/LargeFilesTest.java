@@ -48,7 +48,7 @@ final class LargeFilesTest {
     @Test
     void commit_streamOf100GiB_isWholeAndWentUpMeanwhile() throws Exception {
         MadeUpFile file = new MadeUpFile(null, 0);
-        Upload upload = uploads.begin(null, file, NEW, NoJournal.INSTANCE);
+        FileUpload upload = uploads.begin(null, file, NEW, NoJournal.INSTANCE);
         file.writeAll(upload, 100 * GIB + 5);
         while (upload.uploadedBytes() < 99 * GIB) {
             Thread.sleep(1);
@@ -60,7 +60,7 @@ final class LargeFilesTest {
     @Test
     void commit_5TiB_fitsInTenThousandParts() throws Exception {
         MadeUpFile file = new MadeUpFile(null, 0);
-        Upload upload = uploads.begin(null, file, NEW, NoJournal.INSTANCE);
+        FileUpload upload = uploads.begin(null, file, NEW, NoJournal.INSTANCE);
         file.writeAll(upload, 5 * TIB);
         checkObject(upload.commit(5 * TIB, WriteCondition.ABSENT, _ -> {}));
         assertThat(bucket.pieces("key")).hasSizeBetween(9_000, UploadedPart.MAX_NUMBER);
@@ -68,14 +68,14 @@ final class LargeFilesTest {
 
     @Test
     void commit_5TiBOfWhichNothingIsUp_fitsInTenThousandParts() throws Exception {
-        Upload upload = uploads.begin(null, new MadeUpFile(null, 0), NEW, NoJournal.INSTANCE);
+        FileUpload upload = uploads.begin(null, new MadeUpFile(null, 0), NEW, NoJournal.INSTANCE);
         checkObject(upload.commit(5 * TIB, WriteCondition.ABSENT, _ -> {}));
         assertThat(bucket.pieces("key")).hasSizeLessThanOrEqualTo(UploadedPart.MAX_NUMBER);
     }
 
     @Test
     void commit_allOfItsParts_haveItsDeadline() throws Exception {
-        Upload upload = uploads.begin(null, new MadeUpFile(null, 0), NEW, NoJournal.INSTANCE);
+        FileUpload upload = uploads.begin(null, new MadeUpFile(null, 0), NEW, NoJournal.INSTANCE);
         Deadline deadline = RetryPolicy.DEFAULT.forWriting();
         ObjectVersion _ = deadline.call(() -> upload.commit(GIB, WriteCondition.ABSENT, _ -> {}));
         assertThat(store.only(Call.UploadPart.class)).hasSizeGreaterThan(10);
@@ -100,7 +100,7 @@ final class LargeFilesTest {
     void commit_appendTo1TiBWhileItIsWritten_goesUpBeforeTheCommit() throws Exception {
         ObjectVersion base = bucket.putTestData("key", TIB);
         MadeUpFile file = new MadeUpFile(base, TIB);
-        Upload upload = uploads.begin(base, file, NEW, NoJournal.INSTANCE);
+        FileUpload upload = uploads.begin(base, file, NEW, NoJournal.INSTANCE);
         file.writeAll(upload, TIB + 10 * GIB);
         while (upload.uploadedBytes() < 9 * GIB) {
             Thread.sleep(1);
@@ -113,7 +113,7 @@ final class LargeFilesTest {
     private void append(long size, long appended) throws Exception {
         ObjectVersion base = bucket.putTestData("key", size);
         MadeUpFile file = new MadeUpFile(base, size / BLOCK_SIZE * BLOCK_SIZE);
-        Upload upload = uploads.begin(base, file, NEW, NoJournal.INSTANCE);
+        FileUpload upload = uploads.begin(base, file, NEW, NoJournal.INSTANCE);
         file.writeAll(upload, size + appended);
         ObjectVersion version = upload.commit(size + appended, new WriteCondition.Unchanged(base.etag()), _ -> {});
         assertThat(version.size()).isEqualTo(size + appended);

@@ -70,7 +70,7 @@ record MadeUpFile(@Nullable ObjectVersion base, long keptEnd) implements FileCon
     }
 
     /** Tells the upload, block by block, that all up to the size was written. */
-    public void writeAll(Upload to, long size) {
+    public void writeAll(FileUpload to, long size) {
         for (long at = keptEnd; at < size; at += BLOCK_SIZE) {
             ByteRange block = new ByteRange(at, Math.min(BLOCK_SIZE, size - at));
             to.changed(block);
