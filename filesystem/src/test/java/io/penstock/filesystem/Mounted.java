@@ -173,7 +173,8 @@ final class Mounted implements AutoCloseable {
 
     /** A writable one. */
     static Mounted writable(PageCache cache, Path staging) {
-        return new Mounted(cache, newNamespace(), null, config(staging, Close.VISIBLE), Exclusive.CLOSE, false, Keeping.IGNORE);
+        return new Mounted(
+                cache, newNamespace(), null, config(staging, Close.VISIBLE), Exclusive.CLOSE, false, Keeping.IGNORE);
     }
 
     /** One that can be written and keeps attributes, over a bucket that another may have mounted before; null for a new one. */
@@ -184,7 +185,8 @@ final class Mounted implements AutoCloseable {
 
     /** A writable one, whose kernel collects written bytes. */
     static Mounted writtenBack(PageCache cache, Path staging) {
-        return new Mounted(cache, newNamespace(), null, config(staging, Close.VISIBLE), Exclusive.CLOSE, true, Keeping.IGNORE);
+        return new Mounted(
+                cache, newNamespace(), null, config(staging, Close.VISIBLE), Exclusive.CLOSE, true, Keeping.IGNORE);
     }
 
     /** A writable one, over a bucket that another has mounted before. */
