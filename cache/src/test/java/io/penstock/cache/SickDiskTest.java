@@ -355,10 +355,11 @@ final class SickDiskTest {
 
     /** Takes all that is free, at once. */
     private static void fill(Path path) throws Exception {
-        await(() -> { // the cache may take a block in between
-            long free = Files.getFileStore(path.getParent()).getUsableSpace();
-            return Tmpfs.run("fallocate", "-l", Long.toString(free), path.toString()) == 0;
-        });
+        await(
+                () -> { // the cache may take a block in between
+                    long free = Files.getFileStore(path.getParent()).getUsableSpace();
+                    return Tmpfs.run("fallocate", "-l", Long.toString(free), path.toString()) == 0;
+                });
     }
 
     @Test

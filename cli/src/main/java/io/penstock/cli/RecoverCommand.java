@@ -11,6 +11,9 @@ import io.penstock.cli.mount.MountPlan;
 import io.penstock.cli.mount.Target;
 import io.penstock.cli.process.Reason;
 import io.penstock.cli.process.RefusedException;
+import io.penstock.metadata.Tree;
+import io.penstock.metadata.attributes.DirectoryMarkers;
+import io.penstock.metadata.attributes.MarkingObjectStore;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.RefusingObjectStore;
@@ -122,7 +125,11 @@ final class RecoverCommand implements Callable<Integer> {
         try (ObjectStore store = connect(plan);
                 PageCache cache = openCache(plan);
                 PageFetcher fetcher = new PageFetcher(store, cache, plan.namespace(), plan.readahead());
-                Writeback writeback = BucketMount.openWriteback(plan, store, cache, fetcher, from)) {
+                Tree tree = new Tree(store, target.prefix(), plan.metadata(), System::nanoTime);
+                DirectoryMarkers markers =
+                        new DirectoryMarkers(store, tree, plan.metadata().ttl(), System::nanoTime);
+                Writeback writeback =
+                        BucketMount.openWriteback(plan, new MarkingObjectStore(store, markers), cache, fetcher, from)) {
             if (what.commit) {
                 Files.deleteIfExists(CacheFolder.names(plan.cache().directory())); // it would hide uploaded data
             }

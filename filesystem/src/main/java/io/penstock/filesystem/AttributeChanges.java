@@ -114,10 +114,9 @@ final class AttributeChanges {
 
     /** The group that what is made in the directory has, by its set-group-id bit: null if by its maker. */
     private @Nullable Integer parentsGroup(long parent) throws ErrnoException {
-        Directory directory = places.directory(parent);
-        ObjectAttributes attributes = view.keptNow(directory.parent(), directory);
-        Integer permissions = attributes == null ? null : attributes.permissions();
-        if (attributes == null || permissions == null || (permissions & SET_GROUP) == 0) {
+        ObjectAttributes attributes = kept.last(places.directory(parent));
+        Integer permissions = attributes.permissions();
+        if (permissions == null || (permissions & SET_GROUP) == 0) {
             return null;
         }
         return attributes.gid() == null ? (Integer) view.gid() : attributes.gid();
@@ -166,12 +165,6 @@ final class AttributeChanges {
         } else if (!exists && flags == XATTR_REPLACE) {
             throw new ErrnoException(Errno.ENODATA, "there is no attribute " + name);
         }
-        ObjectAttributes after = lookups.kept(inode, node).withExtended(name, value);
-        if (AttributeHeaders.size(AttributeHeaders.of(after)) > AttributeHeaders.MOST_BYTES) {
-            throw new ErrnoException(
-                    Errno.ENOSPC,
-                    "an object's metadata holds " + AttributeHeaders.MOST_BYTES + " bytes: " + name + " is too long");
-        }
         set(inode, null, false, before -> before.withExtended(name, value));
     }
 
@@ -180,18 +173,29 @@ final class AttributeChanges {
             throws ErrnoException {
         Node node = node(inode, open);
         if (node instanceof Directory directory) {
+            if (lookups.parent(inode) == null && inode != FileSystem.ROOT) {
+                return; // it was removed, and is not to come back
+            }
+            ObjectAttributes _ = checked(change.apply(lookups.kept(inode, node)));
             Errnos.run(() -> kept.markers().change(directory, change));
             files.times().changed(directory, clock.instant(), isTime);
             return;
         }
         if (node instanceof SharedFile file && isBeingWritten(file)) {
-            file.keep(change.apply(file.attributes()), clock.instant());
+            ObjectAttributes own = file.ownAttributes();
+            ObjectAttributes before = own != null
+                    ? own
+                    : before(node).withModified(null).withAccessed(null); // those were of other content
+            file.keep(checked(change.apply(before)), clock.instant());
+            if (!file.isOpenToWrite() && file.links() > 0) {
+                files.commitBehind(requireNonNull(file.written())); // nobody else will
+            }
             return;
         }
         ObjectAttributes before = before(node);
         Attributes shown = view.of(inode, node, before, 0);
         // The copy is new to the store, and its time says so: the file's is kept from now on.
-        ObjectAttributes after = change.apply(before.withModified(shown.modified()));
+        ObjectAttributes after = checked(change.apply(before.withModified(shown.modified())));
         ObjectVersion version = SharedFiles.stored(node);
         if (node instanceof SharedFile file && file.written() != null) {
             contents.change(inode, after);
@@ -232,13 +236,23 @@ final class AttributeChanges {
         }
     }
 
-    /** As the store has them, whatever the directory's marker says. */
+    /** What the file has: changed here and not committed, or as the store has it now. */
     private ObjectAttributes before(Node node) throws ErrnoException {
         ObjectVersion version = SharedFiles.stored(node);
-        ObjectAttributes own = node instanceof SharedFile file ? file.knownAttributes() : null;
+        ObjectAttributes own = node instanceof SharedFile file ? file.ownAttributes() : null;
         return own != null || version == null
                 ? requireNonNullElse(own, ObjectAttributes.NONE)
-                : Errnos.call(() -> kept.ask(version));
+                : Errnos.call(() -> kept.ask(version.key()));
+    }
+
+    /** @throws ErrnoException ENOSPC if no object's metadata holds them */
+    private static ObjectAttributes checked(ObjectAttributes attributes) throws ErrnoException {
+        if (AttributeHeaders.size(AttributeHeaders.of(attributes)) > AttributeHeaders.MOST_BYTES) {
+            throw new ErrnoException(
+                    Errno.ENOSPC,
+                    "an object's metadata holds " + AttributeHeaders.MOST_BYTES + " bytes: these are more");
+        }
+        return attributes;
     }
 
     /** Whether something of it is still to be committed, with which the change goes. */

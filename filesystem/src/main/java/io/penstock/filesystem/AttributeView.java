@@ -79,13 +79,29 @@ final class AttributeView {
     /** @param parent null for the root, and for what has no name */
     ObjectAttributes kept(@Nullable Directory parent, Node node) throws ErrnoException {
         ObjectAttributes now = keptNow(parent, node);
-        return now != null ? now : Errnos.call(() -> kept.of(parent, node));
+        if (now != null) {
+            return now;
+        }
+        ObjectVersion version = node instanceof SharedFile file ? file.stored() : null;
+        return Errnos.call(() -> version == null ? kept.of(parent, node) : kept.of(parent, version));
     }
 
     /** The same if it is known: null if it is not. */
     @Nullable
     ObjectAttributes keptNow(@Nullable Directory parent, Node node) {
-        return node instanceof SharedFile file ? file.attributes() : kept.now(parent, node);
+        if (!(node instanceof SharedFile file)) {
+            return kept.now(parent, node);
+        }
+        ObjectAttributes known = file.knownAttributes();
+        ObjectVersion version = file.stored();
+        return known != null || version == null || parent == null
+                ? requireNonNullElse(known, ObjectAttributes.NONE)
+                : kept.now(parent, version);
+    }
+
+    /** For how long what is kept may be believed, where the name itself is believed for longer: nanoseconds. */
+    long validNanos(long ofName) {
+        return kept.areKept() ? Math.min(ofName, kept.markers().validNanos()) : ofName;
     }
 
     /** What is kept of the type of a node, if that is known: null if not. Most types are known from a listing. */
@@ -93,7 +109,7 @@ final class AttributeView {
     ObjectAttributes kindNow(Directory parent, Node node) {
         return node instanceof FileEntry(var object) && object.version().size() == 0
                 ? keptNow(parent, node)
-                : node instanceof SharedFile file ? file.attributes() : ObjectAttributes.NONE;
+                : node instanceof SharedFile ? keptNow(parent, node) : ObjectAttributes.NONE;
     }
 
     // ---- stat

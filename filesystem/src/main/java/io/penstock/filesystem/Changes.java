@@ -89,6 +89,10 @@ final class Changes {
     }
 
     private Attributes make(long parent, String name, ObjectAttributes made) throws ErrnoException {
+        if (made.kind() != FileKind.REGULAR) {
+            names.makeEmpty(parent, name, made);
+            return lookups.lookup(parent, name);
+        }
         SharedFile file = contents.mknod(parent, name, made);
         return view.of(file.inode().number(), file, file.attributes(), 0);
     }

@@ -103,7 +103,7 @@ final class Lookups {
         if (inode != null) {
             kernel.asked(inode, standing.node());
         }
-        return view.of(number, standing.node(), kept, standing.validNanos());
+        return view.of(number, standing.node(), kept, view.validNanos(standing.validNanos()));
     }
 
     void checkAccess(long inode, int mask, int uid, int gid) throws ErrnoException {

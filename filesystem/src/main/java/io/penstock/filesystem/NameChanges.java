@@ -91,6 +91,25 @@ final class NameChanges {
         return made;
     }
 
+    /** A new object that has nothing but attributes: EEXIST if there is anything of this name, on any node. */
+    void makeEmpty(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
+        Directory directory = places.existingDirectory(parent);
+        Places.checkNew(directory, name, "");
+        if (places.find(directory, name) != null) {
+            throw exists(directory, name);
+        }
+        awaitRemoval(directory, name);
+        ObjectVersion made = make(directory, name, directory.key(name), attributes);
+        Instant now = clock.instant();
+        files.stored(
+                new Place(directory, name),
+                new StoredObject(made, ObjectProperties.ofNew(made.key()).storageClass()),
+                now,
+                now,
+                attributes);
+        changed(directory);
+    }
+
     private ObjectVersion make(Directory directory, String name, String key, ObjectAttributes attributes)
             throws ErrnoException {
         ObjectProperties properties = ObjectProperties.ofNew(key).with(AttributeHeaders.of(attributes));

@@ -145,6 +145,12 @@ final class SharedFile implements KernelContent.Holder {
         return known == null ? ObjectAttributes.NONE : known;
     }
 
+    /** What is kept of it since it was made or changed here; null before. */
+    @Nullable
+    ObjectAttributes ownAttributes() {
+        return attributes;
+    }
+
     /** {@link #attributes}; null if they are not known. */
     @Nullable
     ObjectAttributes knownAttributes() {

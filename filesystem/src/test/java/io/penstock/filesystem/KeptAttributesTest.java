@@ -13,8 +13,10 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.metadata.attributes.KeptAttributes.Keeping;
 import io.penstock.objectstore.ObjectProperties;
+import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Call;
 import io.penstock.testing.Content;
+import io.penstock.testing.Fault;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -425,6 +427,93 @@ class KeptAttributesTest {
         }
 
         assertThat(m.drainCalls()).isEmpty();
+    }
+
+    /** Another node's change of attributes alone leaves ETag and size as they are. */
+    @Test
+    void lookup_whatAnotherNodeHasChanged_isShownAfterTheTtl() throws Exception {
+        m.save("a", "1");
+        setattr("a", mode(0600));
+        assertThat(m.lookup("a").mode()).isEqualTo(0100600);
+        try (Mounted other = Mounted.keeping(cache, staging(), m.bucket, Keeping.KEEP)) {
+            m.clock.advance(Duration.ofHours(1));
+            other.clock.advance(Duration.ofHours(1));
+            other.fs.setattr(other.lookup("a").inode(), null, mode(0640));
+            other.fs.setattr(other.lookup("a").inode(), null, owner(5, 6));
+        }
+
+        setattr("a", times(null, TIME));
+
+        assertThat(m.lookup("a").uid()).isEqualTo(5);
+        assertThat(m.lookup("a").mode()).isEqualTo(0100640);
+    }
+
+    @Test
+    void lookup_whileTheStoreIsAway_goesByWhatWasKnown() throws Exception {
+        m.mkdir("d");
+        m.save("d/a", "1");
+        setattr("d/a", mode(0600));
+        m.lookup("d/a");
+        m.clock.advance(Mounted.TTL.dividedBy(2));
+        m.lookup("d/a");
+        m.faults.always(Call.Describe.class::isInstance, Fault.fail(ObjectStoreException.Unavailable::new));
+        m.clock.advance(Mounted.TTL.minusSeconds(1));
+
+        assertThat(m.fs.getattr(FileSystem.ROOT).mode()).isEqualTo(0040751);
+        assertThat(m.lookup("d").mode()).isEqualTo(0040755);
+    }
+
+    @Test
+    void create_whereNoMarkerIsTaken_keepsTheAttributesAllTheSame() throws Exception {
+        m.faults.always(
+                call -> call instanceof Call.Put put && put.key().endsWith("/"),
+                Fault.fail(ObjectStoreException.AccessDenied::new));
+
+        m.fs.forget(m.fs.symlink("t", FileSystem.ROOT, "l", Mounted.CREATOR).inode(), 1);
+
+        assertThat(m.fs.readlink(m.lookup("l").inode())).isEqualTo("t");
+        m.faults.heal();
+        remount(Keeping.ALL);
+        assertThat(m.fs.readlink(m.lookup("l").inode())).isEqualTo("t");
+    }
+
+    @Test
+    void setattr_ofWhatIsWrittenOverAnother_keepsItsOtherAttributes() throws Exception {
+        m.bucket.put(
+                "a",
+                Content.of("1".getBytes(UTF_8)),
+                ObjectProperties.ofNew("a")
+                        .with(Map.of(META + "file-owner", "9", META + "file-mtime", "1000000000ns")));
+        OpenFile file = m.open("a", O_RDWR);
+        m.write(file, 1, "2");
+
+        m.fs.setattr(m.lookup("a").inode(), file.handle(), mode(0600));
+        m.close(file);
+
+        assertThat(m.bucket.properties("a").headers())
+                .containsEntry(META + "file-owner", "9")
+                .containsEntry(META + "file-permissions", "0600")
+                .doesNotContainKey(META + "file-mtime");
+    }
+
+    @Test
+    void setattr_ofADirectoryThatWasRemoved_doesNotMakeItAnew() throws Exception {
+        m.mkdir("d");
+        long inode = m.lookup("d").inode();
+        m.rmdir("d");
+
+        m.fs.setattr(inode, null, mode(0700));
+
+        assertThat(m.stored("d/")).isNull();
+    }
+
+    @Test
+    void symlink_thatTheStoreDoesNotTake_isNotThere() throws Exception {
+        m.faults.always(Call::isWrite, Fault.fail(ObjectStoreException.AccessDenied::new));
+        assertErrno(Errno.EACCES, () -> m.fs.symlink("t", FileSystem.ROOT, "l", Mounted.CREATOR));
+        m.faults.heal();
+
+        assertErrno(Errno.ENOENT, () -> m.lookup("l"));
     }
 
     @Test

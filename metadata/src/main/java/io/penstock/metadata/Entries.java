@@ -189,6 +189,9 @@ final class Entries {
             return;
         }
         String name = key.substring(directory.prefix().length());
+        if (Names.isReserved(directory, name)) {
+            return;
+        }
         String objection = Names.objection(name);
         if (objection != null) {
             hidden.hide(directory, key, objection);

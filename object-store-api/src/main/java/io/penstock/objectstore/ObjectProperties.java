@@ -20,6 +20,9 @@ public record ObjectProperties(SortedMap<String, String> headers, Map<String, St
     /** What the names of headers with user metadata begin with. */
     public static final String USER_METADATA = "x-amz-meta-";
 
+    private static final Map<String, String> TIMES =
+            Map.of(USER_METADATA + "file-mtime", "", USER_METADATA + "file-atime", "", USER_METADATA + "mtime", "");
+
     private static final String TYPE = "content-type";
     private static final String ENCODING = "content-encoding";
     private static final String STORAGE_CLASS = "x-amz-storage-class";
@@ -74,6 +77,11 @@ public record ObjectProperties(SortedMap<String, String> headers, Map<String, St
             }
         });
         return new ObjectProperties(all, tags);
+    }
+
+    /** The properties without times of files, as DataSync, rclone and s3fs keep them: they were those of other content. */
+    public ObjectProperties withoutTimes() {
+        return with(TIMES);
     }
 
     /** S3's name of the class, such as {@code STANDARD} or {@code GLACIER}. */

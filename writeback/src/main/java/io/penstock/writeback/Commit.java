@@ -89,8 +89,9 @@ final class Commit implements Background.Task {
      * The object is what the commit was to make it.
      *
      * @param isContent whether it has just the commit's content; an earlier run may have sent more
+     * @param isFound whether the store had it already: what it has beside the content is not known
      */
-    private record Made(ObjectVersion version, boolean isContent) {}
+    private record Made(ObjectVersion version, boolean isContent, boolean isFound) {}
 
     /**
      * @param changes how many changes the content has
@@ -163,6 +164,9 @@ final class Commit implements Background.Task {
                     context.pages().keep(made.version, content);
                 }
                 file.succeeded(this, made.version);
+                if (made.isFound) {
+                    file.foundWithout();
+                }
             }
         } catch (InterruptedException e) {
             failure = new IOException("'" + content.key() + "' is not committed: the mount ends", e);
@@ -228,7 +232,7 @@ final class Commit implements Background.Task {
         } else if (failure != null) {
             throw failure;
         }
-        return new Made(send(), true);
+        return new Made(send(), true, false);
     }
 
     private ObjectVersion send() throws ObjectStoreException, IOException, InterruptedException {
@@ -280,7 +284,7 @@ final class Commit implements Background.Task {
         }
         log.info("'{}' was committed already, by a request whose response was lost", content.key());
         upload.abandon();
-        return new Made(found, true);
+        return new Made(found, true, true);
     }
 
     /**
@@ -295,7 +299,7 @@ final class Commit implements Background.Task {
         }
         upload.abandon();
         if (same) {
-            return new Made(landed.version(), !inDoubt.isRecovered());
+            return new Made(landed.version(), !inDoubt.isRecovered(), true);
         }
         order(Order.LEAVE);
         file.landed(landed.version());

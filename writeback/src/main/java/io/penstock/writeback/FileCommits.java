@@ -140,6 +140,18 @@ final class FileCommits implements FileBytes.Owner {
         }
     }
 
+    /** A commit has found its content at the store: if headers are to be kept, the next one gives it those. */
+    void foundWithout() {
+        lock.lock();
+        try {
+            if (!object.kept().isEmpty()) {
+                changed();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Something beside the content is to be committed. */
     void changed() {
         state.changed(context.now());

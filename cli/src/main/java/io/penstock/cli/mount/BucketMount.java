@@ -96,7 +96,8 @@ public final class BucketMount implements AutoCloseable {
                     new DirectoryMarkers(store, tree, plan.metadata().ttl(), System::nanoTime);
             KeptAttributes kept = new KeptAttributes(store, markers, plan.attributes());
             closers.push(kept::close);
-            ObjectStore marking = new MarkingObjectStore(store, markers);
+            ObjectStore marking = kept.areKept() ? new MarkingObjectStore(store, markers) : store;
+            kept.expect(tree.root());
             Writeback writeback = null;
             Backlog backlog = null;
             if (!plan.mount().readOnly()) {

@@ -191,11 +191,21 @@ final class ChangeOperations {
         return new Creator(request.uid(), request.gid());
     }
 
-    private static AttributeChange change(Request request) throws ErrnoException {
+    private AttributeChange change(Request request) throws ErrnoException {
         int valid = request.u32(SetattrIn.VALID);
         Instant modified = time(request, valid, SetattrIn.FATTR_MTIME, SetattrIn.FATTR_MTIME_NOW, SetattrIn.MTIME);
-        // Only fuse_flush_times of fs/fuse/inode.c sets it: with the writeback cache the kernel keeps these times.
-        boolean isOfWrites = (valid & SetattrIn.FATTR_CTIME) != 0;
+        // With the writeback cache the kernel keeps the times of writes, and sends them so: fuse_flush_times of
+        // fs/fuse/dir.c.
+        int others = SetattrIn.FATTR_MODE
+                | SetattrIn.FATTR_UID
+                | SetattrIn.FATTR_GID
+                | SetattrIn.FATTR_SIZE
+                | SetattrIn.FATTR_ATIME
+                | SetattrIn.FATTR_ATIME_NOW;
+        boolean isOfWrites = writesBack
+                && (valid & SetattrIn.FATTR_CTIME) != 0
+                && (valid & SetattrIn.FATTR_FH) != 0
+                && (valid & others) == 0;
         return new AttributeChange(
                 (valid & SetattrIn.FATTR_MODE) == 0 ? null : request.u32(SetattrIn.MODE),
                 (valid & SetattrIn.FATTR_UID) == 0 ? null : request.u32(SetattrIn.UID),

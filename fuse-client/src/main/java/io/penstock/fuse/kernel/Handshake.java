@@ -32,7 +32,6 @@ final class Handshake {
     private static final long PARALLEL_DIROPS = 1 << 18;
     private static final long ABORT_ERROR = 1 << 21;
     static final long MAX_PAGES = 1 << 22;
-    private static final long CACHE_SYMLINKS = 1 << 23;
     private static final long HANDLE_KILLPRIV_V2 = 1 << 28;
     static final long INIT_EXT = 1 << 30;
     static final long PASSTHROUGH = 1L << 37;
@@ -51,7 +50,6 @@ final class Handshake {
             | PARALLEL_DIROPS
             | ABORT_ERROR
             | MAX_PAGES
-            | CACHE_SYMLINKS
             | HANDLE_KILLPRIV_V2
             | INIT_EXT;
 

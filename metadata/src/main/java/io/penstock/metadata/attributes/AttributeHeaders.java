@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.util.Base64;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Function;
@@ -48,7 +49,15 @@ public final class AttributeHeaders {
     private static final String S3FS_GROUP = USER_METADATA + "gid";
     private static final String S3FS_MODIFIED = USER_METADATA + "mtime";
 
+    private static final Set<String> KEPT =
+            Set.of(PERMISSIONS, OWNER, GROUP, MODIFIED, ACCESSED, KIND, TARGET, DEVICE, EXTENDED);
+
     private static final int PERMISSION_BITS = 07777;
+
+    /** A number of more digits is no time, and may take very long to compute with. */
+    private static final int MOST_DIGITS = 40;
+
+    private static final int S_IFDIR = 0040000;
     private static final int OCTAL = 8;
     private static final int NANO_DIGITS = 9;
     private static final String NANOS = "ns";
@@ -82,11 +91,7 @@ public final class AttributeHeaders {
 
     /** Whether these are headers of an object with kept attributes. */
     static boolean areKept(ObjectProperties properties) {
-        return properties.headers().keySet().stream()
-                .anyMatch(name -> name.startsWith(USER_METADATA + "file-")
-                        || name.equals(KIND)
-                        || name.equals(TARGET)
-                        || name.equals(EXTENDED));
+        return properties.headers().keySet().stream().anyMatch(KEPT::contains);
     }
 
     /** The bytes that S3 counts: names without their common beginning, and values. */
@@ -113,9 +118,7 @@ public final class AttributeHeaders {
         Integer device = value(headers, DEVICE, Integer::parseUnsignedInt);
         return new ObjectAttributes(
                 kind == null ? FileKind.REGULAR : kind,
-                permissions != null
-                        ? permissions
-                        : value(headers, S3FS_MODE, number -> Integer.parseInt(number) & PERMISSION_BITS),
+                permissions != null ? permissions : value(headers, S3FS_MODE, AttributeHeaders::ofMode),
                 uid != null ? uid : value(headers, S3FS_OWNER, Integer::parseUnsignedInt),
                 gid != null ? gid : value(headers, S3FS_GROUP, Integer::parseUnsignedInt),
                 modified != null ? modified : value(headers, S3FS_MODIFIED, AttributeHeaders::ofSeconds),
@@ -154,11 +157,26 @@ public final class AttributeHeaders {
 
     private static Instant ofNanos(String text) {
         String digits = text.endsWith(NANOS) ? text.substring(0, text.length() - NANOS.length()) : text;
-        return instant(new BigDecimal(digits).movePointLeft(NANO_DIGITS));
+        return instant(number(digits).movePointLeft(NANO_DIGITS));
     }
 
     private static Instant ofSeconds(String text) {
-        return instant(new BigDecimal(text));
+        return instant(number(text));
+    }
+
+    private static BigDecimal number(String text) {
+        if (text.length() > MOST_DIGITS || !text.matches("-?[0-9]+(\\.[0-9]*)?")) {
+            throw new IllegalArgumentException("no number of seconds: " + text);
+        }
+        return new BigDecimal(text);
+    }
+
+    /** s3fs writes st_mode in decimal digits, rclone in octal ones: only one of them has the type of a file. */
+    private static int ofMode(String text) {
+        int decimal = Integer.parseInt(text);
+        boolean isDecimal =
+                FileKind.of(decimal & ~PERMISSION_BITS) != null || decimal == S_IFDIR + (decimal & PERMISSION_BITS);
+        return (isDecimal ? decimal : Integer.parseInt(text, OCTAL)) & PERMISSION_BITS;
     }
 
     private static Instant instant(BigDecimal seconds) {

@@ -14,15 +14,21 @@ import io.penstock.objectstore.UploadBody;
 import io.penstock.objectstore.WriteCondition;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The objects that mark directories, {@code dir/}. They keep the directory's own attributes, and say whether any object in
@@ -32,15 +38,29 @@ import org.jspecify.annotations.Nullable;
  * <p>Answers are cached for the time to live of names. Safe for use by any number of threads.
  */
 public final class DirectoryMarkers implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(DirectoryMarkers.class);
+
     /** Some 300 bytes each. */
     private static final int MOST_CACHED = 100_000;
 
     /** Other nodes that change the same marker at the same time make an attempt fail. */
     private static final int ATTEMPTS = 4;
 
+    /** For which the store is waited for where it need not be. */
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
+
+    /** Locks of the directories whose markers are rewritten here. */
+    private static final int LOCKS = 64;
+
     private final ObjectStore store;
     private final Tree tree;
-    private final Cache<String, Marker> markers;
+    private final long ttlNanos;
+    private final LongSupplier nanoClock;
+    private final Object[] locks = new Object[LOCKS];
+
+    /** Kept beyond their time: what was known last is better than nothing while the store is away. */
+    private final Cache<String, Dated> markers;
+
     private final ConcurrentMap<String, CompletableFuture<Marker>> asked = new ConcurrentHashMap<>();
     private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
 
@@ -53,32 +73,82 @@ public final class DirectoryMarkers implements AutoCloseable {
         static final Marker NONE = new Marker(false, ObjectAttributes.NONE);
     }
 
+    /** @param asOf when the store was asked, on the clock: nanoseconds */
+    private record Dated(Marker marker, long asOf) {}
+
     /** @param nanoClock monotonic nanoseconds, such as {@link System#nanoTime} */
     public DirectoryMarkers(ObjectStore store, Tree tree, Duration ttl, LongSupplier nanoClock) {
         this.store = store;
         this.tree = tree;
+        this.ttlNanos = TimeUnit.NANOSECONDS.convert(ttl);
+        this.nanoClock = nanoClock;
         this.markers = Caffeine.newBuilder()
                 .maximumSize(MOST_CACHED)
-                .ticker(nanoClock::getAsLong)
                 .executor(Runnable::run)
-                .expireAfterWrite(ttl)
                 .build();
+        Arrays.setAll(locks, _ -> new Object());
+    }
+
+    /** How long an answer is believed: nanoseconds. */
+    public long validNanos() {
+        return ttlNanos;
     }
 
     /** The marker if it is known; null if the store would have to be asked. */
     @Nullable
     Marker now(Directory directory) {
-        Marker known = markers.getIfPresent(directory.prefix());
-        if (known == null && tree.hasNoMarker(directory)) {
-            markers.put(directory.prefix(), Marker.NONE);
+        Dated known = markers.getIfPresent(directory.prefix());
+        if (known != null && nanoClock.getAsLong() - known.asOf < ttlNanos) {
+            return known.marker;
+        } else if (tree.hasNoMarker(directory)) {
+            remember(directory.prefix(), Marker.NONE, nanoClock.getAsLong());
             return Marker.NONE;
         }
-        return known;
+        return null;
     }
 
+    /** The marker as it was known last, however long ago. */
+    Marker last(Directory directory) {
+        Marker now = now(directory);
+        if (now != null) {
+            return now;
+        }
+        Dated known = markers.getIfPresent(directory.prefix());
+        return known == null ? Marker.NONE : known.marker;
+    }
+
+    /** While the store is away, the marker that was known last. */
     Marker of(Directory directory) throws ObjectStoreException, InterruptedException {
         Marker known = now(directory);
-        return known == null ? Calls.await(ask(directory)) : known;
+        if (known != null) {
+            return known;
+        }
+        try {
+            return Calls.await(ask(directory));
+        } catch (ObjectStoreException.Unavailable | ObjectStoreException.Throttled e) {
+            LOG.debug("The marker of '{}' is believed to be what it was", directory.prefix(), e);
+            return last(directory);
+        }
+    }
+
+    /** The same within a second, else what was known last: a program may enter a mount while the store is away. */
+    Marker soon(Directory directory) throws InterruptedException {
+        Marker known = now(directory);
+        if (known != null) {
+            return known;
+        }
+        try {
+            return ask(directory).get(PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException | ExecutionException e) {
+            LOG.debug("The marker of '{}' is believed to be what it was", directory.prefix(), e);
+            return last(directory);
+        }
+    }
+
+    /** What was asked for later counts. */
+    private void remember(String prefix, Marker marker, long asOf) {
+        markers.asMap()
+                .merge(prefix, new Dated(marker, asOf), (known, found) -> found.asOf - known.asOf >= 0 ? found : known);
     }
 
     /** Has the store asked, if it has to be: a caller will want the marker soon. */
@@ -93,9 +163,9 @@ public final class DirectoryMarkers implements AutoCloseable {
                 directory.prefix(),
                 prefix -> Calls.start(executor, () -> {
                     try {
+                        long asOf = nanoClock.getAsLong();
                         Marker found = marker(description(directory));
-                        // What was changed here in between counts.
-                        markers.asMap().putIfAbsent(prefix, found);
+                        remember(prefix, found, asOf);
                         return found;
                     } finally {
                         asked.remove(prefix);
@@ -131,14 +201,14 @@ public final class DirectoryMarkers implements AutoCloseable {
 
     private void changed(Directory directory, Marker marker) {
         tree.markerChanged(directory);
-        markers.put(directory.prefix(), marker);
+        remember(directory.prefix(), marker, nanoClock.getAsLong());
     }
 
     /** Sees to it that what is in the directory is asked for its attributes, here and on other nodes. */
     void markBelow(Directory directory) throws ObjectStoreException, InterruptedException {
         Marker known = now(directory);
         if (known == null || !known.isBelow()) {
-            rewrite(directory, _ -> AttributeHeaders.below());
+            rewrite(directory, before -> before.isBelow() ? Map.of() : AttributeHeaders.below());
         }
     }
 
@@ -152,7 +222,7 @@ public final class DirectoryMarkers implements AutoCloseable {
         rewrite(directory, before -> AttributeHeaders.of(change.apply(before.attributes())));
     }
 
-    /** Headers to be changed, by what the marker says. */
+    /** Headers to be changed, by what the marker says; none if it stays as it is. */
     private interface Rewriting {
         Map<String, String> headers(Marker before);
     }
@@ -160,9 +230,12 @@ public final class DirectoryMarkers implements AutoCloseable {
     private void rewrite(Directory directory, Rewriting rewriting) throws ObjectStoreException, InterruptedException {
         for (int attempt = 1; ; attempt++) {
             try {
-                rewriteOnce(directory, rewriting);
+                // Empty objects have one ETag, so that no condition holds two changes apart.
+                synchronized (locks[Math.floorMod(directory.prefix().hashCode(), LOCKS)]) {
+                    rewriteOnce(directory, rewriting);
+                }
                 return;
-            } catch (ObjectStoreException.PreconditionFailed e) {
+            } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
                 if (attempt == ATTEMPTS) {
                     throw e;
                 }
@@ -175,6 +248,10 @@ public final class DirectoryMarkers implements AutoCloseable {
         String key = Names.marker(directory);
         ObjectDescription before = description(directory);
         Map<String, String> headers = rewriting.headers(marker(before));
+        if (headers.isEmpty()) {
+            changed(directory, marker(before));
+            return;
+        }
         ObjectProperties properties = ObjectProperties.ofNew(key).with(headers);
         if (before == null) {
             put(key, properties);

@@ -8,10 +8,10 @@ import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
-import io.penstock.objectstore.ObjectDescription;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -20,12 +20,16 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The attributes that objects keep, by version. An object is asked by a HEAD, once for all callers that want to know at the
  * same time, and only where its directory's marker says that there may be some. Safe for use by any number of threads.
  */
 public final class KeptAttributes implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(KeptAttributes.class);
+
     /** Some 250 bytes each; one that is dropped costs a HEAD. */
     private static final int MOST_CACHED = 400_000;
 
@@ -55,10 +59,12 @@ public final class KeptAttributes implements AutoCloseable {
 
     private record Dated(ObjectVersion version, ObjectAttributes attributes) {
         boolean isOf(ObjectVersion other) {
+            // Another node that changes attributes changes nothing but the time.
             return version.identity().equals(other.identity())
                     && version.size() == other.size()
-                    // All empty objects have one ETag.
-                    && (version.size() > 0 || version.lastModified().equals(other.lastModified()));
+                    && version.lastModified()
+                            .truncatedTo(ChronoUnit.SECONDS)
+                            .equals(other.lastModified().truncatedTo(ChronoUnit.SECONDS));
         }
     }
 
@@ -89,25 +95,39 @@ public final class KeptAttributes implements AutoCloseable {
      * @param parent where the node is; null for the root
      */
     public @Nullable ObjectAttributes now(@Nullable Directory parent, Node node) {
+        return switch (node) {
+            case Directory directory
+            when keeping != Keeping.IGNORE && parent == null -> {
+                markers.expect(directory);
+                yield markers.last(directory).attributes();
+            }
+            case Directory directory -> {
+                ObjectAttributes none = noneIn(parent);
+                DirectoryMarkers.Marker marker = none == null && mayAsk(parent) ? markers.now(directory) : null;
+                yield none != null ? none : marker == null ? null : marker.attributes();
+            }
+            case FileEntry(var object) -> now(parent, object.version());
+            default -> ObjectAttributes.NONE;
+        };
+    }
+
+    /** {@link #now(Directory, Node)} of a file of this version. */
+    public @Nullable ObjectAttributes now(@Nullable Directory parent, ObjectVersion version) {
+        ObjectAttributes known = keeping == Keeping.IGNORE ? ObjectAttributes.NONE : of(version);
+        return known != null ? known : noneIn(parent);
+    }
+
+    /** The attributes of what is in a directory where there are none; null if there may be some, or if that is not known. */
+    private @Nullable ObjectAttributes noneIn(@Nullable Directory parent) {
         if (keeping == Keeping.IGNORE) {
             return ObjectAttributes.NONE;
         }
-        if (parent != null && keeping == Keeping.KEEP) {
-            DirectoryMarkers.Marker marker = markers.now(parent);
-            if (marker == null) {
-                return null;
-            } else if (!marker.isBelow()) {
-                return ObjectAttributes.NONE;
-            }
-        }
-        return switch (node) {
-            case Directory directory -> {
-                DirectoryMarkers.Marker marker = markers.now(directory);
-                yield marker == null ? null : marker.attributes();
-            }
-            case FileEntry(var object) -> of(object.version());
-            default -> ObjectAttributes.NONE;
-        };
+        DirectoryMarkers.Marker marker = parent == null || keeping == Keeping.ALL ? null : markers.now(parent);
+        return marker == null || marker.isBelow() ? null : ObjectAttributes.NONE;
+    }
+
+    private boolean mayAsk(@Nullable Directory parent) {
+        return parent == null || keeping == Keeping.ALL || markers.now(parent) != null;
     }
 
     /** The attributes of this version if they are known; null if not. */
@@ -123,23 +143,40 @@ public final class KeptAttributes implements AutoCloseable {
         if (now != null) {
             return now;
         }
-        if (parent != null && keeping == Keeping.KEEP && !markers.of(parent).isBelow()) {
-            return ObjectAttributes.NONE;
-        }
         return switch (node) {
-            case Directory directory -> markers.of(directory).attributes();
-            case FileEntry(var object) -> ask(object.version());
+            case Directory root when parent == null -> markers.soon(root).attributes();
+            case Directory directory -> isMarked(parent) ? markers.of(directory).attributes() : ObjectAttributes.NONE;
+            case FileEntry(var object) -> of(parent, object.version());
             default -> ObjectAttributes.NONE;
         };
     }
 
-    /** The version's attributes, whatever its directory's marker says: for a caller about to change them. */
-    public ObjectAttributes ask(ObjectVersion version) throws ObjectStoreException, InterruptedException {
-        if (keeping == Keeping.IGNORE) {
+    /** {@link #of(Directory, Node)} of a file of this version. */
+    public ObjectAttributes of(@Nullable Directory parent, ObjectVersion version)
+            throws ObjectStoreException, InterruptedException {
+        if (keeping == Keeping.IGNORE || !isMarked(parent)) {
             return ObjectAttributes.NONE;
         }
         ObjectAttributes found = of(version);
         return found == null ? Calls.await(start(version)).attributes : found;
+    }
+
+    private boolean isMarked(@Nullable Directory parent) throws ObjectStoreException, InterruptedException {
+        return parent == null || keeping == Keeping.ALL || markers.of(parent).isBelow();
+    }
+
+    /** The attributes that the object has at the store now, whatever is known: for a caller about to change them. */
+    public ObjectAttributes ask(String key) throws ObjectStoreException, InterruptedException {
+        return keeping == Keeping.IGNORE
+                ? ObjectAttributes.NONE
+                : AttributeHeaders.read(store.describe(key).headers());
+    }
+
+    /** The set-group-id bit and the group of a directory, as they were known last. */
+    public ObjectAttributes last(Directory directory) {
+        return keeping == Keeping.IGNORE
+                ? ObjectAttributes.NONE
+                : markers.last(directory).attributes();
     }
 
     /** A name in the directory is being looked up: has its marker asked for at the same time. */
@@ -172,14 +209,7 @@ public final class KeptAttributes implements AutoCloseable {
                 version.key(),
                 key -> Calls.start(executor, () -> {
                     try {
-                        Dated found = askNow(version);
-                        known.asMap()
-                                .compute(
-                                        key,
-                                        (_, current) -> current != null && current.isOf(found.version)
-                                                ? current // set here in between
-                                                : found);
-                        return found;
+                        return askNow(version);
                     } finally {
                         asked.remove(key);
                     }
@@ -189,11 +219,19 @@ public final class KeptAttributes implements AutoCloseable {
     private Dated askNow(ObjectVersion version) throws ObjectStoreException, InterruptedException {
         turns.acquire();
         try {
-            ObjectDescription description = store.describe(version.key());
-            ObjectAttributes attributes = AttributeHeaders.read(description.headers());
+            ObjectAttributes attributes =
+                    AttributeHeaders.read(store.describe(version.key()).headers());
             // Of a newer version they are as good as any: the name is about to be looked up again.
-            return new Dated(version, attributes);
-        } catch (ObjectStoreException.NotFound | ObjectStoreException.AccessDenied _) {
+            Dated found = new Dated(version, version.size() == 0 ? attributes : attributes.ofFile());
+            known.asMap()
+                    .compute(
+                            version.key(),
+                            (_, current) -> current != null && current.isOf(version)
+                                    ? current // set here in between
+                                    : found);
+            return found;
+        } catch (ObjectStoreException.NotFound | ObjectStoreException.AccessDenied e) {
+            LOG.debug("The attributes of '{}' cannot be read now", version.key(), e);
             return new Dated(version, ObjectAttributes.NONE);
         } finally {
             turns.release();

@@ -3,6 +3,7 @@ package io.penstock.metadata.attributes;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.Directory;
+import io.penstock.metadata.Names;
 import io.penstock.objectstore.BodySink;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
@@ -19,14 +20,23 @@ import io.penstock.objectstore.UploadedPart;
 import io.penstock.objectstore.WriteCondition;
 import java.io.IOException;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Marks a directory before the first object with kept attributes gets into it, whoever sends that: a commit, a rename, or
  * one of the next mount. All other calls are passed on.
  */
 public final class MarkingObjectStore implements ObjectStore {
+    private static final Logger LOG = LoggerFactory.getLogger(MarkingObjectStore.class);
+
     private final ObjectStore store;
     private final DirectoryMarkers markers;
+
+    /** Prefixes of directories that a warning was logged for. */
+    private final Set<String> warned = ConcurrentHashMap.newKeySet();
 
     /** @param markers of the same store */
     public MarkingObjectStore(ObjectStore store, DirectoryMarkers markers) {
@@ -38,7 +48,25 @@ public final class MarkingObjectStore implements ObjectStore {
         if (AttributeHeaders.areKept(properties)) {
             Directory parent = Directory.of(key);
             if (parent != null) {
-                markers.markBelow(parent);
+                mark(parent);
+            }
+        }
+    }
+
+    /** A store that takes no marker takes objects all the same: their attributes show where all are asked. */
+    private void mark(Directory directory) throws ObjectStoreException, InterruptedException {
+        try {
+            markers.markBelow(directory);
+        } catch (ObjectStoreException.AccessDenied
+                | ObjectStoreException.Refused
+                | ObjectStoreException.PreconditionFailed
+                | ObjectStoreException.NotFound e) {
+            if (warned.add(directory.prefix())) {
+                LOG.warn(
+                        "'{}' cannot be marked as having files with attributes: other mounts show those with"
+                                + " metadata.attributes: all. {}",
+                        Names.marker(directory),
+                        e.getMessage());
             }
         }
     }

@@ -41,6 +41,11 @@ public record ObjectAttributes(
                 : new ObjectAttributes(kind, permissions, uid, gid, null, null, null, 0, Collections.emptySortedMap());
     }
 
+    /** The same of an object with content: only an empty object is anything but a regular file. */
+    public ObjectAttributes ofFile() {
+        return new ObjectAttributes(FileKind.REGULAR, permissions, uid, gid, modified, accessed, null, 0, extended);
+    }
+
     public ObjectAttributes withTarget(String path) {
         return new ObjectAttributes(kind, permissions, uid, gid, modified, accessed, path, device, extended);
     }

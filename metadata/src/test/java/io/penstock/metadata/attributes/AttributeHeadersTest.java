@@ -90,6 +90,9 @@ class AttributeHeadersTest {
                 Map.of(META + "mode", "33188", META + "uid", "1", META + "gid", "2", META + "mtime", "1595002920")));
         ObjectAttributes rclone = AttributeHeaders.read(new TreeMap<>(Map.of(META + "mtime", "1595002920.123456789")));
 
+        assertThat(AttributeHeaders.read(new TreeMap<>(Map.of(META + "mode", "100640")))
+                        .permissions())
+                .isEqualTo(0640);
         assertThat(s3fs.permissions()).isEqualTo(0644);
         assertThat(s3fs.uid()).isEqualTo(1);
         assertThat(s3fs.gid()).isEqualTo(2);

@@ -121,7 +121,7 @@ public final class FileUpload {
             throws ObjectStoreException, IOException, InterruptedException {
         standInLine();
         try (FileContent.SnapshotBody body = size == 0 ? new EmptySnapshot() : content.body(new ByteRange(0, size))) {
-            ObjectProperties kept = properties.get(uploads.store());
+            ObjectProperties kept = properties.ofNewContent(uploads.store());
             decision.begin(body.crc32c());
             ObjectVersion version = uploads.store().put(key, body, kept, condition);
             uploads.uploaded(size);
@@ -208,13 +208,17 @@ public final class FileUpload {
         RemoteUpload to = sender.remote();
         MultipartUpload upload = to.open(layout);
         decision.begin(joined(uploaded));
+        ObjectVersion made = null;
         try {
-            return withProperties(to.complete(upload, uploaded, condition), to);
+            made = to.complete(upload, uploaded, condition);
         } catch (ObjectStoreException.Refused e) {
             if (areEqual(uploaded)) {
                 throw e;
             }
             LOG.debug("'{}' goes up once more, in parts of one size: {}", key, e.getMessage());
+        }
+        if (made != null) {
+            return withProperties(made, to);
         }
         sender.beginInEqualParts(size);
         ObjectVersion version = joinPartsOnce(size, condition, decision);
@@ -225,10 +229,16 @@ public final class FileUpload {
     /** The object gets the properties that were set after its upload had begun: those are given with its first request. */
     private ObjectVersion withProperties(ObjectVersion made, RemoteUpload by)
             throws ObjectStoreException, InterruptedException {
-        ObjectProperties wanted = properties.get(uploads.store());
+        ObjectProperties wanted = properties.ofNewContent(uploads.store());
         return by.has(wanted)
                 ? made
-                : uploads.store().copy(made, key, wanted, new WriteCondition.Unchanged(made.etag()));
+                : uploads.store()
+                        .copy(
+                                made,
+                                key,
+                                wanted,
+                                new WriteCondition.Unchanged(made.etag()),
+                                journal.copying(PartLayout.planned(made.size(), partBytes)));
     }
 
     /** Whether all but the last have one size, and the last has no more. */

@@ -92,7 +92,7 @@ final class RemoteUpload {
                 journal.ended(earlier.upload());
             }
         }
-        ObjectProperties wanted = properties.get(store);
+        ObjectProperties wanted = properties.ofNewContent(store);
         MultipartUpload upload = store.createUpload(key, wanted);
         created = wanted;
         opened = upload;

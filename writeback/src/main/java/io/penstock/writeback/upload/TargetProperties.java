@@ -44,6 +44,12 @@ public record TargetProperties(
         return now.with(kept.get());
     }
 
+    /** {@link #get} for content that has changed: times that programs have set beside it do not count any more. */
+    public ObjectProperties ofNewContent(ObjectStore store) throws ObjectStoreException, InterruptedException {
+        ObjectProperties now = get(store).withoutTimes();
+        return now.with(kept.get());
+    }
+
     private ObjectProperties ask(ObjectStore store) throws ObjectStoreException, InterruptedException {
         try {
             return store.properties(key);
