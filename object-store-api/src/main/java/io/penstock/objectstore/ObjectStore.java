@@ -3,6 +3,7 @@ package io.penstock.objectstore;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -18,6 +19,9 @@ import java.util.List;
  * and the attempt is lost.
  */
 public interface ObjectStore extends AutoCloseable {
+    /** The maximum number of objects that one request deletes (DeleteObjects). */
+    int MOST_DELETED = 1_000;
+
     /** The bucket's name, for messages and cache keys. */
     String bucket();
 
@@ -157,13 +161,7 @@ public interface ObjectStore extends AutoCloseable {
     /** Copies without a listener. */
     default ObjectVersion copy(ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, InterruptedException {
-        return copy(source, key, properties, condition, new UploadListener() {
-            @Override
-            public void began(MultipartUpload upload) {}
-
-            @Override
-            public void ended(MultipartUpload upload) {}
-        });
+        return copy(source, key, properties, condition, UploadListener.NOBODY);
     }
 
     /** Copies with the properties of the source. */
@@ -180,6 +178,28 @@ public interface ObjectStore extends AutoCloseable {
     }
 
     /**
+     * Copies exactly this version to a key where no object is known to be, within the store, and keeps its headers, user
+     * metadata, tags and storage class. One request is enough for most objects. The copy is encrypted as the bucket
+     * encrypts a new object. Another client's object at the key stays where the store honours conditions on copies;
+     * elsewhere it is replaced, because a check of each key would cost as much as the copy.
+     *
+     * @param listener notified of the upload that a copy of a large object takes
+     * @throws ObjectStoreException.PreconditionFailed if the source is no longer this version or is gone, or the store
+     *     says that there is an object at the key
+     */
+    default ObjectVersion duplicate(StoredObject source, String key, UploadListener listener)
+            throws ObjectStoreException, InterruptedException {
+        ObjectVersion version = source.version();
+        ObjectProperties properties;
+        try {
+            properties = properties(version.key());
+        } catch (ObjectStoreException.NotFound e) {
+            throw new ObjectStoreException.PreconditionFailed("'" + version.key() + "' is gone", e);
+        }
+        return copy(version, key, properties, WriteCondition.ALWAYS, listener);
+    }
+
+    /**
      * Deletes the object with this key, whatever its version. An object that is already gone is no error. An attempt
      * whose response was lost is repeated and may delete a newer object; {@link #delete(ObjectVersion)} does not.
      */
@@ -193,6 +213,27 @@ public interface ObjectStore extends AutoCloseable {
      * @throws ObjectStoreException.PreconditionFailed if the key has another version, which stays
      */
     void delete(ObjectVersion version) throws ObjectStoreException, InterruptedException;
+
+    /**
+     * Deletes each of these objects that is still this version, as {@link #delete(ObjectVersion)} does, with few requests
+     * where the store can.
+     *
+     * @param versions at most {@link #MOST_DELETED} of different keys
+     * @return those whose key has another version, which stays
+     * @throws ObjectStoreException if some could not be deleted; others may be
+     */
+    default List<ObjectVersion> deleteAll(List<ObjectVersion> versions)
+            throws ObjectStoreException, InterruptedException {
+        List<ObjectVersion> others = new ArrayList<>();
+        for (ObjectVersion version : versions) {
+            try {
+                delete(version);
+            } catch (ObjectStoreException.PreconditionFailed _) {
+                others.add(version);
+            }
+        }
+        return others;
+    }
 
     /** Ends requests in flight with an error and frees the connections. */
     @Override

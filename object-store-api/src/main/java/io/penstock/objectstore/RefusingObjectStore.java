@@ -96,12 +96,23 @@ public class RefusingObjectStore implements ObjectStore {
     }
 
     @Override
+    public ObjectVersion duplicate(StoredObject source, String key, UploadListener listener)
+            throws ObjectStoreException {
+        throw why;
+    }
+
+    @Override
     public void delete(String key) throws ObjectStoreException {
         throw why;
     }
 
     @Override
     public void delete(ObjectVersion version) throws ObjectStoreException {
+        throw why;
+    }
+
+    @Override
+    public List<ObjectVersion> deleteAll(List<ObjectVersion> versions) throws ObjectStoreException {
         throw why;
     }
 

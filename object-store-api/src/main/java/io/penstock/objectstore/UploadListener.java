@@ -5,6 +5,15 @@ package io.penstock.objectstore;
  * ends before the call. The thread of the call calls it.
  */
 public interface UploadListener {
+    /** Does nothing. */
+    UploadListener NOBODY = new UploadListener() {
+        @Override
+        public void began(MultipartUpload upload) {}
+
+        @Override
+        public void ended(MultipartUpload upload) {}
+    };
+
     /** The upload exists; nothing has been sent or copied yet. */
     void began(MultipartUpload upload);
 

@@ -23,7 +23,8 @@ final class ConditionalWrites {
         PUT("PutObject"),
         COMPLETE("CompleteMultipartUpload"),
         COPY("CopyObject"),
-        DELETE("DeleteObject");
+        DELETE("DeleteObject"),
+        DELETE_MANY("DeleteObjects");
 
         private final String operation;
 
@@ -47,8 +48,9 @@ final class ConditionalWrites {
     private static final String PROBE = ".penstock-probe-";
 
     /** No object has this ETag: nobody knows content with this MD5. */
-    private static final Precondition NEVER_MET =
-            new Precondition(new Unchanged("\"00000000000000000000000000000000\""), true);
+    private static final String NEVER_MET_ETAG = "\"00000000000000000000000000000000\"";
+
+    private static final Precondition NEVER_MET = new Precondition(new Unchanged(NEVER_MET_ETAG), true);
 
     /** No request can carry this ETag. */
     private static final WriteCondition NO_ETAG = new Unchanged(ResponseValues.NO_ETAG);
@@ -57,6 +59,7 @@ final class ConditionalWrites {
     private final ObjectWriter writer;
     private final MultipartUploads uploads;
     private final ObjectCopier copier;
+    private final BatchDeletions deletions;
     private final String prefix;
 
     /** Racy on purpose: two threads may both probe. */
@@ -68,11 +71,13 @@ final class ConditionalWrites {
             ObjectWriter writer,
             MultipartUploads uploads,
             ObjectCopier copier,
+            BatchDeletions deletions,
             String prefix) {
         this.requests = requests;
         this.writer = writer;
         this.uploads = uploads;
         this.copier = copier;
+        this.deletions = deletions;
         this.prefix = prefix;
     }
 
@@ -98,7 +103,14 @@ final class ConditionalWrites {
         }
     }
 
-    private boolean isHonoured(Kind kind) throws ObjectStoreException, InterruptedException {
+    /** Makes the write with its condition if the store checks it, or without. */
+    <T, X extends Exception> T makeUnchecked(Kind kind, WriteCondition condition, Write<T, X> write)
+            throws ObjectStoreException, InterruptedException, X {
+        return isHonoured(kind) ? make(kind, condition, write) : write.make(Precondition.NONE);
+    }
+
+    /** Whether the store checks conditions on requests of this kind. The first call of a kind asks the store. */
+    boolean isHonoured(Kind kind) throws ObjectStoreException, InterruptedException {
         Boolean known = honoured.get(kind);
         if (known != null) {
             return known;
@@ -132,7 +144,8 @@ final class ConditionalWrites {
                 case PUT -> isRefused(key, () -> put(key, NEVER_MET));
                 case COMPLETE -> isCompletionRefused(prefix + PROBE + "complete");
                 case COPY -> isCopyRefused(key);
-                case DELETE -> isDeletionRefused(key);
+                case DELETE -> isDeletionRefused(key, () -> writer.delete(key, NEVER_MET));
+                case DELETE_MANY -> isDeletionRefused(key, () -> deletions.probe(key, NEVER_MET_ETAG));
             };
         } catch (IOException e) {
             throw new IllegalStateException("of a body in memory", e);
@@ -179,18 +192,23 @@ final class ConditionalWrites {
         }
     }
 
-    private boolean isDeletionRefused(String key) throws ObjectStoreException, IOException, InterruptedException {
+    private boolean isDeletionRefused(String key, Probe deletion)
+            throws ObjectStoreException, IOException, InterruptedException {
         try {
             put(key, Precondition.NONE);
         } catch (ObjectStoreException.AccessDenied _) {
             // Credentials that may delete but not write cannot probe: the condition is sent and does no harm.
             return true;
         }
-        boolean refused = isRefused(key, () -> writer.delete(key, NEVER_MET));
-        if (refused) {
-            remove(key);
+        boolean isGone = false;
+        try {
+            isGone = !isRefused(key, deletion);
+            return !isGone;
+        } finally {
+            if (!isGone) {
+                remove(key);
+            }
         }
-        return refused;
     }
 
     private ObjectVersion put(String key, Precondition precondition)

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.s3.model.CopyObjectRequest;
 import software.amazon.awssdk.services.s3.model.CopyObjectResponse;
 import software.amazon.awssdk.services.s3.model.MetadataDirective;
+import software.amazon.awssdk.services.s3.model.StorageClass;
 import software.amazon.awssdk.services.s3.model.TaggingDirective;
 
 /** Copies objects within the bucket, inside the store. Safe for use by any number of threads. */
@@ -43,7 +44,30 @@ final class ObjectCopier {
     /** Copies with one request. */
     ObjectVersion copyAtOnce(ObjectVersion source, String key, ObjectProperties properties, Precondition precondition)
             throws ObjectStoreException, InterruptedException {
-        CopyObjectRequest request = CopyObjectRequest.builder()
+        CopyObjectRequest.Builder request = request(source, key, precondition)
+                .metadataDirective(MetadataDirective.REPLACE)
+                // Without tags at the source, the copy has none either way, and not every server knows the directive.
+                .taggingDirective(properties.tags().isEmpty() ? null : TaggingDirective.REPLACE)
+                .overrideConfiguration(headers -> PropertyHeaders.of(properties).forEach(headers::putHeader));
+        return copy(source, key, request.build(), precondition);
+    }
+
+    /**
+     * Copies with one request and the source's properties. S3 copies headers, metadata and tags by default, but not the
+     * storage class.
+     */
+    ObjectVersion duplicateAtOnce(StoredObject source, String key, Precondition precondition)
+            throws ObjectStoreException, InterruptedException {
+        CopyObjectRequest.Builder request = request(source.version(), key, precondition);
+        StorageClass storageClass = StorageClass.fromValue(source.storageClass());
+        if (storageClass != StorageClass.STANDARD && storageClass != StorageClass.UNKNOWN_TO_SDK_VERSION) {
+            request.storageClass(storageClass);
+        }
+        return copy(source.version(), key, request.build(), precondition);
+    }
+
+    private CopyObjectRequest.Builder request(ObjectVersion source, String key, Precondition precondition) {
+        return CopyObjectRequest.builder()
                 .sourceBucket(requests.bucket())
                 .sourceKey(source.key())
                 .copySourceIfMatch(source.etag())
@@ -51,12 +75,11 @@ final class ObjectCopier {
                 .destinationKey(key)
                 .ifMatch(precondition.ifMatch())
                 .ifNoneMatch(precondition.ifNoneMatch())
-                .metadataDirective(MetadataDirective.REPLACE)
-                // Without tags at the source, the copy has none either way, and not every server knows the directive.
-                .taggingDirective(properties.tags().isEmpty() ? null : TaggingDirective.REPLACE)
-                .requestPayer(requests.payer)
-                .overrideConfiguration(headers -> PropertyHeaders.of(properties).forEach(headers::putHeader))
-                .build();
+                .requestPayer(requests.payer);
+    }
+
+    private ObjectVersion copy(ObjectVersion source, String key, CopyObjectRequest request, Precondition precondition)
+            throws ObjectStoreException, InterruptedException {
         RetryState retryState = new RetryState();
         try {
             CopyObjectResponse response = requests.change(requests.errors.object(source.key()), retryState, () -> {

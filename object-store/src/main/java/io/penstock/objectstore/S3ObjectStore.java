@@ -6,6 +6,8 @@ import io.penstock.objectstore.ConditionalWrites.Kind;
 import java.io.IOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.http.SdkHttpClient;
 import software.amazon.awssdk.services.s3.S3Client;
 
@@ -15,12 +17,18 @@ import software.amazon.awssdk.services.s3.S3Client;
  * thread it ends the call when the socket gets bytes or its timeout passes. Safe for use by any number of threads.
  */
 public final class S3ObjectStore implements ObjectStore {
+    private static final Logger LOG = LoggerFactory.getLogger(S3ObjectStore.class);
+
     private final RequestExecutor requests;
     private final BucketReader reader;
     private final ConditionalWrites conditionalWrites;
     private final ObjectWriter writer;
     private final MultipartUploads uploads;
     private final ObjectCopier copier;
+    private final BatchDeletions deletions;
+
+    /** Racy on purpose: whether the store refuses to delete several objects by one request. */
+    private volatile boolean refusesBatches;
 
     /**
      * Closes client, HTTP client and direct requests when it is closed.
@@ -35,7 +43,8 @@ public final class S3ObjectStore implements ObjectStore {
         writer = new ObjectWriter(requests, reader);
         uploads = new MultipartUploads(requests, reader);
         copier = new ObjectCopier(requests, reader, uploads);
-        conditionalWrites = new ConditionalWrites(requests, writer, uploads, copier, prefix);
+        deletions = new BatchDeletions(requests, reader);
+        conditionalWrites = new ConditionalWrites(requests, writer, uploads, copier, deletions, prefix);
     }
 
     /** Connects as {@link #connect(S3Config, String)} does, for the whole bucket. */
@@ -186,6 +195,46 @@ public final class S3ObjectStore implements ObjectStore {
                 return true;
             });
         });
+    }
+
+    @Override
+    public ObjectVersion duplicate(StoredObject source, String key, UploadListener listener)
+            throws ObjectStoreException, InterruptedException {
+        if (!ObjectCopier.isAtOnce(source.version())) {
+            return ObjectStore.super.duplicate(source, key, listener);
+        }
+        return writing(() -> reader.asShown(conditionalWrites.<ObjectVersion, RuntimeException>makeUnchecked(
+                Kind.COPY, WriteCondition.ABSENT, precondition -> copier.duplicateAtOnce(source, key, precondition))));
+    }
+
+    /**
+     * Where the store checks conditions on DeleteObjects, each object has its own. Where it checks them on DeleteObject
+     * only, one request deletes one object. Where it checks neither, a listing is compared with the versions just before.
+     */
+    @Override
+    public List<ObjectVersion> deleteAll(List<ObjectVersion> versions)
+            throws ObjectStoreException, InterruptedException {
+        List<ObjectVersion> left = versions;
+        if (!refusesBatches && versions.size() > 1) {
+            try {
+                left = writing(() -> deleteInBatch(versions));
+            } catch (ObjectStoreException.Refused | ObjectStoreException.Corrupt e) {
+                // The store does not know such a request, or not the checksum of it.
+                LOG.info("{} refuses DeleteObjects: objects are deleted one by one", bucket(), e);
+                refusesBatches = true;
+            }
+        }
+        return ObjectStore.super.deleteAll(left);
+    }
+
+    /** @return those that are not known to be deleted */
+    private List<ObjectVersion> deleteInBatch(List<ObjectVersion> versions)
+            throws ObjectStoreException, InterruptedException {
+        boolean areIdentified = versions.stream().allMatch(ObjectVersion::hasContentEtag);
+        if (areIdentified && conditionalWrites.isHonoured(Kind.DELETE_MANY)) {
+            return deletions.deleteIfUnchanged(versions);
+        }
+        return conditionalWrites.isHonoured(Kind.DELETE) ? versions : deletions.deleteIfListed(versions);
     }
 
     private <T extends @Nullable Object, E extends Exception> T reading(Deadline.Work<T, E> call)

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.penstock.objectstore.S3Config.HttpClient;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
@@ -48,6 +49,11 @@ final class MinioContractTest extends ObjectStoreWriteContract {
     @Override
     protected TestBucket newBucket() throws Exception {
         return buckets.create(at(server.endpoint()), httpClient);
+    }
+
+    @Override
+    protected List<Ability> lacks() {
+        return List.of(Ability.EXPIRES_OF_DUPLICATES);
     }
 
     @Override

@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -42,7 +43,9 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         /** Keeps tags. */
         TAGS,
         /** Keeps {@code Expires} of copied objects and of objects sent in parts. */
-        EXPIRES
+        EXPIRES,
+        /** Keeps {@code Expires} where a copy is made without properties of its own. */
+        EXPIRES_OF_DUPLICATES
     }
 
     /** The features that the server lacks. */
@@ -441,6 +444,32 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
     }
 
     @Test
+    void duplicate_object_hasItsBytesAndProperties() throws Exception {
+        byte[] content = BytesBody.random(10, 24).bytes();
+        ObjectProperties properties = properties("source");
+        if (lacks().contains(Ability.EXPIRES_OF_DUPLICATES)) {
+            properties = properties.with(Map.of("expires", ""));
+        }
+        store.put("a b/ü+%", BytesBody.random(10, 24), properties, WriteCondition.ALWAYS);
+
+        ObjectVersion copy = store.duplicate(store.head("a b/ü+%"), "c d/ü+%", UploadListener.NOBODY);
+
+        assertIsNow(copy, content);
+        assertHas("c d/ü+%", properties);
+    }
+
+    @Test
+    void duplicate_sourceChanged_failsThePrecondition() throws Exception {
+        put("source", 1000);
+        StoredObject old = store.head("source");
+        store.put("source", BytesBody.random(1000, 16), WriteCondition.ALWAYS);
+
+        assertThatThrownBy(() -> store.duplicate(old, "target", UploadListener.NOBODY))
+                .isInstanceOf(PreconditionFailed.class);
+        assertThatThrownBy(() -> store.head("target")).isInstanceOf(NotFound.class);
+    }
+
+    @Test
     void properties_noObject_isNotFound() {
         assertThatThrownBy(() -> store.properties("nothing")).isInstanceOf(NotFound.class);
     }
@@ -498,6 +527,27 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
                 .isInstanceOf(PreconditionFailed.class)
                 .hasMessageContaining("object");
         assertIsNow(store.head("object").version(), theirs);
+    }
+
+    @Test
+    void deleteAll_manyVersions_deletesThoseThatAreStillThere() throws Exception {
+        List<ObjectVersion> versions = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            String key = "below/ü " + i + "+%&<>\"'";
+            put(key, 10 + i);
+            versions.add(store.head(key).version());
+        }
+        put("below/not this one", 5);
+        store.delete(versions.get(3).key());
+        byte[] theirs = put(versions.get(7).key(), 50);
+
+        assertThat(store.deleteAll(versions)).containsExactly(versions.get(7));
+
+        assertThat(store.list(ListRequest.of("below/", "")).objects())
+                .extracting(object -> object.version().key())
+                .containsExactlyInAnyOrder("below/not this one", versions.get(7).key());
+        assertIsNow(store.head(versions.get(7).key()).version(), theirs);
+        assertThat(store.list(ListRequest.of("", "")).objects()).hasSize(2);
     }
 
     /** A store may have to probe, with objects of its own, whether it honours conditions. */

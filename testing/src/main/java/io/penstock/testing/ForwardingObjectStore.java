@@ -156,6 +156,14 @@ public abstract class ForwardingObjectStore implements ObjectStore {
     }
 
     @Override
+    public ObjectVersion duplicate(StoredObject source, String key, UploadListener listener)
+            throws ObjectStoreException, InterruptedException {
+        return around(
+                new Call.Copy(source.version().key(), key, WriteCondition.ABSENT),
+                _ -> store.duplicate(source, key, listener));
+    }
+
+    @Override
     public void delete(String key) throws ObjectStoreException, InterruptedException {
         around(new Call.Delete(key), _ -> {
             store.delete(key);

@@ -290,6 +290,14 @@ public final class InMemoryObjectStore implements ObjectStore {
     }
 
     @Override
+    public ObjectVersion duplicate(StoredObject source, String key, UploadListener listener)
+            throws ObjectStoreException, InterruptedException {
+        Content _ = toBeCopied(source.version());
+        ObjectProperties properties = properties(source.version().key());
+        return copy(source.version(), key, properties, WriteCondition.ABSENT, listener);
+    }
+
+    @Override
     public void delete(String key) throws ObjectStoreException, InterruptedException {
         checkUsable();
         synchronized (entries) {

@@ -163,6 +163,19 @@ public final class MarkingObjectStore implements ObjectStore {
         return store.parts(upload);
     }
 
+    /** Copies of whole directories bring their markers along. */
+    @Override
+    public ObjectVersion duplicate(StoredObject source, String key, UploadListener listener)
+            throws ObjectStoreException, InterruptedException {
+        return store.duplicate(source, key, listener);
+    }
+
+    @Override
+    public List<ObjectVersion> deleteAll(List<ObjectVersion> versions)
+            throws ObjectStoreException, InterruptedException {
+        return store.deleteAll(versions);
+    }
+
     @Override
     public void delete(String key) throws ObjectStoreException, InterruptedException {
         store.delete(key);

@@ -1,0 +1,153 @@
+package io.penstock.objectstore;
+
+import io.penstock.core.ObjectVersion;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.services.s3.model.Delete;
+import software.amazon.awssdk.services.s3.model.DeleteObjectsRequest;
+import software.amazon.awssdk.services.s3.model.DeleteObjectsResponse;
+import software.amazon.awssdk.services.s3.model.ObjectIdentifier;
+import software.amazon.awssdk.services.s3.model.S3Error;
+
+/**
+ * Deletes up to 1,000 objects by one request (DeleteObjects). What such a request does not delete is left to single
+ * requests, which know each failure and repeat it. Safe for use by any number of threads.
+ */
+final class BatchDeletions {
+    private final RequestExecutor requests;
+    private final BucketReader reader;
+
+    BatchDeletions(RequestExecutor requests, BucketReader reader) {
+        this.requests = requests;
+        this.reader = reader;
+    }
+
+    /**
+     * Deletes these objects, each on the condition that it has its ETag.
+     *
+     * @return those that are not known to be deleted
+     */
+    List<ObjectVersion> deleteIfUnchanged(List<ObjectVersion> versions)
+            throws ObjectStoreException, InterruptedException {
+        return delete(versions, true);
+    }
+
+    /**
+     * Deletes those of these objects that a listing shows unchanged. Nothing but time lies between the listing and the
+     * request: a write by another client in that time is lost, as between a HEAD and a single deletion.
+     *
+     * @return those that are not known to be deleted
+     */
+    List<ObjectVersion> deleteIfListed(List<ObjectVersion> versions) throws ObjectStoreException, InterruptedException {
+        List<ObjectVersion> listed = listed(versions);
+        Set<ObjectVersion> left = new HashSet<>(versions);
+        listed.forEach(left::remove);
+        left.addAll(listed.isEmpty() ? List.of() : delete(listed, false));
+        return versions.stream().filter(left::contains).toList();
+    }
+
+    private List<ObjectVersion> listed(List<ObjectVersion> versions) throws ObjectStoreException, InterruptedException {
+        List<ObjectVersion> inOrder = versions.stream()
+                .sorted((a, b) -> KeyOrder.COMPARATOR.compare(a.key(), b.key()))
+                .toList();
+        Map<String, ObjectVersion> wanted = new HashMap<>();
+        inOrder.forEach(version -> wanted.put(version.key(), version));
+        String prefix = commonPrefix(inOrder.getFirst().key(), inOrder.getLast().key());
+        List<ObjectVersion> unchanged = new ArrayList<>();
+        ListRequest request =
+                new ListRequest(prefix, "", null, before(inOrder.getFirst().key(), prefix), versions.size());
+        while (!wanted.isEmpty()) {
+            ListPage page = reader.list(request);
+            for (StoredObject object : page.objects()) {
+                ObjectVersion there = object.version();
+                ObjectVersion version = wanted.remove(there.key());
+                if (version != null && version.identity().equals(there.identity()) && version.size() == there.size()) {
+                    unchanged.add(version);
+                }
+            }
+            boolean isBehind = !page.objects().isEmpty()
+                    && KeyOrder.COMPARATOR.compare(
+                                    page.objects().getLast().version().key(),
+                                    inOrder.getLast().key())
+                            >= 0;
+            if (page.nextToken() == null || isBehind) {
+                break;
+            }
+            request = request.next(page.nextToken());
+        }
+        return unchanged;
+    }
+
+    private static String commonPrefix(String first, String last) {
+        int length = 0;
+        while (length < Math.min(first.length(), last.length()) && first.charAt(length) == last.charAt(length)) {
+            length++;
+        }
+        return first.substring(0, first.lastIndexOf('/', length - 1) + 1);
+    }
+
+    /** A key shortly before this one, to begin a listing behind; null for the beginning of the prefix. */
+    private static @Nullable String before(String key, String prefix) {
+        int last = key.codePointBefore(key.length());
+        String shorter = key.substring(0, key.length() - Character.charCount(last));
+        return shorter.length() > prefix.length() ? shorter : null;
+    }
+
+    private List<ObjectVersion> delete(List<ObjectVersion> versions, boolean conditionally)
+            throws ObjectStoreException, InterruptedException {
+        List<ObjectVersion> sent =
+                versions.stream().filter(version -> canBeWritten(version.key())).toList();
+        Set<ObjectVersion> left = new HashSet<>(versions);
+        if (!sent.isEmpty()) {
+            Set<String> failed = new HashSet<>();
+            for (S3Error error : send(sent, conditionally).errors()) {
+                if (!error.code().equals("NoSuchKey")) {
+                    failed.add(error.key());
+                }
+            }
+            sent.stream().filter(version -> !failed.contains(version.key())).forEach(left::remove);
+        }
+        return versions.stream().filter(left::contains).toList();
+    }
+
+    private DeleteObjectsResponse send(List<ObjectVersion> versions, boolean conditionally)
+            throws ObjectStoreException, InterruptedException {
+        DeleteObjectsRequest request = DeleteObjectsRequest.builder()
+                .bucket(requests.bucket())
+                .requestPayer(requests.payer)
+                .delete(Delete.builder()
+                        .quiet(true)
+                        .objects(versions.stream()
+                                .map(version -> ObjectIdentifier.builder()
+                                        .key(version.key())
+                                        .eTag(conditionally ? version.etag() : null)
+                                        .build())
+                                .toList())
+                        .build())
+                .build();
+        return requests.change(requests.errors.bucket(), () -> requests.client.deleteObjects(request));
+    }
+
+    /**
+     * Deletes one object on the condition that it has this ETag, which it does not have.
+     *
+     * @throws ObjectStoreException.PreconditionFailed if the store says so
+     */
+    void probe(String key, String etag) throws ObjectStoreException, InterruptedException {
+        ObjectVersion wrong = new ObjectVersion(key, etag, 1, Instant.EPOCH);
+        if (!delete(List.of(wrong), true).isEmpty()) {
+            throw new ObjectStoreException.PreconditionFailed(requests.errors.object(key) + " has another ETag", null);
+        }
+    }
+
+    /** Whether XML 1.0 can have the key in it, and a parser leaves it as it is. */
+    private static boolean canBeWritten(String key) {
+        return key.chars().allMatch(c -> c >= ' ' && c != 0x7f && c < 0xfffe);
+    }
+}
