@@ -31,6 +31,21 @@ public record Directory(String prefix) implements Node {
         return key.isEmpty() ? null : new Directory(key.substring(0, key.lastIndexOf('/', key.length() - 2) + 1));
     }
 
+    /** Whether the key, or the prefix of a directory, begins with this prefix. */
+    public boolean contains(String key) {
+        return key.startsWith(prefix);
+    }
+
+    /** Whether this is the other directory, or is somewhere below it. */
+    public boolean isWithin(Directory other) {
+        return prefix.startsWith(other.prefix);
+    }
+
+    /** What this directory, which {@link #isWithin} {@code from}, is called once that is called {@code to}. */
+    public Directory moved(Directory from, Directory to) {
+        return new Directory(to.prefix + prefix.substring(from.prefix.length()));
+    }
+
     /** The directory {@code name} in it. */
     Directory child(String name) {
         return new Directory(prefix + name + "/");

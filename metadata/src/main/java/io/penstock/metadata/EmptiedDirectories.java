@@ -2,6 +2,7 @@ package io.penstock.metadata;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +42,17 @@ final class EmptiedDirectories {
             names.remove(name);
             return names.isEmpty() ? null : names;
         });
+    }
+
+    /** A directory has got another name: what was emptied below it is kept there, and nothing that was below that name. */
+    void move(Directory from, Directory to) {
+        emptied.asMap().keySet().removeIf(parent -> parent.isWithin(to));
+        for (Directory parent : List.copyOf(emptied.asMap().keySet())) {
+            Map<String, Long> names = parent.isWithin(from) ? emptied.asMap().remove(parent) : null;
+            if (names != null) {
+                names.forEach((name, since) -> add(parent.moved(from, to), name, since));
+            }
+        }
     }
 
     boolean contains(Directory parent, String name) {

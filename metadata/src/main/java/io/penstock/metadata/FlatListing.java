@@ -257,13 +257,22 @@ final class FlatListing implements AutoCloseable {
 
     /** The name was changed here, or the known answer is wrong. */
     void supersede(Directory directory, String name) {
+        supersede(names -> names.add(directory, name));
+    }
+
+    /** The directory was changed here, and all that is below it. */
+    void supersedeAll(Directory directory) {
+        supersede(names -> names.addAll(directory));
+    }
+
+    private void supersede(Consumer<SupersededNames> change) {
         State current = state;
         if (current.pending != null) {
-            current.pending.superseded.add(directory, name);
+            change.accept(current.pending.superseded);
         }
         Known known = current.known;
         if (known != null) {
-            known.superseded.add(directory, name);
+            change.accept(known.superseded);
             if (known.superseded.isFull()) {
                 forget(known);
             }

@@ -10,7 +10,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Inode {
     private final long number;
-    private final @Nullable Directory directory;
+
+    /** Null for a file. Only {@link InodeTable} changes it, with the place. */
+    private volatile @Nullable Directory directory;
 
     /** Only {@link InodeTable} changes it, under the lock of the inode's place. */
     private volatile @Nullable Place place;
@@ -28,7 +30,7 @@ public final class Inode {
         }
 
         /** The place of a directory other than a bucket's root. */
-        static Place of(Directory directory) {
+        public static Place of(Directory directory) {
             return of(directory.prefix().substring(0, directory.prefix().length() - 1));
         }
 
@@ -59,8 +61,12 @@ public final class Inode {
         return place;
     }
 
+    /** A directory without a place keeps its prefix, by which it is known to those who have it open. */
     void move(@Nullable Place to) {
         place = to;
+        if (directory != null && to != null) {
+            directory = to.parent().child(to.name());
+        }
     }
 
     /** What the kernel has of it; null if that is unknown. */

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -174,6 +175,41 @@ public final class InodeTable {
         forgotten.invalidate(place);
         leave(inode, place);
         update(inode, (_, current) -> isInUse(inode) ? inode : current);
+    }
+
+    /**
+     * The directory has another name: its inode and those of all directories below it get their new names. So do the files
+     * below it that {@code isMoved} accepts by their keys; the others keep theirs.
+     *
+     * @param directories takes each directory's inode that has moved, and what it was called
+     */
+    public void move(
+            Directory from, Directory to, Predicate<String> isMoved, BiConsumer<Inode, Directory> directories) {
+        forgotten.asMap().keySet().removeIf(place -> isWithin(place, from) || isWithin(place, to));
+        List<Inode> found = new ArrayList<>();
+        byPlace.forEach((place, inode) -> {
+            Directory directory = inode.directory();
+            if (directory == null ? isWithin(place, from) && isMoved.test(place.key()) : directory.isWithin(from)) {
+                found.add(inode);
+            }
+        });
+        for (Inode inode : found) {
+            Place place = inode.place();
+            Directory before = inode.directory();
+            if (place != null && (isWithin(place, from) || from.equals(before))) {
+                Place next = from.equals(before)
+                        ? Place.of(to)
+                        : new Place(place.parent().moved(from, to), place.name());
+                move(inode, next.parent(), next.name());
+                if (before != null) {
+                    directories.accept(inode, before);
+                }
+            }
+        }
+    }
+
+    private static boolean isWithin(Place place, Directory directory) {
+        return place.parent().isWithin(directory);
     }
 
     private void leave(Inode inode, @Nullable Place to) {

@@ -8,6 +8,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -116,6 +117,11 @@ final class LookupCache {
     /** Drops the cached answer. A running request stays. */
     void forget(Name name) {
         answers.asMap().computeIfPresent(name, (_, outcome) -> outcome.isDone() ? null : outcome);
+    }
+
+    /** Drops all answers about names in these directories. The responses to running requests go to their callers only. */
+    void forgetAll(Predicate<Directory> directories) {
+        answers.asMap().keySet().removeIf(name -> directories.test(name.directory()));
     }
 
     /** How much longer the answer is valid, in nanoseconds; 0 or more. */

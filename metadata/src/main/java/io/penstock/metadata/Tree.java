@@ -369,6 +369,31 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
+     * The store has been changed: all that was below one directory is below the other, which had nothing, or nothing but
+     * its marker. Overlays stay: who made them moves them.
+     */
+    public void moved(Directory from, Directory to) {
+        emptied.move(from, to);
+        letGo(from);
+        forgetAll(from);
+        forgetAll(to);
+        Place before = Place.of(from);
+        Place now = Place.of(to);
+        changed(before.parent(), before.name(), Absent.ABSENT);
+        changed(now.parent(), now.name(), to);
+    }
+
+    /** Drops all cached answers about the directory and what is below it. */
+    public void forgetAll(Directory directory) {
+        flat.supersedeAll(directory);
+        answers.forgetAll(each -> each.isWithin(directory));
+        listings.asMap().keySet().removeIf(each -> each.isWithin(directory));
+        former.keySet().removeIf(each -> each.isWithin(directory));
+        Place place = Place.of(directory);
+        invalidate(place.parent(), place.name());
+    }
+
+    /**
      * Whether the directory is empty, in the store and in its overlay; its own marker object does not count. Asks the
      * store.
      */

@@ -139,6 +139,29 @@ class InodeTableTest {
     }
 
     @Test
+    void move_directory_takesAlongWhatIsBelowIt() {
+        Directory old = new Directory("old/");
+        Directory sub = new Directory("old/sub/");
+        Inode top = table.acquire(ROOT, "old", old);
+        Inode below = table.acquire(old, "sub", sub);
+        Inode file = table.acquire(sub, "file", FILE);
+        Inode other = table.acquire(sub, "other", FILE);
+        Inode similar = table.acquire(ROOT, "old2", FILE);
+        List<Directory> moved = new ArrayList<>();
+
+        table.move(old, new Directory("a/new/"), "old/sub/file"::equals, (_, before) -> moved.add(before));
+
+        assertThat(moved).containsExactlyInAnyOrder(old, sub);
+        assertThat(top.directory()).isEqualTo(new Directory("a/new/"));
+        assertThat(table.find(new Directory("a/new/"))).isSameAs(top);
+        assertThat(table.find(new Directory("a/new/sub/"))).isSameAs(below);
+        assertThat(table.find(new Directory("a/new/sub/"), "file")).isSameAs(file);
+        assertThat(table.find(sub, "other")).isSameAs(other);
+        assertThat(table.find(ROOT, "old2")).isSameAs(similar);
+        assertThat(table.find(old)).isNull();
+    }
+
+    @Test
     void detach_inUse_givesTheNameToAnotherInode() {
         Inode removed = table.acquire(ROOT, "a", FILE);
 

@@ -254,6 +254,35 @@ class OwnChangesTest {
     }
 
     @Test
+    void moved_whateverWasKnown_isKnownUnderTheNewNameOnly() throws Exception {
+        bucket.put("d/x", "1");
+        bucket.put("d/sub/y", "1");
+        Directory d = new Directory("d/");
+        Directory sub = new Directory("d/sub/");
+        Directory e = new Directory("e/");
+        assertThat(Listings.names(tree.list(root))).containsExactly("d");
+        assertThat(Listings.names(tree.list(sub))).containsExactly("y");
+        assertThat(tree.lookup(d, "x")).isInstanceOf(FileEntry.class);
+        assertThat(tree.lookup(e, "x")).isEqualTo(Absent.ABSENT);
+        tree.keep(new Directory("d/emptied/"));
+        for (String key : List.of("x", "sub/y")) {
+            bucket.put("e/" + key, "1");
+            bucket.delete("d/" + key);
+        }
+
+        tree.moved(d, e);
+
+        assertThat(tree.lookup(root, "d")).isEqualTo(Absent.ABSENT);
+        assertThat(tree.lookup(root, "e")).isEqualTo(e);
+        assertThat(tree.lookup(d, "x")).isEqualTo(Absent.ABSENT);
+        assertThat(tree.lookup(e, "x")).isInstanceOf(FileEntry.class);
+        assertThat(tree.lookup(e, "emptied")).isEqualTo(new Directory("e/emptied/"));
+        assertThat(Listings.names(tree.list(root))).containsExactly("e");
+        assertThat(Listings.names(tree.list(new Directory("e/sub/")))).containsExactly("y");
+        assertThat(Listings.names(tree.list(sub))).isEmpty();
+    }
+
+    @Test
     void isEmpty_hiddenKeysOnly_isFalseAndSaysSo() throws Exception {
         bucket.put("d//x", "");
         long before = tree.hiddenKeys();

@@ -519,6 +519,31 @@ class PreloadTest {
         }
     }
 
+    @Test
+    void moved_directory_isAnsweredByTheStoreFromThenOn() throws Exception {
+        bucket.put("d/x", "1");
+        bucket.put("d/sub/y", "1");
+        bucket.put("other/z", "1");
+        PreloadConfig seldom = new PreloadConfig(Mode.ON, Duration.ofHours(10), MEMORY, null);
+        try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL, 4, seldom), clock::nanoTime)) {
+            preload(tree);
+            bucket.put("e/x", "1");
+            bucket.put("e/sub/y", "1");
+            bucket.delete("d/x");
+            bucket.delete("d/sub/y");
+
+            tree.moved(new Directory("d/"), new Directory("e/"));
+
+            assertThat(tree.lookup(new Directory("d/sub/"), "y")).isEqualTo(Absent.ABSENT);
+            assertThat(tree.lookup(new Directory("e/sub/"), "y")).isInstanceOf(FileEntry.class);
+            assertThat(Listings.names(tree.list(new Directory("e/")))).containsExactlyInAnyOrder("x", "sub");
+            assertThat(Listings.names(tree.list(tree.root()))).containsExactlyInAnyOrder("e", "other");
+            store.drain();
+            assertThat(tree.lookup(new Directory("other/"), "z")).isInstanceOf(FileEntry.class);
+            assertThat(store.drain()).isEmpty();
+        }
+    }
+
     /** Both make the same lookups in the same bucket, which other nodes and this mount change. */
     @Test
     void anyQuestion_onRandomKeysAndChanges_hasTheSameAnswer() {

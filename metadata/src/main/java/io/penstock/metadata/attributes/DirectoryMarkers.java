@@ -165,7 +165,10 @@ public final class DirectoryMarkers implements AutoCloseable {
                     try {
                         long asOf = nanoClock.getAsLong();
                         Marker found = marker(description(directory));
-                        remember(prefix, found, asOf);
+                        asked.computeIfPresent(prefix, (_, running) -> {
+                            remember(prefix, found, asOf);
+                            return running;
+                        });
                         return found;
                     } finally {
                         asked.remove(prefix);
@@ -197,6 +200,12 @@ public final class DirectoryMarkers implements AutoCloseable {
     /** A directory was removed here. */
     public void removed(Directory directory) {
         changed(directory, Marker.NONE);
+    }
+
+    /** Nothing is known any more of the directory, and of those below it. */
+    public void forgetAll(Directory directory) {
+        markers.asMap().keySet().removeIf(directory::contains);
+        asked.keySet().removeIf(directory::contains);
     }
 
     private void changed(Directory directory, Marker marker) {

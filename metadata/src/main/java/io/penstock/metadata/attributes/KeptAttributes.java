@@ -245,6 +245,12 @@ public final class KeptAttributes implements AutoCloseable {
         }
     }
 
+    /** Nothing is known any more of what is below the directory, and of itself. */
+    public void forgetAll(Directory directory) {
+        known.asMap().keySet().removeIf(directory::contains);
+        markers.forgetAll(directory);
+    }
+
     /** Interrupts running requests. The store stays open. */
     @Override
     public void close() {
