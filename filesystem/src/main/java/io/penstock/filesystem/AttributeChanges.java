@@ -177,7 +177,7 @@ final class AttributeChanges {
                 return; // it was removed, and is not to come back
             }
             ObjectAttributes _ = checked(change.apply(lookups.kept(inode, node)));
-            Errnos.run(() -> kept.markers().change(directory, change));
+            contents.changeDirectory(inode, now -> kept.markers().change(now, change));
             files.times().changed(directory, clock.instant(), isTime);
             return;
         }

@@ -9,7 +9,10 @@ import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.attributes.FileKind;
 import io.penstock.metadata.attributes.ObjectAttributes;
+import io.penstock.writeback.Writeback;
+import io.penstock.writeback.WrittenFile;
 import java.time.Instant;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +29,7 @@ final class Changes {
     private final AttributeView view;
     private final AttributeChanges attributes;
 
-    /** Takes over what earlier runs left; it is committed behind from now on. */
+    /** Ends the renames that earlier runs left, and takes over the rest: it is committed behind from now on. */
     Changes(
             Writing writing,
             Places places,
@@ -37,16 +40,20 @@ final class Changes {
             OpenFiles files,
             Lookups lookups,
             AttributeView view) {
-        this.names = new NameChanges(writing, inodes, places, shared, kernels);
-        this.contents = new FileChanges(writing, inodes, places, shared, named, files, names);
+        MovingDirectories moving = new MovingDirectories();
+        this.names = new NameChanges(writing, inodes, places, shared, kernels, moving);
+        this.contents = new FileChanges(writing, inodes, places, shared, named, files, names, moving);
         this.places = places;
         this.inodes = inodes;
         this.files = files;
         this.lookups = lookups;
         this.view = view;
         this.attributes = new AttributeChanges(writing, inodes, places, shared, lookups, contents, view);
-        writing.writeback().recovered().forEach(shared::recover);
-        writing.writeback().start(shared);
+        Writeback writeback = writing.writeback();
+        List<WrittenFile> moved = new LeftRenames(writing, shared.tree()).end();
+        writeback.recovered().forEach(shared::recover);
+        writeback.start(shared);
+        moved.forEach(WrittenFile::resumeCommits);
     }
 
     /** Of directories' entries. */

@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Changes files: makes them, writes them, and has them committed. Safe for use by any number of threads. */
@@ -45,6 +46,7 @@ final class FileChanges {
     private final NamedInodes named;
     private final OpenFiles open;
     private final NameChanges names;
+    private final MovingDirectories moving;
 
     FileChanges(
             Writing writing,
@@ -53,7 +55,8 @@ final class FileChanges {
             SharedFiles files,
             NamedInodes named,
             OpenFiles open,
-            NameChanges names) {
+            NameChanges names,
+            MovingDirectories moving) {
         this.writeback = writing.writeback();
         this.config = writeback.config();
         this.exclusive = writing.exclusive();
@@ -64,10 +67,16 @@ final class FileChanges {
         this.named = named;
         this.open = open;
         this.names = names;
+        this.moving = moving;
     }
 
     /** The new file, joined to write and its inode looked up; or the one that is there, unless {@code mustBeNew}. */
     SharedFile create(long parent, String name, int flags, ObjectAttributes attributes) throws ErrnoException {
+        return moving.in(() -> List.of(places.directory(parent)), () -> createHere(parent, name, flags, attributes));
+    }
+
+    private SharedFile createHere(long parent, String name, int flags, ObjectAttributes attributes)
+            throws ErrnoException {
         boolean mustBeNew = (flags & OpenFlags.O_EXCL) != 0;
         Directory directory = places.existingDirectory(parent);
         Places.checkNew(directory, name, "");
@@ -78,7 +87,7 @@ final class FileChanges {
             }
             Inode inode = named.acquire(directory, name, node);
             try {
-                return open(inode.number(), flags);
+                return openHere(inode.number(), flags);
             } catch (ErrnoException e) {
                 inodes.release(inode, 1);
                 throw e;
@@ -114,6 +123,10 @@ final class FileChanges {
 
     /** What is there already, joined to write. */
     SharedFile open(long inode, int flags) throws ErrnoException {
+        return moving.in(() -> places.parents(inode), () -> openHere(inode, flags));
+    }
+
+    private SharedFile openHere(long inode, int flags) throws ErrnoException {
         SharedFile file = open.join(inode, true);
         try {
             boolean truncate = (flags & OpenFlags.O_TRUNC) != 0;
@@ -195,6 +208,21 @@ final class FileChanges {
         } finally {
             file.leave(opener);
         }
+    }
+
+    /** Changes a directory, by its inode, while it does not move. */
+    void changeDirectory(long inode, DirectoryChange change) throws ErrnoException {
+        moving.<@Nullable Void>in(() -> List.of(places.directory(inode)), () -> {
+            Directory directory = places.directory(inode);
+            Errnos.run(() -> change.make(directory));
+            return null;
+        });
+    }
+
+    /** A change of what is kept of a directory. */
+    @FunctionalInterface
+    interface DirectoryChange {
+        void make(Directory directory) throws ObjectStoreException, InterruptedException;
     }
 
     private void truncate(OpenObject handle, long size) throws ErrnoException {

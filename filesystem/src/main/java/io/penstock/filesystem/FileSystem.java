@@ -308,10 +308,11 @@ public final class FileSystem implements AutoCloseable {
     }
 
     /**
-     * Moves a file, in place of one that has the new name: its open handles go on.
+     * Moves a file, in place of one that has the new name, or a directory, in place of an empty one: open handles go on.
      *
      * @param flags renameat2(2)'s: RENAME_NOREPLACE 1, or none
-     * @throws ErrnoException ENOENT, EEXIST, EISDIR, EINVAL for other flags, EXDEV for directories
+     * @throws ErrnoException ENOENT, EEXIST, EISDIR, ENOTDIR, ENOTEMPTY; EINVAL for other flags and for a directory into
+     *     itself; EXDEV for a directory of more objects than {@link Writing#mostRenamed}
      */
     public void rename(long parent, String name, long newParent, String newName, int flags) throws ErrnoException {
         changes().names().rename(parent, name, newParent, newName, flags);

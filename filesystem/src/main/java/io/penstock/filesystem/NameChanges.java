@@ -22,6 +22,7 @@ import io.penstock.objectstore.WriteCondition;
 import io.penstock.writeback.WrittenFile;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,8 +44,16 @@ final class NameChanges {
     private final Removals removals;
     private final Deletions deletions;
     private final Renames renames;
+    private final DirectoryRenames directoryRenames;
+    private final MovingDirectories moving;
 
-    NameChanges(Writing writing, InodeTable inodes, Places places, SharedFiles files, Kernels kernels) {
+    NameChanges(
+            Writing writing,
+            InodeTable inodes,
+            Places places,
+            SharedFiles files,
+            Kernels kernels,
+            MovingDirectories moving) {
         this.tree = files.tree();
         this.store = writing.store();
         this.clock = writing.clock();
@@ -55,6 +64,9 @@ final class NameChanges {
         this.removals = new Removals(inodes, files);
         this.deletions = new Deletions(tree, store);
         this.renames = new Renames(writing, inodes, files, kernels, removals, deletions);
+        this.moving = moving;
+        this.directoryRenames =
+                new DirectoryRenames(writing, places, files, kernels, removals, moving, new MovedNames(inodes, files));
     }
 
     /** Waits for the removal of a name that is to be taken by something new. */
@@ -64,6 +76,10 @@ final class NameChanges {
 
     /** @return the new directory, not looked up */
     Directory mkdir(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
+        return moving.in(() -> List.of(places.directory(parent)), () -> makeDirectory(parent, name, attributes));
+    }
+
+    private Directory makeDirectory(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
         Directory directory = places.existingDirectory(parent);
         Places.checkNew(directory, name, "/");
         if (places.find(directory, name) != null) {
@@ -135,10 +151,17 @@ final class NameChanges {
     }
 
     void rmdir(long parent, String name) throws ErrnoException {
-        withinOneDeadline(() -> {
-            removeDirectory(parent, name);
+        moving.<@Nullable Void>in(() -> withChild(places.directory(parent), name), () -> {
+            withinOneDeadline(() -> {
+                removeDirectory(parent, name);
+                return null;
+            });
             return null;
         });
+    }
+
+    private static List<Directory> withChild(Directory directory, String name) {
+        return List.of(directory, new Directory(directory.key(name) + "/"));
     }
 
     private void removeDirectory(long parent, String name) throws ErrnoException {
@@ -162,6 +185,13 @@ final class NameChanges {
     }
 
     void unlink(long parent, String name) throws ErrnoException {
+        moving.<@Nullable Void>in(() -> List.of(places.directory(parent)), () -> {
+            removeFile(parent, name);
+            return null;
+        });
+    }
+
+    private void removeFile(long parent, String name) throws ErrnoException {
         Directory directory = places.directory(parent);
         Node node = places.existing(directory, name);
         if (node instanceof Directory) {
@@ -205,6 +235,22 @@ final class NameChanges {
         }
         Directory from = places.directory(parent);
         Directory to = places.existingDirectory(newParent);
+        if (!(places.existing(from, name) instanceof Directory)) {
+            moving.<@Nullable Void>in(
+                    () -> List.of(places.directory(parent), places.existingDirectory(newParent)), () -> {
+                        renameFile(parent, name, newParent, newName, flags);
+                        return null;
+                    });
+        } else if (!from.equals(to) || !name.equals(newName)) {
+            directoryRenames.rename(parent, name, newParent, newName, flags == RENAME_NOREPLACE);
+            changed(places.directory(parent));
+            changed(places.directory(newParent));
+        }
+    }
+
+    private void renameFile(long parent, String name, long newParent, String newName, int flags) throws ErrnoException {
+        Directory from = places.directory(parent);
+        Directory to = places.existingDirectory(newParent);
         Node source = places.existing(from, name);
         Places.checkNew(to, newName, "");
         Node target = places.find(to, newName);
@@ -213,8 +259,7 @@ final class NameChanges {
         } else if (target != null && flags == RENAME_NOREPLACE) {
             throw exists(to, newName);
         } else if (source instanceof Directory) {
-            // What mv(1) then does by itself: copy and remove.
-            throw new ErrnoException(Errno.EXDEV, "'" + from.key(name) + "' is a directory, and cannot be moved yet");
+            throw new ErrnoException(Errno.ESTALE, "'" + from.key(name) + "' has become a directory");
         } else if (target instanceof Directory) {
             throw new ErrnoException(Errno.EISDIR, "'" + to.key(newName) + "' is a directory");
         }

@@ -11,6 +11,7 @@ import io.penstock.metadata.Names;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -59,6 +60,12 @@ final class Places {
             throw new ErrnoException(Errno.ENOENT, "the directory '" + directory.prefix() + "' was removed");
         }
         return directory;
+    }
+
+    /** The directory that the inode is in: none for the root, and for what has no name. */
+    List<Directory> parents(long number) throws ErrnoException {
+        Place place = inode(number).place();
+        return place == null ? List.of() : List.of(place.parent());
     }
 
     /** What stands at an inode's place, and for how long that may be believed. */

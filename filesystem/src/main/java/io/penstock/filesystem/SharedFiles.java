@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -183,6 +184,15 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         byContent.put(content, file);
     }
 
+    /** What is written below the directory, or was and is not committed, and has a name. */
+    List<WrittenFile> written(Directory directory) {
+        return byContent.entrySet().stream()
+                .filter(each -> each.getValue().links() > 0
+                        && directory.contains(each.getKey().key()))
+                .map(Map.Entry::getKey)
+                .toList();
+    }
+
     private static @Nullable SharedFile find(List<SharedFile> files, ObjectVersion version) {
         for (SharedFile file : files) {
             if (file.isOf(version)) {
@@ -235,6 +245,11 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
             kept.set(object.version(), attributes);
         }
         tree.changed(place.parent(), place.name(), new FileEntry(object));
+    }
+
+    /** Does it after the call, on a thread of its own; the file system's end waits for it. */
+    void doBehind(Runnable task) {
+        behind.start(task);
     }
 
     void commitBehind(WrittenFile content) {

@@ -13,8 +13,24 @@ import java.time.InstantSource;
  * @param exclusive when an open with O_EXCL is decided
  * @param links what link(2) does
  * @param clock gives files their time
+ * @param mostRenamed the maximum number of objects in a directory that is renamed; 0 if none is
  */
-public record Writing(ObjectStore store, Writeback writeback, Exclusive exclusive, Links links, InstantSource clock) {
+public record Writing(
+        ObjectStore store,
+        Writeback writeback,
+        Exclusive exclusive,
+        Links links,
+        InstantSource clock,
+        int mostRenamed) {
+    /** A usual {@link #mostRenamed}: copied within minutes. */
+    public static final int MOST_RENAMED = 100_000;
+
+    public Writing {
+        if (mostRenamed < 0) {
+            throw new IllegalArgumentException("rename.most-objects must be 0 or more, not " + mostRenamed);
+        }
+    }
+
     /** Whether programs go on with what is known while the store cannot be reached. */
     boolean goesOnAlone() {
         return writeback.config().close() == WritebackConfig.Close.STAGED;

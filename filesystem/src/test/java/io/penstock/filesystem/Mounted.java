@@ -120,6 +120,17 @@ final class Mounted implements AutoCloseable {
         return "bucket-" + MOUNTS.incrementAndGet();
     }
 
+    private Mounted(
+            PageCache cache,
+            String namespace,
+            @Nullable InMemoryObjectStore bucket,
+            @Nullable WritebackConfig config,
+            Exclusive exclusive,
+            boolean kernelKeepsSizes,
+            Keeping keeping) {
+        this(cache, namespace, bucket, config, exclusive, kernelKeepsSizes, keeping, Writing.MOST_RENAMED);
+    }
+
     /**
      * All other constructors call this one.
      *
@@ -135,7 +146,8 @@ final class Mounted implements AutoCloseable {
             @Nullable WritebackConfig config,
             Exclusive exclusive,
             boolean kernelKeepsSizes,
-            Keeping keeping) {
+            Keeping keeping,
+            int mostRenamed) {
         this.clock = new ManualClock();
         this.namespace = namespace;
         this.bucket =
@@ -149,7 +161,8 @@ final class Mounted implements AutoCloseable {
         kept = new KeptAttributes(store, markers, keeping);
         ObjectStore marking = new MarkingObjectStore(store, markers);
         writeback = config == null ? null : open(marking, cache, config);
-        Writing writing = writeback == null ? null : new Writing(marking, writeback, exclusive, Links.COPY, clock);
+        Writing writing =
+                writeback == null ? null : new Writing(marking, writeback, exclusive, Links.COPY, clock, mostRenamed);
         FileSystemConfig files = new FileSystemConfig(
                 UID,
                 GID,
@@ -181,6 +194,18 @@ final class Mounted implements AutoCloseable {
     static Mounted keeping(PageCache cache, Path staging, @Nullable InMemoryObjectStore bucket, Keeping keeping) {
         return new Mounted(
                 cache, newNamespace(), bucket, config(staging, Close.VISIBLE), Exclusive.CLOSE, false, keeping);
+    }
+
+    /** The same, in which directories of more objects cannot be renamed. */
+    static Mounted renaming(PageCache cache, Path staging, @Nullable InMemoryObjectStore bucket, int mostRenamed) {
+        WritebackConfig config = config(staging, Close.VISIBLE);
+        return new Mounted(cache, newNamespace(), bucket, config, Exclusive.CLOSE, false, Keeping.KEEP, mostRenamed);
+    }
+
+    /** The next mount of the same bucket, which finds what an earlier one has left in staging. */
+    static Mounted after(Mounted earlier, PageCache cache, Path staging) {
+        WritebackConfig config = config(staging, Close.VISIBLE);
+        return new Mounted(cache, earlier.namespace, earlier.bucket, config, Exclusive.CLOSE, false, Keeping.KEEP);
     }
 
     /** A writable one, whose kernel collects written bytes. */

@@ -83,7 +83,8 @@ final class WritableBucket implements AutoCloseable {
                 new FileSystemConfig(
                         0, 0, 0644, 0755, AllowedUsers.ALL, Long.MAX_VALUE, Passthrough.VERIFIED, 0, writebackCache),
                 Instant.EPOCH,
-                new Writing(bucket, writeback, Exclusive.CLOSE, Links.COPY, InstantSource.system()));
+                new Writing(
+                        bucket, writeback, Exclusive.CLOSE, Links.COPY, InstantSource.system(), Writing.MOST_RENAMED));
         MountOptions options = new MountOptions(
                 mountPoint,
                 "s3://bucket",

@@ -18,6 +18,7 @@ import io.penstock.writeback.staging.EarlierStaging;
 import io.penstock.writeback.staging.FileJournal;
 import io.penstock.writeback.staging.JournalRecord;
 import io.penstock.writeback.staging.Recovery;
+import io.penstock.writeback.staging.RenameJournal;
 import io.penstock.writeback.staging.StagedFile;
 import io.penstock.writeback.staging.Staging;
 import io.penstock.writeback.staging.StagingFolder;
@@ -60,13 +61,21 @@ public final class Writeback implements AutoCloseable {
     private final List<UnreadableFile> unreadable;
     private final List<StrandedFile> stranded;
 
-    /** @param left by earlier runs; null if that is not known */
+    /** Other names of the bucket. */
+    private final Set<String> namespaces;
+
+    /**
+     * @param left by earlier runs; null if that is not known
+     * @param namespaces other names of the bucket
+     */
     Writeback(
             MountContext context,
             WrittenFiles files,
             WritebackLimits limits,
             Uploads uploads,
-            @Nullable Recovery left) {
+            @Nullable Recovery left,
+            Set<String> namespaces) {
+        this.namespaces = namespaces;
         this.context = context;
         this.files = files;
         this.limits = limits;
@@ -131,7 +140,18 @@ public final class Writeback implements AutoCloseable {
                 System::nanoTime);
         Recovery left = files == null ? null : earlierRuns(staging, inheritance.namespaces());
         CommittedPages pages = new CachedPages(cache, namespace);
-        return of(store, config, limits, base, staging, uploads, pages, Clock.systemUTC(), Pacing.DEFAULT, left);
+        return of(
+                store,
+                config,
+                limits,
+                base,
+                staging,
+                uploads,
+                pages,
+                Clock.systemUTC(),
+                Pacing.DEFAULT,
+                left,
+                inheritance.namespaces());
     }
 
     /** @param limits those of the configuration, which {@code uploads} has too */
@@ -146,6 +166,21 @@ public final class Writeback implements AutoCloseable {
             InstantSource clock,
             Pacing pacing,
             @Nullable Recovery left) {
+        return of(store, config, limits, base, staging, uploads, pages, clock, pacing, left, Set.of());
+    }
+
+    private static Writeback of(
+            ObjectStore store,
+            WritebackConfig config,
+            WritebackLimits limits,
+            BaseContent base,
+            Staging staging,
+            Uploads uploads,
+            CommittedPages pages,
+            InstantSource clock,
+            Pacing pacing,
+            @Nullable Recovery left,
+            Set<String> namespaces) {
         WrittenFiles files = new WrittenFiles();
         Reclaim reclaim = new Reclaim(limits, files::contents);
         MountContext context = new MountContext(
@@ -158,7 +193,7 @@ public final class Writeback implements AutoCloseable {
                 new Background(),
                 pacing,
                 clock);
-        return new Writeback(context, files, limits, uploads, left);
+        return new Writeback(context, files, limits, uploads, left, namespaces);
     }
 
     MountContext context() {
@@ -282,6 +317,38 @@ public final class Writeback implements AutoCloseable {
         } finally {
             noted.remove(); // but the journal stays as long as the upload does
         }
+    }
+
+    /** {@link #copy} that keeps the source's properties, to a key where nothing is: {@link ObjectStore#duplicate}. */
+    public ObjectVersion duplicate(StoredObject source, String key) throws ObjectStoreException, InterruptedException {
+        Staging staging = context.staging();
+        StagedFile noted = new StagedFile(staging);
+        FileJournal journal =
+                new FileJournal(noted, () -> new JournalRecord.Opened(staging.namespace(), key, null, null));
+        try {
+            PartLayout layout =
+                    PartLayout.planned(source.version().size(), limits.get().partBytes());
+            return context.store().duplicate(source, key, journal.copying(layout));
+        } finally {
+            noted.remove(); // but the journal stays as long as the upload does
+        }
+    }
+
+    /**
+     * The rename of a directory begins: this tells the next mount of it.
+     *
+     * @param from the old prefix; ends in a slash
+     * @param to the new one
+     * @param replacesMarker whether there is an object {@code to}
+     * @throws IOException if the staging folder cannot be written
+     */
+    public RenameJournal beginRename(String from, String to, boolean replacesMarker) throws IOException {
+        return RenameJournal.begin(context.staging(), from, to, replacesMarker);
+    }
+
+    /** The renames of directories that earlier runs did not end. To be ended before {@link #start}. */
+    public List<RenameJournal> leftRenames() {
+        return RenameJournal.left(context.staging(), namespaces);
     }
 
     public WritebackLimits limits() {

@@ -10,6 +10,7 @@ import static io.penstock.cli.config.ValueType.size;
 
 import io.penstock.filesystem.Exclusive;
 import io.penstock.filesystem.Links;
+import io.penstock.filesystem.Writing;
 import io.penstock.objectstore.RetryPolicy;
 import io.penstock.objectstore.S3Config.Integrity;
 import io.penstock.objectstore.S3Config.UploadChecksums;
@@ -57,6 +58,14 @@ public final class WriteSettings {
                     "What a hard link (ln, link(2)) is, as an object has one name: copy, a copy by the store, made only"
                             + " if nothing has the new name, on any node; refuse, an error (EPERM).")
             .withDefault("copy");
+
+    public static final Setting<Integer> MOST_RENAMED = Setting.of(
+                    "rename.most-objects",
+                    integer(0, 10_000_000),
+                    "The maximum number of objects in a directory that is renamed: the server copies each of them."
+                            + " A larger directory is refused (EXDEV), upon which mv copies and removes its files"
+                            + " through the mount, and other programs fail. 0 refuses every directory.")
+            .withDefault(Writing.MOST_RENAMED);
 
     public static final Setting<Long> MEMORY = Setting.of(
                     "write.memory",
@@ -168,7 +177,8 @@ public final class WriteSettings {
                             : PartSizes.GROWING);
 
     static final Settings.Group WRITING = new Settings.Group(
-            "Writing", List.of(CLOSE, FSYNC, EXCLUSIVE, LINKS, MEMORY, STAGING, STAGING_SIZE, WRITEBACK_CACHE));
+            "Writing",
+            List.of(CLOSE, FSYNC, EXCLUSIVE, LINKS, MOST_RENAMED, MEMORY, STAGING, STAGING_SIZE, WRITEBACK_CACHE));
 
     static final Settings.Group UPLOADS = new Settings.Group(
             "Uploads",

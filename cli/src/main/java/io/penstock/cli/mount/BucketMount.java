@@ -111,7 +111,13 @@ public final class BucketMount implements AutoCloseable {
             }
             Writing writing = writeback == null
                     ? null
-                    : new Writing(marking, writeback, plan.exclusive(), plan.links(), InstantSource.system());
+                    : new Writing(
+                            marking,
+                            writeback,
+                            plan.exclusive(),
+                            plan.links(),
+                            InstantSource.system(),
+                            plan.mostRenamed());
             FileSystem files = new FileSystem(tree, fetcher, kept, plan.files(), Instant.now(), writing);
             closers.push(files::close);
             Binding.Taken taken = plan.binding()

@@ -42,6 +42,7 @@ public record MountPlan(
         WritebackConfig writeback,
         Exclusive exclusive,
         Links links,
+        int mostRenamed,
         Keeping attributes,
         FileSystemConfig files,
         MountOptions mount,
@@ -80,6 +81,7 @@ public record MountPlan(
                 writeback(configuration),
                 configuration.get(WriteSettings.EXCLUSIVE),
                 configuration.get(WriteSettings.LINKS),
+                configuration.get(WriteSettings.MOST_RENAMED),
                 configuration.get(Settings.ATTRIBUTES),
                 new FileSystemConfig(
                         configuration.get(Settings.UID),

@@ -27,8 +27,8 @@ public final class StagedFile {
     /** Of the names of a journal that cannot be read, and of its data file. */
     public static final String UNREADABLE = ".unreadable";
 
-    private static final Pattern NAME =
-            Pattern.compile("[0-9a-f]{16}((\\.[0-9]+)?\\.data|\\.journal|\\.journal\\.new)(\\.unreadable)?");
+    private static final Pattern NAME = Pattern.compile(
+            "[0-9a-f]{16}(((\\.[0-9]+)?\\.data|\\.journal|\\.journal\\.new)(\\.unreadable)?|\\.rename)");
 
     /** The journal speaks of no data file. */
     private static final int NONE = -1;

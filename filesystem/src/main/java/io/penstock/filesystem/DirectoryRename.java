@@ -1,0 +1,238 @@
+package io.penstock.filesystem;
+
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+import io.penstock.core.ObjectVersion;
+import io.penstock.core.Printable;
+import io.penstock.filesystem.MovingDirectories.Move;
+import io.penstock.filesystem.ObjectMoves.Moved;
+import io.penstock.metadata.Names;
+import io.penstock.objectstore.Deadline;
+import io.penstock.objectstore.ObjectProperties;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
+import io.penstock.objectstore.UploadBody;
+import io.penstock.objectstore.WriteCondition;
+import io.penstock.writeback.Writeback;
+import io.penstock.writeback.WrittenFile;
+import io.penstock.writeback.staging.RenameJournal;
+import io.penstock.writeback.staging.RenameJournal.Copied;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One rename of a directory. Its journal says how far it has come:
+ *
+ * <pre>
+ *   ──copy──▶ COPYING ──all is copied──▶ DELETING ──delete──▶ the end
+ *                │ something failed          │ something failed
+ *              undo: all is as before      the rest has both names until the next mount
+ * </pre>
+ *
+ * <p>For one thread at a time.
+ */
+final class DirectoryRename {
+    private static final Logger LOG = LoggerFactory.getLogger(DirectoryRename.class);
+
+    /** Of the last step, which goes on with what is left. The store has repeated each request by then. */
+    private static final int ATTEMPTS = 3;
+
+    private final Move move;
+    private final ObjectStore store;
+    private final Writeback writeback;
+    private final long mostObjects;
+    private final SharedFiles files;
+    private final ObjectMoves objects;
+
+    /** Null before, and if there is nothing to copy. */
+    private @Nullable RenameJournal journal;
+
+    /** Whether the new name had an object of its own, as an empty directory has. */
+    private boolean replacesMarker;
+
+    /** By the keys of the originals. */
+    private final Map<String, Moved> copies = new ConcurrentHashMap<>();
+
+    DirectoryRename(Move move, Writing writing, SharedFiles files) {
+        this.move = move;
+        this.store = writing.store();
+        this.writeback = writing.writeback();
+        this.mostObjects = writing.mostRenamed();
+        this.files = files;
+        this.objects = new ObjectMoves(store, writeback);
+    }
+
+    /**
+     * Copies all, and opens it under the new name. If that fails, all is to be {@linkplain #undo undone}.
+     *
+     * @throws ErrnoException EXDEV if there are too many objects, or they cannot be journalled
+     */
+    void copy(MovedNames names) throws ErrnoException, ObjectStoreException, IOException, InterruptedException {
+        Queue<WrittenFile> held = new ConcurrentLinkedQueue<>();
+        try {
+            SideBySide.forEach(files.written(move.from()), ObjectMoves.CONCURRENCY, content -> {
+                ObjectVersion _ = content.commitAndHold();
+                held.add(content);
+            });
+            Deadline deadline = Deadline.current();
+            if (deadline != null) {
+                deadline.restart();
+            }
+            copyObjects();
+            names.open(move, copies);
+        } finally { // before the old names go: a crash finds the files under the new ones only from then on
+            held.forEach(WrittenFile::resumeCommits);
+        }
+    }
+
+    private void copyObjects() throws ErrnoException, ObjectStoreException, IOException, InterruptedException {
+        List<StoredObject> all = list();
+        replacesMarker = objects.find(Names.marker(move.to())) != null;
+        if (all.isEmpty()) { // all that was in it has been removed here
+            makeMarker();
+            return;
+        }
+        RenameJournal begun = begin();
+        journal = begun;
+        List<StoredObject> copied = replacesMarker
+                ? all.stream()
+                        .filter(object -> !object.version().key().equals(Names.marker(move.from())))
+                        .toList()
+                : all;
+        objects.copy(move, copied, begun, copies);
+        begun.decide();
+    }
+
+    private List<StoredObject> list() throws ErrnoException, ObjectStoreException, InterruptedException {
+        List<StoredObject> all = objects.list(move.from(), mostObjects);
+        if (all == null) {
+            throw refused(move, "it has more objects than rename.most-objects, which is " + mostObjects);
+        }
+        for (StoredObject object : all) {
+            String key = ObjectMoves.target(move, object.version().key());
+            if (Names.utf8Length(key) > Names.MAX_KEY_BYTES) {
+                throw new ErrnoException(
+                        Errno.ENAMETOOLONG, "a key of more than " + Names.MAX_KEY_BYTES + " bytes: '" + key + "'");
+            }
+        }
+        return all;
+    }
+
+    /** mv(1) then copies and removes by itself. */
+    static ErrnoException refused(Move move, String why) {
+        String message = "the directory '" + Printable.text(move.from().prefix()) + "' is not renamed: " + why;
+        LOG.warn("{}. Programs get EXDEV, upon which mv copies and removes by itself.", message);
+        return new ErrnoException(Errno.EXDEV, message);
+    }
+
+    private RenameJournal begin() throws ErrnoException {
+        try {
+            return writeback.beginRename(move.from().prefix(), move.to().prefix(), replacesMarker);
+        } catch (IOException e) {
+            throw refused(move, "its journal cannot be written to the staging folder: " + e.getMessage());
+        }
+    }
+
+    private void makeMarker() throws ObjectStoreException, IOException, InterruptedException {
+        if (!replacesMarker) {
+            String key = Names.marker(move.to());
+            ObjectVersion _ = store.put(key, UploadBody.EMPTY, ObjectProperties.ofNew(key), WriteCondition.ABSENT);
+        }
+    }
+
+    /** Deletes the copies, as the rest could not be copied: nothing has changed then. */
+    void undo() {
+        RenameJournal begun = journal;
+        if (begun == null) {
+            return;
+        }
+        List<Copied> known = copied();
+        try {
+            List<ObjectVersion> _ = persistently(() -> {
+                objects.undo(move, known, replacesMarker);
+                return List.of();
+            });
+            begun.end();
+        } catch (ObjectStoreException | IOException e) {
+            leave(begun, "is not undone", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            leave(begun, "is not undone", e);
+        }
+    }
+
+    private interface LastStep {
+        List<ObjectVersion> take() throws ObjectStoreException, IOException, InterruptedException;
+    }
+
+    private List<ObjectVersion> persistently(LastStep step)
+            throws ObjectStoreException, IOException, InterruptedException {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return store.retries().forWriting().<List<ObjectVersion>, IOException>call(step::take);
+            } catch (ObjectStoreException e) {
+                if (attempt == ATTEMPTS) {
+                    throw e;
+                }
+                LOG.debug("The rename of {} goes on after a failure", move, e);
+            }
+        }
+    }
+
+    private List<Copied> copied() {
+        return copies.values().stream()
+                .map(moved -> new Copied(moved.original().version(), moved.copy()))
+                .toList();
+    }
+
+    private void leave(RenameJournal begun, String what, Exception failure) {
+        begun.close();
+        LOG.error(
+                "The rename of '{}' to '{}' {}: {}. Some objects have both names; the next mount goes on.",
+                Printable.text(move.from().prefix()),
+                Printable.text(move.to().prefix()),
+                what,
+                failure.toString());
+    }
+
+    /** Deletes the originals, as all is copied. If that fails, the rest of them stays until the next mount. */
+    void delete() throws ObjectStoreException, IOException, InterruptedException {
+        RenameJournal begun = journal;
+        if (begun == null) {
+            return;
+        }
+        try {
+            List<ObjectVersion> others = persistently(this::deleteObjects);
+            begun.end();
+            if (!others.isEmpty()) {
+                LOG.warn(
+                        "{} objects, '{}' among them, were changed by others while '{}' was renamed, and stay there",
+                        others.size(),
+                        Printable.text(others.getFirst().key()),
+                        Printable.text(move.from().prefix()));
+            }
+        } catch (ObjectStoreException | IOException | InterruptedException e) {
+            leave(begun, "is not finished", e);
+            throw e;
+        }
+    }
+
+    private List<ObjectVersion> deleteObjects() throws ObjectStoreException, IOException, InterruptedException {
+        if (replacesMarker) {
+            objects.replaceMarker(move);
+        }
+        return objects.delete(
+                move,
+                copies.values().stream()
+                        .map(moved -> moved.original().version())
+                        .toList());
+    }
+}

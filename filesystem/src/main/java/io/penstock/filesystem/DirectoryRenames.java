@@ -1,0 +1,187 @@
+package io.penstock.filesystem;
+
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.MovingDirectories.Move;
+import io.penstock.metadata.Absent;
+import io.penstock.metadata.Directory;
+import io.penstock.metadata.Inode.Place;
+import io.penstock.metadata.Node;
+import io.penstock.metadata.Tree;
+import io.penstock.objectstore.ObjectStore;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Renames directories: copies all objects in them, and deletes the originals. Calls that change something there wait
+ * meanwhile ({@link MovingDirectories}). Once all is copied it is shown under the new name, and an interrupt ends the
+ * caller's wait only. Safe for use by any number of threads.
+ */
+final class DirectoryRenames {
+    private final Tree tree;
+    private final ObjectStore store;
+    private final Writing writing;
+    private final Places places;
+    private final SharedFiles files;
+    private final Kernels kernels;
+    private final Removals removals;
+    private final MovingDirectories moving;
+    private final MovedNames names;
+
+    DirectoryRenames(
+            Writing writing,
+            Places places,
+            SharedFiles files,
+            Kernels kernels,
+            Removals removals,
+            MovingDirectories moving,
+            MovedNames names) {
+        this.tree = files.tree();
+        this.store = writing.store();
+        this.writing = writing;
+        this.places = places;
+        this.files = files;
+        this.kernels = kernels;
+        this.removals = removals;
+        this.moving = moving;
+        this.names = names;
+    }
+
+    /**
+     * Renames a directory, in place of an empty one if there is one.
+     *
+     * @throws ErrnoException ENOENT, EEXIST, ENOTDIR, ENOTEMPTY, EINVAL, ENAMETOOLONG; EXDEV if it has too many objects; EIO
+     *     if not all of the originals could be deleted
+     */
+    void rename(long parent, String name, long newParent, String newName, boolean mustBeNew) throws ErrnoException {
+        Move move =
+                moving.begin(() -> move(places.directory(parent), name, places.existingDirectory(newParent), newName));
+        DirectoryRename rename = new DirectoryRename(move, writing, files);
+        CompletableFuture<Optional<ErrnoException>> rest = null;
+        ErrnoException failure = null;
+        try {
+            copy(rename, move, mustBeNew);
+            rest = behind(move, () -> delete(rename, move));
+        } catch (ErrnoException e) {
+            failure = e;
+            rest = behind(move, () -> {
+                rename.undo();
+                tree.forgetAll(move.to());
+            });
+        } finally {
+            if (rest == null) { // a bug's exception, which the copies outlive until the next mount
+                moving.end(move);
+            }
+        }
+        end(move, rest, failure);
+    }
+
+    private static Move move(Directory parent, String name, Directory newParent, String newName) throws ErrnoException {
+        Move move = new Move(new Directory(parent.key(name) + "/"), new Directory(newParent.key(newName) + "/"));
+        if (move.to().isWithin(move.from())) {
+            throw new ErrnoException(Errno.EINVAL, "'" + move.from().prefix() + "' cannot be moved into itself");
+        } else if (move.from().isWithin(move.to())) {
+            throw new ErrnoException(Errno.ENOTEMPTY, "'" + move.to().prefix() + "' is not empty");
+        }
+        return move;
+    }
+
+    private void copy(DirectoryRename rename, Move move, boolean mustBeNew) throws ErrnoException {
+        if (writing.mostRenamed() == 0) {
+            throw DirectoryRename.refused(move, "rename.most-objects is 0");
+        }
+        withinOneDeadline(() -> {
+            check(move, mustBeNew);
+            Errnos.run(() -> rename.copy(names));
+        });
+        tree.show(from(move).parent(), from(move).name(), Absent.ABSENT); // whatever is left of it
+    }
+
+    private void withinOneDeadline(Action action) throws ErrnoException {
+        Errnos.run(() -> store.retries().forWriting().<@Nullable Void, ErrnoException>call(() -> {
+            action.run();
+            return null;
+        }));
+    }
+
+    private interface Action {
+        void run() throws ErrnoException;
+    }
+
+    private static Place from(Move move) {
+        return Place.of(move.from());
+    }
+
+    private void check(Move move, boolean mustBeNew) throws ErrnoException {
+        Place from = from(move);
+        Place to = Place.of(move.to());
+        Places.checkNew(to.parent(), to.name(), "/");
+        if (!(places.existing(from.parent(), from.name()) instanceof Directory)) {
+            throw new ErrnoException(Errno.ESTALE, "'" + from.key() + "' is no directory any more");
+        }
+        removals.await(to.parent(), to.name());
+        Node target = places.find(to.parent(), to.name());
+        if (target != null && mustBeNew) {
+            throw new ErrnoException(Errno.EEXIST, "there is a '" + to.key() + "' already");
+        } else if (target != null && !(target instanceof Directory)) {
+            throw new ErrnoException(Errno.ENOTDIR, "'" + to.key() + "' is not a directory");
+        } else if (!Errnos.call(() -> tree.isEmpty(move.to()))) {
+            tree.invalidate(to.parent(), to.name());
+            throw new ErrnoException(Errno.ENOTEMPTY, "'" + move.to().prefix() + "' is not empty");
+        }
+    }
+
+    private void delete(DirectoryRename rename, Move move) throws ErrnoException {
+        try {
+            Errnos.run(rename::delete);
+        } finally {
+            tree.unshow(from(move).parent(), from(move).name(), Absent.ABSENT);
+            tree.forgetAll(move.from()); // what others have changed there stays, and so does a file that it has hidden
+        }
+    }
+
+    /** Does what the program cannot interrupt any more, and ends the move. @return what completes with the failure, if any */
+    private CompletableFuture<Optional<ErrnoException>> behind(Move move, Action action) {
+        CompletableFuture<Optional<ErrnoException>> ended = new CompletableFuture<>();
+        files.doBehind(() -> {
+            ErrnoException failure = null;
+            try {
+                action.run();
+            } catch (ErrnoException e) {
+                failure = e;
+            } finally {
+                moving.end(move);
+                ended.complete(Optional.ofNullable(failure));
+            }
+        });
+        return ended;
+    }
+
+    /** Waits for the rest, and fails as the rename has. The kernel, which takes that for no rename, looks the names up. */
+    private void end(Move move, CompletableFuture<Optional<ErrnoException>> rest, @Nullable ErrnoException failure)
+            throws ErrnoException {
+        ErrnoException thrown = failure;
+        try {
+            Optional<ErrnoException> last = Errnos.call(() -> get(rest));
+            thrown = failure == null ? last.orElse(null) : failure;
+        } catch (ErrnoException interrupted) {
+            thrown = failure == null ? interrupted : failure;
+        }
+        if (thrown != null) {
+            kernels.dropName(from(move));
+            kernels.dropName(Place.of(move.to()));
+            throw thrown;
+        }
+    }
+
+    private static Optional<ErrnoException> get(CompletableFuture<Optional<ErrnoException>> rest)
+            throws InterruptedException {
+        try {
+            return rest.get();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+package io.penstock.filesystem;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.core.Printable;
+import io.penstock.filesystem.MovingDirectories.Move;
+import io.penstock.metadata.Directory;
+import io.penstock.metadata.Tree;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.writeback.Writeback;
+import io.penstock.writeback.WrittenFile;
+import io.penstock.writeback.staging.RenameJournal;
+import io.penstock.writeback.staging.RenameJournal.Copied;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The renames of directories that earlier runs did not end. One that had copied all is finished, any other one is undone. For
+ * one thread, before anything else is written.
+ */
+final class LeftRenames {
+    private static final Logger LOG = LoggerFactory.getLogger(LeftRenames.class);
+
+    private final Tree tree;
+    private final ObjectStore store;
+    private final Writeback writeback;
+    private final ObjectMoves objects;
+
+    LeftRenames(Writing writing, Tree tree) {
+        this.tree = tree;
+        this.store = writing.store();
+        this.writeback = writing.writeback();
+        this.objects = new ObjectMoves(store, writeback);
+    }
+
+    /**
+     * Ends them all. One that fails is left to the next mount.
+     *
+     * @return files that an earlier run left, and that were moved: their commits are to be resumed once they may begin
+     */
+    List<WrittenFile> end() {
+        List<RenameJournal> left = writeback.leftRenames();
+        List<WrittenFile> moved = new ArrayList<>();
+        if (!left.isEmpty()) {
+            tree.changing();
+        }
+        for (RenameJournal journal : left) {
+            Move move = new Move(
+                    new Directory(journal.begun().from()),
+                    new Directory(journal.begun().to()));
+            if (journal.isDecided()) {
+                moved.addAll(moveWritten(journal));
+            }
+            String names = "'" + Printable.text(move.from().prefix()) + "' to '"
+                    + Printable.text(move.to().prefix()) + "'";
+            LOG.info(
+                    "A crash has interrupted the rename of {}: it is {}, {} objects had been copied",
+                    names,
+                    journal.isDecided() ? "finished" : "undone",
+                    journal.copied().size());
+            try {
+                store.retries().forWriting().<@Nullable Void, IOException>call(() -> {
+                    end(journal, move);
+                    return null;
+                });
+                journal.end();
+                LOG.info("The rename of {} is {}", names, journal.isDecided() ? "finished" : "undone");
+            } catch (ObjectStoreException | IOException e) {
+                leave(journal, names, e);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                leave(journal, names, e);
+            }
+        }
+        return moved;
+    }
+
+    private void end(RenameJournal journal, Move move) throws ObjectStoreException, IOException, InterruptedException {
+        boolean replacesMarker = journal.begun().replacesMarker();
+        if (journal.isDecided()) {
+            objects.finish(move, journal.copied(), replacesMarker);
+        } else {
+            objects.undo(move, journal.copied(), replacesMarker);
+        }
+    }
+
+    /** A crash may have come before the journals of written files had their new names. */
+    private List<WrittenFile> moveWritten(RenameJournal journal) {
+        Map<String, Copied> copies = new HashMap<>();
+        journal.copied().forEach(copied -> copies.put(copied.original().key(), copied));
+        List<WrittenFile> moved = new ArrayList<>();
+        for (WrittenFile content : writeback.recovered()) {
+            Copied copied = copies.get(content.key());
+            ObjectVersion base = content.committed();
+            if (copied != null
+                    && base != null
+                    && base.identity().equals(copied.original().identity())) {
+                content.moved(copied.copy());
+                moved.add(content);
+            }
+        }
+        return moved;
+    }
+
+    private static void leave(RenameJournal journal, String names, Exception failure) {
+        journal.close();
+        LOG.error(
+                "The rename of {} is left to the next mount, and some objects have both names: {}",
+                names,
+                failure.toString());
+    }
+}

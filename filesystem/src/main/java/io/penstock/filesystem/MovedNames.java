@@ -1,0 +1,99 @@
+package io.penstock.filesystem;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.MovingDirectories.Move;
+import io.penstock.filesystem.ObjectMoves.Moved;
+import io.penstock.metadata.Directory;
+import io.penstock.metadata.FileEntry;
+import io.penstock.metadata.Inode;
+import io.penstock.metadata.Inode.Place;
+import io.penstock.metadata.InodeTable;
+import io.penstock.metadata.Tree;
+import io.penstock.metadata.attributes.KeptAttributes;
+import io.penstock.metadata.attributes.ObjectAttributes;
+import io.penstock.objectstore.StoredObject;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Gives all that is known here of a directory its new name, once the objects are copied: inodes, open files, times and
+ * attributes. Safe for use by any number of threads.
+ */
+final class MovedNames {
+    private final Tree tree;
+    private final InodeTable inodes;
+    private final SharedFiles files;
+    private final KeptAttributes kept;
+
+    MovedNames(InodeTable inodes, SharedFiles files) {
+        this.tree = files.tree();
+        this.inodes = inodes;
+        this.files = files;
+        this.kept = files.kept();
+    }
+
+    /** @param copies by the keys of the originals */
+    void open(Move move, Map<String, Moved> copies) {
+        Place from = Place.of(move.from());
+        Map<Inode, Moved> opened = new HashMap<>();
+        Map<ObjectVersion, ObjectAttributes> attributes = new HashMap<>();
+        for (Moved moved : copies.values()) {
+            ObjectVersion original = moved.original().version();
+            files.times()
+                    .set(moved.copy(), files.times().of(original), files.times().changed(original));
+            ObjectAttributes known = kept.of(original);
+            if (known != null) {
+                attributes.put(moved.copy(), known);
+            }
+            Place place = Place.of(original.key());
+            Inode inode = inodes.find(place.parent(), place.name());
+            if (inode != null && !inode.isDirectory()) {
+                opened.put(inode, moved);
+            }
+        }
+        tree.keep(from.parent());
+        Map<Inode, Instant> times = moveInodes(move, copies);
+        tree.moved(move.from(), move.to());
+        kept.forgetAll(move.from());
+        kept.forgetAll(move.to());
+        attributes.forEach(kept::set);
+        times.forEach((inode, time) -> {
+            Directory directory = inode.directory();
+            if (directory != null) {
+                files.times().set(directory, time);
+            }
+        });
+        opened.forEach(this::open);
+    }
+
+    /** Moves the inodes. @return the times of directories that are known here */
+    private Map<Inode, Instant> moveInodes(Move move, Map<String, Moved> copies) {
+        Map<Inode, Instant> times = new HashMap<>();
+        inodes.move(move.from(), move.to(), copies::containsKey, (inode, before) -> {
+            Instant time = files.times().of(before);
+            if (time != null) {
+                times.put(inode, time);
+            }
+        });
+        return times;
+    }
+
+    /** The inode's files read the copy from now on, and what the kernel has of the original counts for it. */
+    private void open(Inode inode, Moved moved) {
+        ObjectVersion before = moved.original().version();
+        ObjectVersion after = moved.copy();
+        Place place = inode.place();
+        if (place == null || !place.key().equals(after.key())) {
+            return; // it was removed meanwhile
+        }
+        tree.changed(
+                place.parent(),
+                place.name(),
+                new FileEntry(new StoredObject(after, moved.original().storageClass())));
+        files.kernel().becomes(inode, KernelContent.of(before), KernelContent.of(after));
+        for (SharedFile file : files.of(inode.number())) {
+            file.moved(before, after);
+        }
+    }
+}

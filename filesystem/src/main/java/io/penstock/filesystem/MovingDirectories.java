@@ -1,0 +1,169 @@
+package io.penstock.filesystem;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.core.ErrnoException;
+import io.penstock.metadata.Directory;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Has calls that change something in a directory wait while that directory, or one above it, gets another name. The rename
+ * begins once the calls that run there have ended. A call that has waited goes on at the new name, as it knows its directory
+ * by inode.
+ *
+ * <p>A rename waits for others only before it moves anything, and one rename does so at a time. So two of them never wait for
+ * each other. Safe for use by any number of threads.
+ */
+final class MovingDirectories {
+    /** The directories that get another name, and those that they become. */
+    @GuardedBy("this")
+    private final List<Directory> moving = new ArrayList<>();
+
+    /** The number of calls that run in each directory. */
+    @GuardedBy("this")
+    private final Map<Directory, Integer> busy = new HashMap<>();
+
+    /** Whether a rename waits for the calls that run. */
+    @GuardedBy("this")
+    private boolean isBeginning;
+
+    /** Says which directories a call is about to change, as they are called at this moment. Must not wait. */
+    @FunctionalInterface
+    interface Where {
+        List<Directory> now() throws ErrnoException;
+    }
+
+    /** Says what is to be renamed, and to what. Must not wait. */
+    @FunctionalInterface
+    interface WhichMove {
+        Move now() throws ErrnoException;
+    }
+
+    /** A directory and what it becomes. Neither is a bucket's root, and neither is within the other. */
+    record Move(Directory from, Directory to) {
+        private boolean meets(Directory directory) {
+            return directory.isWithin(from) || directory.isWithin(to);
+        }
+
+        private List<Directory> parents() {
+            List<Directory> parents = new ArrayList<>();
+            for (Directory each : List.of(from, to)) {
+                Directory parent = each.parent();
+                if (parent != null) {
+                    parents.add(parent);
+                }
+            }
+            return parents;
+        }
+    }
+
+    /** A call. */
+    @FunctionalInterface
+    interface Call<T extends @Nullable Object> {
+        T run() throws ErrnoException;
+    }
+
+    /** Makes the call while none of the directories moves. It must not make another such call. */
+    <T extends @Nullable Object> T in(Where where, Call<T> call) throws ErrnoException {
+        List<Directory> entered;
+        try {
+            entered = enter(where);
+        } catch (InterruptedException e) {
+            throw Errnos.interrupted(e);
+        }
+        try {
+            return call.run();
+        } finally {
+            leave(entered);
+        }
+    }
+
+    private synchronized List<Directory> enter(Where where) throws ErrnoException, InterruptedException {
+        List<Directory> directories = where.now();
+        while (isAnyMoving(directories)) {
+            wait();
+            directories = where.now();
+        }
+        directories.forEach(directory -> busy.merge(directory, 1, Integer::sum));
+        return directories;
+    }
+
+    private synchronized void leave(List<Directory> directories) {
+        directories.forEach(directory -> busy.merge(directory, -1, (a, b) -> a + b == 0 ? null : a + b));
+        if (isBeginning) {
+            notifyAll();
+        }
+    }
+
+    @GuardedBy("this")
+    private boolean isAnyMoving(List<Directory> directories) {
+        for (Directory directory : directories) {
+            if (isMoving(directory)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @GuardedBy("this")
+    private boolean isMoving(Directory directory) {
+        for (Directory each : moving) {
+            if (directory.isWithin(each)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** A rename begins: nothing else changes what it moves until {@link #end}, which the caller owes. */
+    Move begin(WhichMove which) throws ErrnoException {
+        try {
+            return beginOnceFree(which);
+        } catch (InterruptedException e) {
+            throw Errnos.interrupted(e);
+        }
+    }
+
+    private synchronized Move beginOnceFree(WhichMove which) throws ErrnoException, InterruptedException {
+        Move move = which.now();
+        while (isBeginning || isMoving(move.from) || isMoving(move.to)) {
+            wait();
+            move = which.now();
+        }
+        isBeginning = true;
+        moving.add(move.from);
+        moving.add(move.to);
+        boolean begun = false;
+        try {
+            while (busy.keySet().stream().anyMatch(move::meets)) {
+                wait();
+            }
+            move.parents().forEach(directory -> busy.merge(directory, 1, Integer::sum));
+            begun = true;
+            return move;
+        } finally {
+            isBeginning = false;
+            if (begun) {
+                notifyAll();
+            } else {
+                give(move);
+            }
+        }
+    }
+
+    @GuardedBy("this")
+    private void give(Move move) {
+        moving.remove(move.from);
+        moving.remove(move.to);
+        notifyAll();
+    }
+
+    /** The rename has ended. Any thread may say so. */
+    synchronized void end(Move move) {
+        give(move);
+        leave(move.parents());
+    }
+}

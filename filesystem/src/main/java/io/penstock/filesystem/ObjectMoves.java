@@ -1,0 +1,253 @@
+package io.penstock.filesystem;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.MovingDirectories.Move;
+import io.penstock.metadata.Directory;
+import io.penstock.objectstore.ListPage;
+import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
+import io.penstock.objectstore.WriteCondition;
+import io.penstock.writeback.Writeback;
+import io.penstock.writeback.staging.RenameJournal;
+import io.penstock.writeback.staging.RenameJournal.Copied;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** The objects of directories that get another name: copies them, and deletes originals or copies. Thread-safe. */
+final class ObjectMoves {
+    /** The maximum number of concurrent copies, and of requests that delete. */
+    static final int CONCURRENCY = 64;
+
+    /** The minimum number of objects that a request deletes: fewer would not be worth a listing that checks them. */
+    private static final int LEAST_BATCH = 100;
+
+    /** Another client that changes the same object again and again makes its copy fail. */
+    private static final int ATTEMPTS = 4;
+
+    private static final Pattern MD5 = Pattern.compile("\"[0-9a-f]{32}\"");
+
+    private final ObjectStore store;
+    private final Writeback writeback;
+
+    ObjectMoves(ObjectStore store, Writeback writeback) {
+        this.store = store;
+        this.writeback = writeback;
+    }
+
+    /** An object and its copy. */
+    record Moved(StoredObject original, ObjectVersion copy) {}
+
+    /** What an object's key becomes. */
+    static String target(Move move, String key) {
+        return move.to().prefix() + key.substring(move.from().prefix().length());
+    }
+
+    /** All objects of the directory, hidden ones too; null if there are more than {@code most}. */
+    @Nullable
+    List<StoredObject> list(Directory directory, long most) throws ObjectStoreException, InterruptedException {
+        List<StoredObject> objects = new ArrayList<>();
+        ListRequest request = ListRequest.of(directory.prefix(), "");
+        while (true) {
+            ListPage page = store.list(request);
+            objects.addAll(page.objects());
+            if (objects.size() > most) {
+                return null;
+            } else if (page.nextToken() == null) {
+                return objects;
+            }
+            request = request.next(page.nextToken());
+        }
+    }
+
+    private List<StoredObject> listAll(Directory directory) throws ObjectStoreException, InterruptedException {
+        List<StoredObject> objects = list(directory, Long.MAX_VALUE);
+        return objects == null ? List.of() : objects;
+    }
+
+    /** The object with this key; null if there is none. */
+    @Nullable
+    StoredObject find(String key) throws ObjectStoreException, InterruptedException {
+        try {
+            return store.head(key);
+        } catch (ObjectStoreException.NotFound _) {
+            return null;
+        }
+    }
+
+    // ---- copies
+
+    /**
+     * Copies the objects, those that mark directories first: they say whether other nodes ask what is in there for its
+     * attributes. One that another client deletes meanwhile is left out.
+     *
+     * @param copies takes the copies by the keys of the originals. Safe for use by several threads
+     */
+    void copy(Move move, List<StoredObject> objects, RenameJournal journal, Map<String, Moved> copies)
+            throws ObjectStoreException, IOException, InterruptedException {
+        RenameProgress progress = new RenameProgress(move, "copied", objects.size());
+        for (boolean marker : List.of(true, false)) {
+            List<StoredObject> some = objects.stream()
+                    .filter(object -> object.version().key().endsWith("/") == marker)
+                    .toList();
+            SideBySide.forEach(some, CONCURRENCY, object -> {
+                String key = object.version().key();
+                Moved moved =
+                        key.equals(move.from().prefix()) ? copyMarker(move, object) : copy(object, target(move, key));
+                if (moved != null) {
+                    journal.copied(moved.original.version(), moved.copy);
+                    copies.put(key, moved);
+                }
+                progress.done(1);
+            });
+        }
+    }
+
+    /** With its properties, from which the store sees whether the directory that it gets into is to be marked. */
+    private Moved copyMarker(Move move, StoredObject marker) throws ObjectStoreException, InterruptedException {
+        return new Moved(marker, store.copy(marker.version(), move.to().prefix(), WriteCondition.ABSENT));
+    }
+
+    /** Null if the object is gone. */
+    private @Nullable Moved copy(StoredObject object, String key) throws ObjectStoreException, InterruptedException {
+        StoredObject source = object;
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return new Moved(source, writeback.duplicate(source, key));
+            } catch (ObjectStoreException.PreconditionFailed e) {
+                StoredObject now = find(source.version().key());
+                if (now == null) {
+                    return null;
+                }
+                StoredObject there = find(key);
+                if (there != null && isCopy(now.version(), there.version(), true)) {
+                    return new Moved(now, there.version()); // an attempt whose response was lost
+                } else if (there != null || attempt == ATTEMPTS) {
+                    throw e;
+                }
+                source = now;
+            }
+        }
+    }
+
+    /** Puts the directory's own object in the place of the one that the new name had. */
+    void replaceMarker(Move move) throws ObjectStoreException, InterruptedException {
+        StoredObject marker = find(move.from().prefix());
+        if (marker != null) {
+            ObjectVersion _ = store.copy(marker.version(), move.to().prefix(), WriteCondition.ALWAYS);
+            List<ObjectVersion> _ = store.deleteAll(List.of(marker.version()));
+        }
+    }
+
+    // ---- deletions
+
+    /**
+     * Deletes these objects, each if it is still this version: those that mark directories last.
+     *
+     * @return those that another client has changed, and that stay
+     */
+    List<ObjectVersion> delete(Move move, List<ObjectVersion> versions)
+            throws ObjectStoreException, IOException, InterruptedException {
+        Queue<ObjectVersion> others = new ConcurrentLinkedQueue<>();
+        RenameProgress progress = new RenameProgress(move, "deleted", versions.size());
+        for (boolean marker : List.of(false, true)) {
+            List<ObjectVersion> some = versions.stream()
+                    .filter(version -> version.key().endsWith("/") == marker)
+                    .toList();
+            SideBySide.forEach(batches(some), CONCURRENCY, batch -> {
+                others.addAll(store.deleteAll(batch));
+                progress.done(batch.size());
+            });
+        }
+        return List.copyOf(others);
+    }
+
+    private static List<List<ObjectVersion>> batches(List<ObjectVersion> versions) {
+        int size = Math.clamp(Math.ceilDiv(versions.size(), CONCURRENCY), LEAST_BATCH, ObjectStore.MOST_DELETED);
+        List<List<ObjectVersion>> batches = new ArrayList<>();
+        for (int i = 0; i < versions.size(); i += size) {
+            batches.add(versions.subList(i, Math.min(versions.size(), i + size)));
+        }
+        return batches;
+    }
+
+    /**
+     * Deletes the copies: those that are known, and those that look like one. A copy whose response was lost is of the second
+     * kind.
+     *
+     * @param keepsMarker whether the object of the new name itself is no copy
+     */
+    void undo(Move move, Collection<Copied> known, boolean keepsMarker)
+            throws ObjectStoreException, IOException, InterruptedException {
+        Map<String, ObjectVersion> originals = byKey(listAll(move.from()));
+        Map<String, ObjectVersion> copies = new HashMap<>();
+        known.forEach(copied -> copies.put(copied.copy().key(), copied.copy()));
+        boolean etagsStay = known.stream().allMatch(copied -> isCopy(copied.original(), copied.copy(), true));
+        List<ObjectVersion> ours = new ArrayList<>();
+        for (StoredObject object : listAll(move.to())) {
+            ObjectVersion there = object.version();
+            ObjectVersion copy = copies.get(there.key());
+            ObjectVersion original = originals.get(move.from().prefix()
+                    + there.key().substring(move.to().prefix().length()));
+            boolean isOurs = (copy != null && copy.identity().equals(there.identity()))
+                    || (original != null && isCopy(original, there, etagsStay));
+            if (isOurs && !(keepsMarker && there.key().equals(move.to().prefix()))) {
+                ours.add(there);
+            }
+        }
+        List<ObjectVersion> _ = delete(move, ours); // the rest has been written by others since
+    }
+
+    /**
+     * Whether one may be a copy of the other.
+     *
+     * @param etagsStay whether a copy has its source's ETag, if that is an MD5: not where the store encrypts
+     */
+    private static boolean isCopy(ObjectVersion original, ObjectVersion copy, boolean etagsStay) {
+        boolean areCompared = etagsStay && MD5.matcher(original.etag()).matches();
+        return original.size() == copy.size()
+                && (!areCompared || original.etag().equals(copy.etag()));
+    }
+
+    /**
+     * Goes on with a rename that had copied all. An original is deleted if it is the version that was copied and the new name
+     * has an object still.
+     */
+    void finish(Move move, Collection<Copied> copied, boolean replacesMarker)
+            throws ObjectStoreException, IOException, InterruptedException {
+        if (replacesMarker) {
+            replaceMarker(move);
+        }
+        Map<String, ObjectVersion> originals = byKey(listAll(move.from()));
+        Map<String, ObjectVersion> targets = byKey(listAll(move.to()));
+        List<ObjectVersion> left = copied.stream()
+                .filter(each -> targets.containsKey(each.copy().key()))
+                .map(each -> each.original())
+                .filter(original -> isSame(original, originals.get(original.key())))
+                .toList();
+        List<ObjectVersion> _ = delete(move, left);
+    }
+
+    /** An object that was written again since has another time, even if it has the same content. */
+    private static boolean isSame(ObjectVersion original, @Nullable ObjectVersion there) {
+        return there != null
+                && there.identity().equals(original.identity())
+                && there.lastModified().getEpochSecond()
+                        == original.lastModified().getEpochSecond();
+    }
+
+    private static Map<String, ObjectVersion> byKey(List<StoredObject> objects) {
+        Map<String, ObjectVersion> versions = new HashMap<>();
+        objects.forEach(object -> versions.put(object.version().key(), object.version()));
+        return versions;
+    }
+}

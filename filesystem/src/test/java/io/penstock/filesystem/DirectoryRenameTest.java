@@ -1,0 +1,570 @@
+package io.penstock.filesystem;
+
+import static io.penstock.filesystem.Mounted.O_RDWR;
+import static io.penstock.filesystem.Mounted.O_WRONLY;
+import static io.penstock.filesystem.Mounted.assertErrno;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+import io.penstock.metadata.attributes.KeptAttributes.Keeping;
+import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.testing.Call;
+import io.penstock.testing.Fault;
+import io.penstock.testing.Gate;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Renames of whole directories: what POSIX says of them, what is open meanwhile, and what failures and crashes leave. */
+class DirectoryRenameTest extends OverOneCache {
+    private static final int NOREPLACE = 1;
+
+    @TempDir
+    Path staging;
+
+    private Mounted m;
+
+    @BeforeEach
+    void mount() {
+        m = Mounted.keeping(cache, staging, null, Keeping.KEEP);
+    }
+
+    @AfterEach
+    void unmount() {
+        m.close();
+    }
+
+    /** The next mount of the bucket, on the same staging folder. */
+    private void remount() {
+        m.close();
+        m = Mounted.after(m, cache, staging);
+    }
+
+    private void putTree() {
+        m.bucket.put("d/", "");
+        m.bucket.put("d/a", "1");
+        m.bucket.put("d/b", "22");
+        m.bucket.put("d/sub/", "");
+        m.bucket.put("d/sub/c", "333");
+        m.bucket.put("d/sub/deep/e", "4444");
+        m.bucket.put("d//hidden", "55555");
+        m.bucket.put("dd", "not in it");
+    }
+
+    private static Map<String, String> tree(String name) {
+        return new TreeMap<>(Map.of(
+                name + "/",
+                "",
+                name + "/a",
+                "1",
+                name + "/b",
+                "22",
+                name + "/sub/",
+                "",
+                name + "/sub/c",
+                "333",
+                name + "/sub/deep/e",
+                "4444",
+                name + "//hidden",
+                "55555",
+                "dd",
+                "not in it"));
+    }
+
+    private Map<String, String> bucket() throws Exception {
+        Map<String, String> all = new TreeMap<>();
+        for (var object : m.bucket.list(ListRequest.of("", "")).objects()) {
+            String key = object.version().key();
+            if (key.equals(".penstock/")) {
+                continue; // marks the root
+            }
+            all.put(key, String.valueOf(m.stored(key)));
+        }
+        return all;
+    }
+
+    // ---- what is moved
+
+    @Test
+    void rename_toANewName_movesAllOfIt() throws Exception {
+        putTree();
+        long directory = m.lookup("d").inode();
+        long below = m.lookup("d/sub/c").inode();
+
+        m.rename("d", "new", 0);
+
+        assertThat(bucket()).isEqualTo(tree("new"));
+        assertThat(m.lookup("new").inode()).isEqualTo(directory);
+        assertThat(m.lookup("new/sub/c").inode()).isEqualTo(below);
+        assertThat(m.cat("new/sub/c")).isEqualTo("333");
+        assertErrno(Errno.ENOENT, () -> m.lookup("d"));
+        assertThat(m.ls(FileSystem.ROOT, 10)).containsExactlyInAnyOrder("new", "dd");
+        assertThat(staging).isDirectoryNotContaining("glob:**.rename");
+    }
+
+    @Test
+    void rename_intoAnotherDirectoryAndBack_isAsBefore() throws Exception {
+        putTree();
+        m.mkdir("other");
+        assertThat(m.cat("d/sub/deep/e")).isEqualTo("4444");
+
+        m.rename("d/sub", "other/place", 0);
+        assertThat(m.cat("other/place/deep/e")).isEqualTo("4444");
+        m.rename("other/place", "d/sub", 0);
+
+        assertThat(m.cat("d/sub/deep/e")).isEqualTo("4444");
+        m.rmdir("other");
+        assertThat(bucket()).isEqualTo(tree("d"));
+    }
+
+    @Test
+    void rename_afterListings_showsTheNewNames() throws Exception {
+        putTree();
+        long d = m.lookup("d").inode();
+        assertThat(m.ls(d, 10)).contains("a", "b", "sub");
+        assertErrno(Errno.ENOENT, () -> m.lookup("new"));
+
+        m.rename("d", "new", 0);
+
+        assertThat(m.ls(d, 10)).contains("a", "b", "sub");
+        assertThat(m.ls(m.lookup("new/sub").inode(), 10)).containsExactlyInAnyOrder("c", "deep");
+    }
+
+    @Test
+    void rename_emptyDirectory_movesItsMarker() throws Exception {
+        m.mkdir("d");
+
+        m.rename("d", "new", 0);
+
+        assertThat(bucket()).isEqualTo(Map.of("new/", ""));
+    }
+
+    @Test
+    void rename_directoryThatWasEmptiedHere_isThereUnderItsNewName() throws Exception {
+        m.bucket.put("d/a", "1");
+        m.bucket.put("d/sub/b", "2");
+        m.unlink("d/a");
+        m.unlink("d/sub/b");
+
+        m.rename("d", "new", 0);
+
+        assertThat(m.ls(m.lookup("new").inode(), 10)).containsExactly("sub");
+        assertErrno(Errno.ENOENT, () -> m.lookup("d"));
+    }
+
+    @Test
+    void rename_attributes_moveWithTheirObjects() throws Exception {
+        m.mkdir("x");
+        m.mkdir("x/d");
+        m.mkdir("y");
+        m.save("x/d/f", "1");
+        chmod("x/d", 0700);
+        chmod("x/d/f", 0600);
+        var before = m.lookup("x/d/f");
+
+        m.rename("x/d", "y/e", 0);
+
+        assertThat(m.lookup("y/e").mode() & 07777).isEqualTo(0700);
+        assertThat(m.lookup("y/e/f").mode() & 07777).isEqualTo(0600);
+        assertThat(m.lookup("y/e/f").modified()).isEqualTo(before.modified());
+        remount();
+        assertThat(m.lookup("y/e").mode() & 07777).isEqualTo(0700);
+        assertThat(m.lookup("y/e/f").mode() & 07777).isEqualTo(0600);
+    }
+
+    private void chmod(String path, int mode) throws ErrnoException {
+        m.fs.setattr(m.lookup(path).inode(), null, new AttributeChange(mode, null, null, null, null, null, null));
+    }
+
+    // ---- what is refused
+
+    @Test
+    void rename_ontoWhatIsThere_isAsPosixHasIt() throws Exception {
+        putTree();
+        m.bucket.put("full/x", "1");
+        m.mkdir("empty");
+
+        assertErrno(Errno.ENOTEMPTY, () -> m.rename("d", "full", 0));
+        assertErrno(Errno.ENOTDIR, () -> m.rename("d", "dd", 0));
+        assertErrno(Errno.EISDIR, () -> m.rename("dd", "d", 0));
+        assertErrno(Errno.EEXIST, () -> m.rename("d", "empty", NOREPLACE));
+        assertErrno(Errno.EINVAL, () -> m.rename("d", "d/sub/d", 0));
+        assertErrno(Errno.ENOTEMPTY, () -> m.rename("d/sub", "d", 0));
+        assertErrno(Errno.ENOENT, () -> m.rename("none", "new", 0));
+        m.rename("d", "d", 0);
+        m.unlink("full/x");
+        m.rename("d", "empty", 0);
+
+        assertThat(bucket()).isEqualTo(tree("empty"));
+    }
+
+    @Test
+    void rename_ontoAnEmptyDirectory_hasItsOwnAttributes() throws Exception {
+        m.mkdir("d");
+        chmod("d", 0711);
+        m.mkdir("empty");
+        chmod("empty", 0700);
+
+        m.rename("d", "empty", 0);
+
+        assertThat(m.lookup("empty").mode() & 07777).isEqualTo(0711);
+        assertErrno(Errno.ENOENT, () -> m.lookup("d"));
+        remount();
+        assertThat(m.lookup("empty").mode() & 07777).isEqualTo(0711);
+    }
+
+    @Test
+    void rename_targetMadeBySomebodyElse_isEnotempty() throws Exception {
+        putTree();
+        assertErrno(Errno.ENOENT, () -> m.lookup("new"));
+        m.bucket.put("new/theirs", "1");
+
+        assertErrno(Errno.ENOTEMPTY, () -> m.rename("d", "new", 0));
+
+        assertThat(m.cat("new/theirs")).isEqualTo("1");
+        assertThat(m.cat("d/a")).isEqualTo("1");
+    }
+
+    @Test
+    void rename_tooLongAKey_isEnametoolong() throws Exception {
+        String name = "n".repeat(200);
+        m.bucket.put("d/" + "x/".repeat(450), "1");
+
+        assertErrno(Errno.ENAMETOOLONG, () -> m.rename("d", name, 0));
+
+        assertThat(bucket()).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 6})
+    void rename_moreObjectsThanSet_isExdev(int most) throws Exception {
+        m.close();
+        m = Mounted.renaming(cache, staging, m.bucket, most);
+        putTree();
+
+        assertErrno(Errno.EXDEV, () -> m.rename("d", "new", 0));
+
+        assertThat(bucket()).isEqualTo(tree("d"));
+        if (most > 0) {
+            m.rename("d/sub", "new", 0);
+            assertThat(m.cat("new/c")).isEqualTo("333");
+        }
+    }
+
+    // ---- what is open
+
+    @Test
+    void rename_openFiles_goOnUnderTheNewName() throws Exception {
+        putTree();
+        OpenFile reader = m.open("d/sub/c");
+        OpenFile writer = m.open("d/b", O_RDWR);
+        OpenFile fresh = m.create("d/sub/fresh", O_WRONLY);
+        m.write(writer, 0, "changed");
+        m.write(fresh, 0, "new");
+
+        m.rename("d", "new", 0);
+        assertThat(m.stored("new/b")).isEqualTo("changed");
+        m.write(writer, 7, " twice");
+        m.write(fresh, 3, " file");
+        assertThat(m.read(reader)).isEqualTo("333");
+        m.fs.release(reader.handle());
+        m.close(writer);
+        m.close(fresh);
+        m.drain();
+
+        Map<String, String> expected = tree("new");
+        expected.put("new/b", "changed twice");
+        expected.put("new/sub/fresh", "new file");
+        assertThat(bucket()).isEqualTo(expected);
+        assertThat(m.cat("new/b")).isEqualTo("changed twice");
+    }
+
+    @Test
+    void rename_fileRemovedWhileOpen_staysRemoved() throws Exception {
+        putTree();
+        OpenFile writer = m.open("d/b", O_RDWR);
+        m.unlink("d/b");
+        m.write(writer, 0, "nowhere");
+
+        m.rename("d", "new", 0);
+
+        m.close(writer);
+        m.drain();
+        Map<String, String> expected = tree("new");
+        expected.remove("new/b");
+        assertThat(bucket()).isEqualTo(expected);
+    }
+
+    @Test
+    void changesBelow_whileItIsRenamed_waitAndGoToTheNewName() throws Exception {
+        putTree();
+        long sub = m.lookup("d/sub").inode();
+        long c = m.lookup("d/sub/c").inode();
+        Gate copying = m.delays.hold(
+                call -> call instanceof Call.Copy copy && copy.key().equals("new/a"));
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            Future<?> rename = threads.submit(() -> {
+                m.rename("d", "new", 0);
+                return true;
+            });
+            copying.awaitHeld(1);
+            Future<Long> create = threads.submit(() -> {
+                CreatedFile made = m.fs.create(sub, "late", 0644, Mounted.CREATOR, O_WRONLY);
+                m.close(made.open());
+                return made.attributes().inode();
+            });
+            Future<?> unlink = threads.submit(() -> {
+                m.fs.unlink(sub, "c");
+                return true;
+            });
+            assertThat(m.cat("d/sub/deep/e")).isEqualTo("4444");
+            Thread.sleep(50);
+            assertThat(create.isDone() || unlink.isDone()).isFalse();
+            copying.open();
+            rename.get();
+            m.fs.forget(create.get(), 1);
+            unlink.get();
+        }
+        m.drain();
+
+        Map<String, String> expected = tree("new");
+        expected.remove("new/sub/c");
+        expected.put("new/sub/late", "");
+        assertThat(bucket()).isEqualTo(expected);
+        assertErrno(Errno.ESTALE, () -> m.fs.getattr(c));
+    }
+
+    // ---- what others do meanwhile
+
+    @Test
+    void rename_objectsOfOthersMeanwhile_stayUnderTheOldName() throws Exception {
+        putTree();
+        Gate deleting = m.delays.hold(
+                call -> call instanceof Call.Delete delete && delete.key().equals("d/b"));
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            Future<?> rename = threads.submit(() -> {
+                m.rename("d", "new", 0);
+                return true;
+            });
+            deleting.awaitHeld(1);
+            m.bucket.put("d/b", "theirs");
+            m.bucket.put("d/other", "theirs too");
+            deleting.open();
+            rename.get();
+        }
+
+        Map<String, String> expected = tree("new");
+        expected.put("d/b", "theirs");
+        expected.put("d/other", "theirs too");
+        assertThat(bucket()).isEqualTo(expected);
+        assertThat(m.cat("d/b")).isEqualTo("theirs");
+        assertThat(m.cat("new/b")).isEqualTo("22");
+    }
+
+    @Test
+    void rename_objectChangedBeforeItsCopy_isMovedAsItIsNow() throws Exception {
+        putTree();
+        Gate copying = m.delays.hold(
+                call -> call instanceof Call.Copy copy && copy.key().equals("new/"));
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            Future<?> rename = threads.submit(() -> {
+                m.rename("d", "new", 0);
+                return true;
+            });
+            copying.awaitHeld(1);
+            m.bucket.put("d/a", "theirs");
+            m.bucket.delete("d/b");
+            copying.open();
+            rename.get();
+        }
+
+        Map<String, String> expected = tree("new");
+        expected.put("new/a", "theirs");
+        expected.remove("new/b");
+        assertThat(bucket()).isEqualTo(expected);
+    }
+
+    // ---- failures
+
+    @Test
+    void rename_interruptedWhileItCopies_isUndone() throws Exception {
+        putTree();
+        Gate copying = m.delays.hold(
+                call -> call instanceof Call.Copy copy && copy.key().equals("new/sub/c"));
+        AtomicReference<Errno> ended = new AtomicReference<>();
+        Thread renaming = Thread.ofVirtual().start(() -> {
+            try {
+                m.rename("d", "new", 0);
+            } catch (ErrnoException e) {
+                ended.set(e.errno());
+            }
+        });
+        copying.awaitHeld(1);
+        renaming.interrupt();
+        renaming.join();
+        m.drain();
+
+        assertThat(ended).hasValue(Errno.EINTR);
+        assertThat(bucket()).isEqualTo(tree("d"));
+        assertThat(m.cat("d/sub/c")).isEqualTo("333");
+        assertErrno(Errno.ENOENT, () -> m.lookup("new"));
+        copying.open();
+    }
+
+    @Test
+    void rename_interruptedWhileItDeletes_isFinishedBehind() throws Exception {
+        putTree();
+        Gate deleting = m.delays.hold(
+                call -> call instanceof Call.Delete delete && delete.key().equals("d/b"));
+        AtomicReference<Errno> ended = new AtomicReference<>();
+        Thread renaming = Thread.ofVirtual().start(() -> {
+            try {
+                m.rename("d", "new", 0);
+            } catch (ErrnoException e) {
+                ended.set(e.errno());
+            }
+        });
+        deleting.awaitHeld(1);
+        renaming.interrupt();
+        renaming.join();
+        assertThat(ended).hasValue(Errno.EINTR);
+        assertThat(m.cat("new/b")).isEqualTo("22");
+        assertErrno(Errno.ENOENT, () -> m.lookup("d"));
+        deleting.open();
+        m.drain();
+
+        assertThat(bucket()).isEqualTo(tree("new"));
+    }
+
+    @Test
+    void rename_anyRequestFailsOnce_movesAllOrNothing() throws Exception {
+        boolean[] moved = new boolean[2];
+        int requests = requests();
+        for (int i = 0; i < requests; i++) {
+            int index = i;
+            for (Fault fault : new Fault[] {
+                Fault.fail(ObjectStoreException.Unavailable::new),
+                Fault.failAfterwards(ObjectStoreException.Throttled::new)
+            }) {
+                fresh();
+                m.faults.next(from(index), fault);
+                boolean succeeded = tryToRename();
+                m.faults.heal();
+
+                assertThat(bucket()).as("request " + i + ": " + fault).isEqualTo(tree(succeeded ? "new" : "d"));
+                assertThat(m.cat((succeeded ? "new" : "d") + "/sub/c")).isEqualTo("333");
+                assertThat(staging).isDirectoryNotContaining("glob:**.rename");
+                moved[succeeded ? 1 : 0] = true;
+            }
+        }
+        assertThat(moved).containsOnly(true);
+    }
+
+    @Test
+    void crash_atAnyRequest_isFinishedOrUndoneByTheNextMount() throws Exception {
+        boolean[] moved = new boolean[2];
+        int requests = requests();
+        for (int i = 0; i < requests; i++) {
+            for (boolean isDone : new boolean[] {false, true}) {
+                fresh();
+                if (isDone) {
+                    m.faults.next(from(i), Fault.failAfterwards(ObjectStoreException.Unavailable::new));
+                }
+                m.faults.always(from(i), Fault.fail(ObjectStoreException.Unavailable::new));
+                assertThat(tryToRename()).isFalse();
+                remount();
+
+                Map<String, String> now = bucket();
+                boolean isMoved = now.containsKey("new/a");
+                assertThat(now).as("request " + i).isEqualTo(tree(isMoved ? "new" : "d"));
+                assertThat(m.cat((isMoved ? "new" : "d") + "/sub/c")).isEqualTo("333");
+                assertThat(staging).isDirectoryNotContaining("glob:**.rename");
+                moved[isMoved ? 1 : 0] = true;
+            }
+        }
+        assertThat(moved).containsOnly(true);
+    }
+
+    @Test
+    void crash_ontoAnEmptyDirectory_leavesItOrItsSuccessor() throws Exception {
+        for (int i = 0; i < 40; i++) {
+            fresh();
+            m.bucket.put("new/", "");
+            m.faults.always(from(i), Fault.fail(ObjectStoreException.Unavailable::new));
+            boolean succeeded = tryToRename();
+            m.faults.heal();
+            remount();
+
+            Map<String, String> old = tree("d");
+            old.put("new/", "");
+            assertThat(bucket()).as("request " + i).isIn(old, tree("new"));
+            if (succeeded) {
+                return;
+            }
+        }
+        throw new AssertionError("the rename needs more requests than expected");
+    }
+
+    @Test
+    void nextMount_whatOthersHaveWrittenSince_stays() throws Exception {
+        putTree();
+        m.faults.always(call -> call instanceof Call.Delete, Fault.fail(ObjectStoreException.Unavailable::new));
+        assertThat(tryToRename()).isFalse();
+        m.bucket.put("d/a", "theirs");
+        m.bucket.put("new/b", "theirs");
+        m.bucket.put("d/other", "theirs");
+        remount();
+
+        Map<String, String> expected = tree("new");
+        expected.put("d/a", "theirs");
+        expected.put("new/b", "theirs");
+        expected.put("d/other", "theirs");
+        assertThat(bucket()).isEqualTo(expected);
+    }
+
+    /** A new bucket with nothing but the tree. */
+    private void fresh() throws Exception {
+        m.close();
+        m = Mounted.keeping(cache, staging, null, Keeping.KEEP);
+        putTree();
+    }
+
+    /** The number of requests that a rename makes. */
+    private int requests() throws Exception {
+        putTree();
+        m.lookup("d");
+        m.drainCalls();
+        m.rename("d", "new", 0);
+        return m.drainCalls().size();
+    }
+
+    /** Matches the calls from this one on. */
+    private static Predicate<Call> from(int index) {
+        AtomicInteger calls = new AtomicInteger();
+        return _ -> calls.getAndIncrement() >= index;
+    }
+
+    private boolean tryToRename() throws ErrnoException {
+        try {
+            m.rename("d", "new", 0);
+            return true;
+        } catch (ErrnoException e) {
+            assertThat(e.errno()).isEqualTo(Errno.EIO);
+            return false;
+        }
+    }
+}
