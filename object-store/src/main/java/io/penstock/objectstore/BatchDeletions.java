@@ -61,7 +61,7 @@ final class BatchDeletions {
         String prefix = commonPrefix(inOrder.getFirst().key(), inOrder.getLast().key());
         List<ObjectVersion> unchanged = new ArrayList<>();
         ListRequest request =
-                new ListRequest(prefix, "", null, before(inOrder.getFirst().key(), prefix), versions.size());
+                new ListRequest(prefix, "", before(inOrder.getFirst().key(), prefix), null, versions.size());
         while (!wanted.isEmpty()) {
             ListPage page = reader.list(request);
             for (StoredObject object : page.objects()) {

@@ -62,8 +62,9 @@ final class ConditionalWrites {
     private final BatchDeletions deletions;
     private final String prefix;
 
-    /** Racy on purpose: two threads may both probe. */
     private final ConcurrentMap<Kind, Boolean> honoured = new ConcurrentHashMap<>();
+
+    private final ProbeTurns turns = new ProbeTurns();
 
     /** @param prefix the beginning of probe keys: the credentials may allow no others */
     ConditionalWrites(
@@ -112,6 +113,21 @@ final class ConditionalWrites {
     /** Whether the store checks conditions on requests of this kind. The first call of a kind asks the store. */
     boolean isHonoured(Kind kind) throws ObjectStoreException, InterruptedException {
         Boolean known = honoured.get(kind);
+        while (known == null) {
+            if (turns.take(kind)) {
+                try {
+                    return findOut(kind);
+                } finally {
+                    turns.give(kind);
+                }
+            }
+            known = honoured.get(kind);
+        }
+        return known;
+    }
+
+    private boolean findOut(Kind kind) throws ObjectStoreException, InterruptedException {
+        Boolean known = honoured.get(kind); // another thread's turn may have ended just before
         if (known != null) {
             return known;
         }
