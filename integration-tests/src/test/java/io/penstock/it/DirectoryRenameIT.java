@@ -130,7 +130,7 @@ final class DirectoryRenameIT {
                         .as("round " + round + ", " + mount.log())
                         .isEqualTo(all);
                 assertThat(bucket.keys(other + "/")).isEmpty();
-                assertThat(sh(mount.path(), "ls; find a b -type f 2>/dev/null | wc -l"))
+                assertThat(sh(mount.path(), "ls; find " + now + " -type f | wc -l"))
                         .isEqualTo(now + "\n" + FILES + "\n");
                 name = now;
             }

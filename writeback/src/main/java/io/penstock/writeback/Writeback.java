@@ -18,7 +18,6 @@ import io.penstock.writeback.staging.EarlierStaging;
 import io.penstock.writeback.staging.FileJournal;
 import io.penstock.writeback.staging.JournalRecord;
 import io.penstock.writeback.staging.Recovery;
-import io.penstock.writeback.staging.RenameJournal;
 import io.penstock.writeback.staging.StagedFile;
 import io.penstock.writeback.staging.Staging;
 import io.penstock.writeback.staging.StagingFolder;

@@ -1,9 +1,10 @@
-package io.penstock.writeback.staging;
+package io.penstock.writeback;
 
 import io.penstock.core.Namespace;
 import io.penstock.core.ObjectVersion;
 import io.penstock.disk.DataFolder;
 import io.penstock.disk.RecordLog;
+import io.penstock.writeback.staging.Staging;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
@@ -33,7 +34,7 @@ public final class RenameJournal implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RenameJournal.class);
 
     /** The end of the journal's name. */
-    static final String RENAME = ".rename";
+    private static final String RENAME = ".rename";
 
     private static final byte BEGUN = 0;
     private static final byte COPIED = 1;
