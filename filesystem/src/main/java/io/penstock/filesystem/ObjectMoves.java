@@ -25,11 +25,11 @@ import org.jspecify.annotations.Nullable;
 
 /** The objects of directories that get another name: copies them, and deletes originals or copies. Thread-safe. */
 final class ObjectMoves {
-    /** The maximum number of concurrent copies, and of requests that delete. */
+    /** The maximum number of concurrent copies. */
     static final int CONCURRENCY = 64;
 
-    /** The minimum number of objects that a request deletes: fewer would not be worth a listing that checks them. */
-    private static final int LEAST_BATCH = 100;
+    /** The maximum number of concurrent batches of deletions: more are slower, as servers delete the objects of one in turn. */
+    private static final int BATCHES = 4;
 
     /** Another client that changes the same object again and again makes its copy fail. */
     private static final int ATTEMPTS = 4;
@@ -163,7 +163,7 @@ final class ObjectMoves {
             List<ObjectVersion> some = versions.stream()
                     .filter(version -> version.key().endsWith("/") == marker)
                     .toList();
-            SideBySide.forEach(batches(some), CONCURRENCY, batch -> {
+            SideBySide.forEach(batches(some), BATCHES, batch -> {
                 others.addAll(store.deleteAll(batch));
                 progress.done(batch.size());
             });
@@ -172,7 +172,7 @@ final class ObjectMoves {
     }
 
     private static List<List<ObjectVersion>> batches(List<ObjectVersion> versions) {
-        int size = Math.clamp(Math.ceilDiv(versions.size(), CONCURRENCY), LEAST_BATCH, ObjectStore.MOST_DELETED);
+        int size = ObjectStore.MOST_DELETED;
         List<List<ObjectVersion>> batches = new ArrayList<>();
         for (int i = 0; i < versions.size(); i += size) {
             batches.add(versions.subList(i, Math.min(versions.size(), i + size)));

@@ -224,7 +224,8 @@ public final class S3ObjectStore implements ObjectStore {
                 refusesBatches = true;
             }
         }
-        return ObjectStore.super.deleteAll(left);
+        List<ObjectVersion> single = left;
+        return single.isEmpty() ? single : writing(() -> new SingleDeletions(this).deleteAll(single));
     }
 
     /** @return those that are not known to be deleted */
