@@ -96,11 +96,6 @@ public final class KeptAttributes implements AutoCloseable {
      */
     public @Nullable ObjectAttributes now(@Nullable Directory parent, Node node) {
         return switch (node) {
-            case Directory directory
-            when keeping != Keeping.IGNORE && parent == null -> {
-                markers.expect(directory);
-                yield markers.last(directory).attributes();
-            }
             case Directory directory -> {
                 ObjectAttributes none = noneIn(parent);
                 DirectoryMarkers.Marker marker = none == null && mayAsk(parent) ? markers.now(directory) : null;
