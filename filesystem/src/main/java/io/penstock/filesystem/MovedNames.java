@@ -40,6 +40,9 @@ final class MovedNames {
         Map<ObjectVersion, ObjectAttributes> attributes = new HashMap<>();
         for (Moved moved : copies.values()) {
             ObjectVersion original = moved.original().version();
+            if (original.key().endsWith("/")) {
+                continue; // what marks a directory is no file
+            }
             files.times()
                     .set(moved.copy(), files.times().of(original), files.times().changed(original));
             ObjectAttributes known = kept.of(original);

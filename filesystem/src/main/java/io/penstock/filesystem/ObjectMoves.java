@@ -151,7 +151,8 @@ final class ObjectMoves {
     // ---- deletions
 
     /**
-     * Deletes these objects, each if it is still this version: those that mark directories last.
+     * Deletes these objects, each if it is still this version: those that mark directories last, and whatever they are, as
+     * rmdir does.
      *
      * @return those that another client has changed, and that stay
      */
@@ -164,7 +165,14 @@ final class ObjectMoves {
                     .filter(version -> version.key().endsWith("/") == marker)
                     .toList();
             SideBySide.forEach(batches(some), BATCHES, batch -> {
-                others.addAll(store.deleteAll(batch));
+                List<ObjectVersion> changed = store.deleteAll(batch);
+                if (marker) {
+                    for (ObjectVersion version : changed) {
+                        store.delete(version.key());
+                    }
+                } else {
+                    others.addAll(changed);
+                }
                 progress.done(batch.size());
             });
         }

@@ -17,6 +17,7 @@ final class DemoWrites {
     private static final int CHECKPOINT_MIB = 200;
     private static final String NOTE = "step 1000 is complete\n";
     private static final String RESULTS = "results";
+    private static final String KEPT = "kept";
 
     private final DemoShell shell;
     private final DemoData data;
@@ -37,6 +38,7 @@ final class DemoWrites {
         readBack();
         append();
         writeSmallFiles();
+        keepAttributes();
         return digests;
     }
 
@@ -99,5 +101,23 @@ final class DemoWrites {
                 "%d files in %d ms: each a PUT, one after another, as cp writes them",
                 copied.size(),
                 result.time().toMillis()));
+    }
+
+    private void keepAttributes() throws IOException, InterruptedException {
+        shell.title("Modes, times and links stay with the objects, and a folder gets another name");
+        shell.quietly("chmod 640 " + RESULTS + "/class-00/*0.json; touch -d 2020-02-02 " + RESULTS + "/class-01/*;"
+                + " ln -s class-01 " + RESULTS + "/latest");
+        shell.run("cp -a " + RESULTS + " copied && mv copied " + KEPT);
+        shell.run("ls -l " + KEPT + " && ls -l " + KEPT + "/class-00 | head -4")
+                .text()
+                .lines()
+                .forEach(shell::say);
+        Map<String, String> copied = new HashMap<>();
+        digests.forEach((key, digest) -> {
+            if (key.startsWith(RESULTS + "/")) {
+                copied.put(KEPT + key.substring(RESULTS.length()), digest);
+            }
+        });
+        digests.putAll(copied);
     }
 }
