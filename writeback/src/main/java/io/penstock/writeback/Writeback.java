@@ -9,6 +9,7 @@ import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
+import io.penstock.objectstore.UploadListener;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.writeback.bytes.BaseContent;
 import io.penstock.writeback.bytes.FileResources;
@@ -306,28 +307,28 @@ public final class Writeback implements AutoCloseable {
      */
     public ObjectVersion copy(ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, InterruptedException {
-        Staging staging = context.staging();
-        StagedFile noted = new StagedFile(staging);
-        FileJournal journal =
-                new FileJournal(noted, () -> new JournalRecord.Opened(staging.namespace(), key, null, null));
-        try {
-            PartLayout layout = PartLayout.planned(source.size(), limits.get().partBytes());
-            return context.store().copy(source, key, properties, condition, journal.copying(layout));
-        } finally {
-            noted.remove(); // but the journal stays as long as the upload does
-        }
+        return copying(source, key, listener -> context.store().copy(source, key, properties, condition, listener));
     }
 
     /** {@link #copy} that keeps the source's properties, to a key where nothing is: {@link ObjectStore#duplicate}. */
     public ObjectVersion duplicate(StoredObject source, String key) throws ObjectStoreException, InterruptedException {
+        return copying(source.version(), key, listener -> context.store().duplicate(source, key, listener));
+    }
+
+    /** A copy by the store. */
+    private interface Copying {
+        ObjectVersion copy(UploadListener listener) throws ObjectStoreException, InterruptedException;
+    }
+
+    private ObjectVersion copying(ObjectVersion source, String key, Copying copying)
+            throws ObjectStoreException, InterruptedException {
         Staging staging = context.staging();
         StagedFile noted = new StagedFile(staging);
         FileJournal journal =
                 new FileJournal(noted, () -> new JournalRecord.Opened(staging.namespace(), key, null, null));
         try {
-            PartLayout layout =
-                    PartLayout.planned(source.version().size(), limits.get().partBytes());
-            return context.store().duplicate(source, key, journal.copying(layout));
+            return copying.copy(journal.copying(
+                    PartLayout.planned(source.size(), limits.get().partBytes())));
         } finally {
             noted.remove(); // but the journal stays as long as the upload does
         }
