@@ -186,6 +186,19 @@ class DirectoryRenameTest extends OverOneCache {
         assertThat(m.lookup("y/e/f").mode() & 07777).isEqualTo(0600);
     }
 
+    @Test
+    void rename_aPrivateDirectoryToWhereNothingHasAttributes_staysPrivate() throws Exception {
+        m.bucket.put("x/d/f", "1");
+        m.bucket.put("y/other", "2");
+        chmod("x/d", 0700);
+
+        m.rename("x/d", "y/e", 0);
+
+        assertThat(m.lookup("y/e").mode() & 07777).isEqualTo(0700);
+        remount();
+        assertThat(m.lookup("y/e").mode() & 07777).isEqualTo(0700);
+    }
+
     private void chmod(String path, int mode) throws ErrnoException {
         m.fs.setattr(m.lookup(path).inode(), null, new AttributeChange(mode, null, null, null, null, null, null));
     }
