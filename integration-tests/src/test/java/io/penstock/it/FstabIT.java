@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.testing.TestData;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -20,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class FstabIT {
     private static final S3Server SERVER = S3Server.shared();
     private static final Path FSTAB = Path.of("/etc/fstab");
+    private static final int END_SECONDS = 60;
     private static final Path HELPER = Path.of("/sbin/mount.penstock");
 
     @TempDir
@@ -53,6 +56,7 @@ final class FstabIT {
     @AfterEach
     void putBack() throws Exception {
         Program.shell(scratch, "mountpoint -q \"$1\" && umount -l \"$1\"", mountPoint);
+        awaitEndOfMount();
         if (Files.exists(scratch.resolve("fstab"))) {
             Files.copy(
                     scratch.resolve("fstab"),
@@ -66,6 +70,23 @@ final class FstabIT {
             Files.deleteIfExists(HELPER);
         }
         bucket.close();
+    }
+
+    /** mount(8) started the process that serves, and umount(8) does not wait for it: it still writes its cache. */
+    private void awaitEndOfMount() throws Exception {
+        for (ProcessHandle process : ProcessHandle.allProcesses().toList()) {
+            if (commandLine(process).contains(mountPoint.toString())) {
+                process.onExit().get(END_SECONDS, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    private static String commandLine(ProcessHandle process) {
+        try {
+            return Files.readString(Path.of("/proc", Long.toString(process.pid()), "cmdline"));
+        } catch (IOException e) {
+            return "";
+        }
     }
 
     private void addLine(String options) throws Exception {
