@@ -63,7 +63,7 @@ final class NameChanges {
         this.files = files;
         this.removals = new Removals(inodes, files);
         this.deletions = new Deletions(tree, store);
-        this.renames = new Renames(writing, inodes, files, kernels, removals, deletions);
+        this.renames = new Renames(writing, inodes, places, files, kernels, removals, deletions);
         this.moving = moving;
         this.directoryRenames =
                 new DirectoryRenames(writing, places, files, kernels, removals, moving, new MovedNames(inodes, files));

@@ -2,6 +2,7 @@ package io.penstock.filesystem;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.metadata.Answer;
 import io.penstock.metadata.CachedLookup;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode;
@@ -101,27 +102,45 @@ final class Places {
      */
     Node revalidated(long number) throws ErrnoException {
         Standing known = goesOnAlone ? standingNow(number) : null;
+        return askedOr(known == null ? null : known.node(), () -> asked(number));
+    }
+
+    /** The same of a name: an answer that says that nothing has it, if nothing has. */
+    Answer revalidated(Directory directory, String name) throws ErrnoException {
+        CachedLookup known = goesOnAlone ? answerNow(directory, name) : null;
+        return askedOr(
+                known == null ? null : known.answer(), () -> Errnos.call(() -> tree.revalidate(directory, name)));
+    }
+
+    /** What the store says. Where it does not answer soon, what is known, unless that is null. */
+    private static <T> T askedOr(@Nullable T known, Asking<T> asked) throws ErrnoException {
         if (known == null) {
-            return asked(number);
+            return asked.ask();
         }
-        FutureTask<Node> asking = new FutureTask<>(() -> asked(number));
+        FutureTask<T> asking = new FutureTask<>(asked::ask);
         Thread.ofVirtual().name("revalidate").start(asking);
         try {
             return asking.get(PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            return known.node();
+            return known;
         } catch (ExecutionException e) {
             if (!(e.getCause() instanceof ErrnoException failure)) {
                 throw new IllegalStateException(e);
             } else if (!Errnos.isOutage(failure)) {
                 throw failure;
             }
-            return known.node();
+            return known;
         } catch (InterruptedException e) {
             throw Errnos.interrupted(e);
         } finally {
             asking.cancel(true);
         }
+    }
+
+    /** A question to the store. */
+    @FunctionalInterface
+    private interface Asking<T> {
+        T ask() throws ErrnoException;
     }
 
     private Node asked(long number) throws ErrnoException {

@@ -26,7 +26,7 @@ import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Renames files, in four steps: commit and hold what is written, copy the object, open the file under its new name, delete
+ * Renames files. One that the store has nothing of just takes the new name. Any other takes four steps: commit and hold what is written, copy the object, open the file under its new name, delete
  * the old object. If the last step fails, both names stand, as after a crash, and open handles are of the new one. A
  * program that a signal has interrupted there, and that repeats the call, as some runtimes do by themselves, has the last
  * step done alone: a second copy would replace what the handles have written since. Safe for use by any number of threads.
@@ -36,6 +36,8 @@ final class Renames {
     private final ObjectStore store;
     private final Writeback writeback;
     private final InodeTable inodes;
+    private final Places places;
+    private final boolean goesOnAlone;
     private final SharedFiles files;
     private final Kernels kernels;
     private final Removals removals;
@@ -47,6 +49,7 @@ final class Renames {
     Renames(
             Writing writing,
             InodeTable inodes,
+            Places places,
             SharedFiles files,
             Kernels kernels,
             Removals removals,
@@ -55,6 +58,8 @@ final class Renames {
         this.store = writing.store();
         this.writeback = writing.writeback();
         this.inodes = inodes;
+        this.places = places;
+        this.goesOnAlone = writing.goesOnAlone();
         this.files = files;
         this.kernels = kernels;
         this.removals = removals;
@@ -107,6 +112,9 @@ final class Renames {
             }
             return;
         }
+        if (renameUncommitted(rename)) {
+            return;
+        }
         Errnos.run(() -> hold(rename.source));
         ObjectVersion original;
         StoredObject copy;
@@ -119,6 +127,45 @@ final class Renames {
             resume(rename.source);
         }
         delete(rename, original, copy.version(), moved);
+    }
+
+    /**
+     * Gives a file that the store has nothing of the new name. It goes up under that, once, as programs wish that write a
+     * temporary file and put it in another's place. What nobody has open is to be in the store once this returns, unless
+     * closes do not wait for that either.
+     *
+     * @return false if it has to be committed and copied
+     */
+    private boolean renameUncommitted(Rename rename) throws ErrnoException {
+        WrittenFile content = written(rename.source);
+        if (content == null
+                || rename.mustBeNew
+                || !(rename.source instanceof SharedFile file)
+                || !(goesOnAlone || file.isOpenToWrite())
+                || (rename.target != null && written(rename.target) != null)) {
+            return false;
+        }
+        Place to = rename.to;
+        ObjectVersion replaced = rename.target != null
+                        && places.revalidated(to.parent(), to.name()) instanceof FileEntry(StoredObject object)
+                ? object.version()
+                : null;
+        if (!Errnos.call(content::holdUncommitted)) {
+            return false;
+        }
+        try {
+            Inode loser = files.inode(to, rename.target);
+            content.renamed(to.key(), replaced);
+            tree.keep(rename.from.parent());
+            inodes.move(file.inode(), to.parent(), to.name());
+            file.renamed(replaced);
+            if (loser != null) {
+                removals.detach(loser);
+            }
+        } finally {
+            content.resumeCommits();
+        }
+        return true;
     }
 
     /** Copies a file to a name that nothing has, and leaves it where it is. */

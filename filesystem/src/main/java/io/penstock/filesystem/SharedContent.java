@@ -153,6 +153,11 @@ final class SharedContent {
         stored = version;
     }
 
+    /** It stands in the place of this object now, of which it has nothing; null if there is none. */
+    void inPlaceOf(@Nullable ObjectVersion version) {
+        stored = version;
+    }
+
     /**
      * Whether the store has all of it, and {@link #committed} was told. While the name is being removed, too: what is
      * committed meanwhile is to be known, and deleted.

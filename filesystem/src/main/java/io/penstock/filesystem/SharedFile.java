@@ -446,6 +446,13 @@ final class SharedFile implements KernelContent.Holder {
         }
     }
 
+    /** Its inode has another name, and nothing of it is in the store; null if no object has that name. */
+    synchronized void renamed(@Nullable ObjectVersion replaced) {
+        attributes = attributes(); // not those of what it replaces
+        content.inPlaceOf(replaced);
+        show();
+    }
+
     /** Has its name stand for it, whatever the store has, while it is written. */
     synchronized void show() {
         if (state == State.WRITTEN) {

@@ -1,5 +1,6 @@
 package io.penstock.filesystem;
 
+import static io.penstock.filesystem.Mounted.O_EXCL;
 import static io.penstock.filesystem.Mounted.O_RDWR;
 import static io.penstock.filesystem.Mounted.O_TRUNC;
 import static io.penstock.filesystem.Mounted.O_WRONLY;
@@ -15,6 +16,8 @@ import io.penstock.testing.Call;
 import io.penstock.testing.Content;
 import io.penstock.testing.Fault;
 import io.penstock.testing.Gate;
+import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackConfig;
 import java.util.Map;
 import java.util.TreeMap;
@@ -626,18 +629,126 @@ class NameChangesTest extends OverWritableMount {
     }
 
     @Test
-    void rename_notYetCommitted_commitsFirst() throws Exception {
-        OpenFile file = m.create("a", O_WRONLY);
+    void rename_notYetCommittedAndOpen_goesUpOnceUnderTheNewName() throws Exception {
+        m.mkdir("d");
+        OpenFile file = m.create("a", O_WRONLY | O_EXCL);
         m.write(file, 0, "1");
+        m.store.drain();
+
+        m.rename("a", "d/b", 0);
+
+        assertThat(m.cat("d/b")).isEqualTo("1");
+        assertErrno(Errno.ENOENT, () -> m.lookup("a"));
+        assertThat(m.ls(FileSystem.ROOT, 10)).containsExactly("d");
+        m.write(file, 1, "2");
+        m.close(file);
+        assertThat(m.stored("d/b")).isEqualTo("12");
+        assertThat(m.stored("a")).isNull();
+        assertThat(m.store.writes()).singleElement().isInstanceOf(Call.Put.class);
+    }
+
+    @Test
+    void rename_notYetCommittedOntoAnObject_replacesItWithTheClose() throws Exception {
+        m.bucket.put("b", "old");
+        OpenFile reader = m.open("b");
+        OpenFile file = m.create("a", O_WRONLY);
+        m.write(file, 0, "new");
 
         m.rename("a", "b", 0);
 
-        assertThat(m.stored("b")).isEqualTo("1");
-        assertThat(m.stored("a")).isNull();
-        m.write(file, 1, "2");
+        assertThat(m.cat("b")).isEqualTo("new");
+        assertThat(m.read(reader)).isEqualTo("old");
+        assertThat(m.stored("b")).isEqualTo("old");
         m.close(file);
-        assertThat(m.stored("b")).isEqualTo("12");
+        assertThat(m.stored("b")).isEqualTo("new");
+        m.close(reader);
+    }
+
+    @Test
+    void rename_notYetCommittedOntoAnObject_replacesWhatTheStoreHasByThen() throws Exception {
+        m.bucket.put("b", "old");
+        m.lookup("b");
+        m.bucket.put("b", "newer");
+        OpenFile file = m.create("a", O_WRONLY);
+        m.write(file, 0, "mine");
+
+        m.rename("a", "b", 0);
+        m.close(file);
+
+        assertThat(m.stored("b")).isEqualTo("mine");
+    }
+
+    @Test
+    void unlink_renamedOntoAnObjectAndNotYetCommitted_removesThatToo() throws Exception {
+        m.bucket.put("b", "old");
+        OpenFile file = m.create("a", O_WRONLY);
+        m.write(file, 0, "new");
+        m.rename("a", "b", 0);
+
+        m.unlink("b");
+
+        m.close(file);
         assertThat(m.stored("a")).isNull();
+        assertThat(m.stored("b")).isNull();
+        assertErrno(Errno.ENOENT, () -> m.lookup("b"));
+    }
+
+    @Test
+    void rename_notYetCommittedWithoutReplacing_isDecidedByTheStore() throws Exception {
+        OpenFile file = m.create("a", O_WRONLY);
+        m.write(file, 0, "1");
+        assertErrno(Errno.ENOENT, () -> m.lookup("b"));
+        m.bucket.put("b", "theirs");
+
+        assertErrno(Errno.EEXIST, () -> m.rename("a", "b", 1));
+
+        m.close(file);
+        assertThat(m.stored("a")).isEqualTo("1");
+        assertThat(m.stored("b")).isEqualTo("theirs");
+    }
+
+    @Test
+    void rename_closedAndStaged_goesUpOnceUnderTheNewName() throws Exception {
+        WritebackConfig config = Mounted.config(staging.resolve("staged"), WritebackConfig.Close.STAGED);
+        try (Mounted staged = Mounted.writable(cache, new InMemoryObjectStore(), config)) {
+            staged.save("a", "1");
+            staged.rename("a", "b", 0);
+            staged.drain();
+            assertThat(staged.stored("b")).isEqualTo("1");
+            assertThat(staged.store.writes()).singleElement().isInstanceOf(Call.Put.class);
+        }
+    }
+
+    @Test
+    void rename_whereTheCloseHasFailed_commitsFirstAndReports() throws Exception {
+        OpenFile file = m.create("a", O_WRONLY);
+        m.write(file, 0, "1");
+        m.faults.always(Call.Put.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
+        assertErrno(Errno.EACCES, () -> m.fs.flush(file.handle(), 0));
+        assertErrno(Errno.EACCES, () -> m.rename("a", "b", 0));
+        m.faults.heal();
+        m.rename("a", "b", 0);
+        assertThat(m.stored("b")).isEqualTo("1");
+        m.fs.release(file.handle());
+    }
+
+    @Test
+    void renameOfManyParts_ofATemporaryName_sendsEachByteOnceAndCopiesNone() throws Exception {
+        OpenFile file = m.create(".tmpAb12Cd", O_WRONLY | O_EXCL);
+        String block = "x".repeat(Writeback.BLOCK_SIZE);
+        int blocks = 6;
+        m.truncate(".tmpAb12Cd", file, blocks * (long) Writeback.BLOCK_SIZE);
+        for (int i = 0; i < blocks; i++) {
+            m.write(file, i * (long) Writeback.BLOCK_SIZE, block);
+        }
+
+        m.rename(".tmpAb12Cd", "model.safetensors", 0);
+        m.close(file);
+
+        assertThat(m.stored(".tmpAb12Cd")).isNull();
+        assertThat(m.lookup("model.safetensors").size()).isEqualTo(blocks * (long) Writeback.BLOCK_SIZE);
+        assertThat(m.store.uploadedBytes()).isEqualTo(blocks * (long) Writeback.BLOCK_SIZE);
+        assertThat(m.store.only(Call.Copy.class)).isEmpty();
     }
 
     @Test
@@ -702,7 +813,8 @@ class NameChangesTest extends OverWritableMount {
 
     @Test
     void rename_writtenToAndClosedMeanwhile_hasItUnderTheNewName() throws Exception {
-        OpenFile writer = m.create("a", O_WRONLY);
+        m.save("a", "0");
+        OpenFile writer = m.open("a", O_WRONLY);
         m.write(writer, 0, "one");
         FutureTask<Void> rename = task(() -> m.rename("a", "b", 0));
         try (Gate copied = m.delays.holdAnswer(Call.Copy.class::isInstance)) {
@@ -721,7 +833,8 @@ class NameChangesTest extends OverWritableMount {
 
     @Test
     void rename_oldNameOfAWrittenFileCannotBeRemoved_leavesBothAndTheHandleHasTheNewOne() throws Exception {
-        OpenFile writer = m.create("a", O_WRONLY);
+        m.save("a", "0");
+        OpenFile writer = m.open("a", O_WRONLY);
         m.write(writer, 0, "1");
         m.faults.next(Call.Delete.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
 
@@ -790,7 +903,8 @@ class NameChangesTest extends OverWritableMount {
 
     @Test
     void rename_againAfterItWasInterrupted_removesTheOldNameAndLeavesTheNewOne() throws Exception {
-        OpenFile writer = m.create("a", O_WRONLY);
+        m.save("a", "0");
+        OpenFile writer = m.open("a", O_WRONLY);
         m.write(writer, 0, "1");
         renameInterrupted("a", "b");
         m.write(writer, 1, "2");
@@ -880,7 +994,8 @@ class NameChangesTest extends OverWritableMount {
 
     @Test
     void rename_interruptedWhileTheOldNameIsRemoved_endsWhenItIsMadeAgain() throws Exception {
-        OpenFile writer = m.create("a", O_WRONLY);
+        m.save("a", "0");
+        OpenFile writer = m.open("a", O_WRONLY);
         m.write(writer, 0, "1");
         FutureTask<Boolean> rename = new FutureTask<>(() -> {
             assertErrno(Errno.EINTR, () -> m.rename("a", "b", 0));

@@ -446,6 +446,13 @@ final class ReferenceFiles {
         } else if (mustBeNew && content(to) != null) {
             return Errno.EEXIST;
         }
+        if (source != null && !mustBeNew && isUnknownToTheStore(source) && !isWritten(to)) {
+            source.base = store.get(to);
+            source.key = to;
+            lose(to);
+            files.stream().filter(file -> from.equals(file.path)).forEach(file -> file.path = to);
+            return null;
+        }
         if (source != null) {
             Errno errno = commit(source);
             if (errno != null) {
@@ -476,6 +483,15 @@ final class ReferenceFiles {
         }
         store.remove(from); // if the answer is lost, a look shows that
         return null;
+    }
+
+    /** Whether it just takes a new name: it is open for writing, and nothing of it was ever sent, nor replaces anything. */
+    private static boolean isUnknownToTheStore(File file) {
+        return file.fresh && file.base == null && file.doubts.isEmpty() && file.unflushed > 0;
+    }
+
+    private boolean isWritten(String path) {
+        return files.stream().anyMatch(file -> path.equals(file.path) && file.written);
     }
 
     /** The files of the name lose it. */

@@ -405,6 +405,19 @@ final class Commit implements Background.Task {
         return step == Step.DECIDING;
     }
 
+    /**
+     * {@link #leave}, unless the request that decides is under way.
+     *
+     * @return whether it ends
+     */
+    synchronized boolean leaveUnlessDeciding() {
+        if (step == Step.DECIDING) {
+            return false;
+        }
+        order(Order.LEAVE);
+        return true;
+    }
+
     /** Whether the file is to be committed again once this has ended, whatever came of it. */
     synchronized boolean isLeft() {
         return order == Order.LEAVE;

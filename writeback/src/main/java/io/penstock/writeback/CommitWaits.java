@@ -81,6 +81,44 @@ final class CommitWaits {
         }
     }
 
+    /**
+     * {@link #hold} of a file that the store has nothing of, without a commit: one that runs ends, and begins anew once the
+     * file is resumed.
+     *
+     * @return false, and nothing is held, if the store has or may have something of it, or part of an upload
+     */
+    boolean holdUncommitted() throws InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            while (state.isHeld()) {
+                progress.await();
+            }
+            state.hold();
+            boolean held = false;
+            try {
+                held = commits.isUnknownToTheStore() && endsCommit() && commits.isUnknownToTheStore();
+            } finally {
+                if (!held) {
+                    commits.resume();
+                }
+            }
+            return held;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends the commit that runs. False if that is too late. */
+    private boolean endsCommit() throws InterruptedException {
+        for (Commit running = state.running(); running != null; running = state.running()) {
+            if (!running.leaveUnlessDeciding()) {
+                return false;
+            }
+            progress.await();
+        }
+        return true;
+    }
+
     /** One caller's wait. With the lock held. */
     private final class Wait {
         private final Supplier<WriteCondition> condition;

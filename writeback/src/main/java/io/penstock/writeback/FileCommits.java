@@ -122,6 +122,15 @@ final class FileCommits implements FileBytes.Owner {
         return inDoubt.isSuperseded() && asFound;
     }
 
+    /** Whether nothing of it has reached the store, nor may have, and no object stands in its place. */
+    boolean isUnknownToTheStore() {
+        return state.hasName()
+                && object.isNew()
+                && object.uploadedBytes() == 0
+                && !object.isCopied()
+                && !inDoubt.isAny();
+    }
+
     // ---- what the content tells; with the lock held
 
     @Override
@@ -161,7 +170,7 @@ final class FileCommits implements FileBytes.Owner {
     public void whole(Block block) {
         if (bytes.frozen() == null) {
             context.reclaim().stage(bytes, block);
-            if (state.running() == null && state.hasName()) {
+            if (state.running() == null && state.hasName() && !object.isTemporary()) {
                 object.upload().ready(new ByteRange(block.start(), Block.BLOCK_SIZE));
             }
         }
@@ -216,6 +225,14 @@ final class FileCommits implements FileBytes.Owner {
         if (next != null && state.isDirty() && !context.isClosed()) {
             beginBehind(next);
         }
+    }
+
+    /** {@link #beginBehind} of what was just closed: what is new may be about to get its name. */
+    void beginBehindClose() {
+        beginBehind(
+                object.isNew()
+                        ? context.pacing().onceSettled()
+                        : context.pacing().atOnce());
     }
 
     /** Begins a commit of the content for which nobody waits, unless one runs; if none may begin now, once one may. */

@@ -26,6 +26,8 @@ final class FileObject {
     /** The class of most objects, until a listing tells: an upload that an earlier run began was not asked for it. */
     private static final String STANDARD = "STANDARD";
 
+    private static final String TEMPORARY = ".tmp";
+
     private final MountContext context;
     private final FileState state;
     private final FileBytes bytes;
@@ -58,6 +60,20 @@ final class FileObject {
     private @Nullable ObjectVersion expected() {
         ObjectVersion committed = committed();
         return committed == null ? state.replaced() : committed;
+    }
+
+    /** Whether the next commit makes a new object. */
+    boolean isNew() {
+        return expected() == null;
+    }
+
+    /**
+     * Whether its name is one that programs rename before they close the file, as safetensors and others that use Rust's
+     * {@code tempfile} do: parts of an upload cannot be given the new name, so that none are sent before a commit.
+     */
+    boolean isTemporary() {
+        String key = state.key();
+        return key.startsWith(TEMPORARY, key.lastIndexOf('/') + 1);
     }
 
     WriteCondition condition() {
@@ -155,6 +171,19 @@ final class FileObject {
     FileUpload moved(ObjectVersion to) {
         state.rename(to.key());
         bytes.layer().moved(to);
+        return takeUpload();
+    }
+
+    /**
+     * Nothing of it is in the store, and it is to have another key.
+     *
+     * @param replaced the object that has that key; null if there is none
+     * @return the upload under the old one, to be abandoned
+     */
+    @Nullable
+    FileUpload renamed(String to, @Nullable ObjectVersion replaced) {
+        state.rename(to);
+        state.setReplaced(replaced);
         return takeUpload();
     }
 

@@ -317,6 +317,35 @@ public final class WrittenFile {
     }
 
     /**
+     * {@link #commitAndHold} without a commit, for a file that the store has nothing of: {@link #renamed} may follow.
+     *
+     * @return false, and nothing is held, if the store has something of it, or may have
+     */
+    public boolean holdUncommitted() throws InterruptedException {
+        return waits.holdUncommitted();
+    }
+
+    /**
+     * It has another key, under which it is committed: what is written goes up once, and nothing is copied. It is
+     * {@linkplain #holdUncommitted held}.
+     *
+     * @param replaced the object that has this key, which the next commit replaces; null if there is none
+     */
+    public void renamed(String to, @Nullable ObjectVersion replaced) {
+        FileUpload old;
+        lock.lock();
+        try {
+            old = commits.object().renamed(to, replaced);
+            sync.moved();
+        } finally {
+            lock.unlock();
+        }
+        if (old != null) {
+            old.abandon();
+        }
+    }
+
+    /**
      * Commits begin again, under the name that it has now: those that were wanted meanwhile at once. To be called before
      * the old name is removed, because a crash finds it under the new one only from then on.
      */
@@ -340,7 +369,7 @@ public final class WrittenFile {
         lock.lock();
         try {
             if (state.isDirty()) {
-                commits.beginBehind();
+                commits.beginBehindClose();
             }
         } finally {
             lock.unlock();

@@ -32,6 +32,7 @@ import io.penstock.writeback.staging.StagingFolder;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -79,6 +80,42 @@ final class CrashWindowsTest {
         assertThat(s.bucket.head("a").version().size()).isEqualTo(content.length);
         assertThat(s.store.only(Call.CreateUpload.class)).isEmpty();
         assertThat(s.store.uploadedBytes()).isEqualTo(BLOCK_SIZE);
+    }
+
+    @Test
+    void renamed_uncommittedAfterAnFsync_isFoundUnderItsNewName() throws Exception {
+        ObjectVersion replaced = s.bucket.put("b", "old");
+        s.create("a").write(0, "new").then(WrittenFile::fsync, file -> {
+            assertThat(file.holdUncommitted()).isTrue();
+            file.renamed("b", replaced);
+            file.resumeCommits();
+        });
+        s.crash(4).expect("b", "old").recover().expectTold("committed b 3").expect("b", "new");
+    }
+
+    @Test
+    void holdUncommitted_whileACommitIsDecided_holdsNothing() throws Exception {
+        s.create("a").write(0, "1");
+        try (Gate _ = s.held(Call.Put.class, WrittenFile::commit)) {
+            assertThat(s.file().holdUncommitted()).isFalse();
+        }
+        s.ends().expect("a", "1");
+        assertThat(s.file().holdUncommitted()).isFalse();
+        s.releases();
+    }
+
+    @Test
+    void holdUncommitted_rightAfterAStagedClose_hasTheCommitGoOnUnderTheNewName() throws Exception {
+        long hour = Duration.ofHours(1).toNanos();
+        try (FileScenario late = new FileScenario(new Pacing(hour, hour, hour, hour))) {
+            late.create("a").write(0, "1").then(WrittenFile::closeStaged, file -> {
+                assertThat(file.holdUncommitted()).isTrue();
+                file.renamed("b", null);
+                file.resumeCommits();
+            });
+            late.then(WrittenFile::commit).releases().expect("b", "1");
+            assertThat(late.store.writes()).hasSize(1);
+        }
     }
 
     @Test

@@ -59,7 +59,7 @@ final class FileScenario implements AutoCloseable {
     private @Nullable WrittenFile file;
 
     FileScenario() {
-        this(Pacing.DEFAULT);
+        this(new Pacing(Pacing.DEFAULT.firstPause(), Pacing.DEFAULT.longestPause(), Pacing.DEFAULT.patience(), 0));
     }
 
     FileScenario(Pacing pacing) {

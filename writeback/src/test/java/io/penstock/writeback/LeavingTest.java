@@ -67,7 +67,7 @@ final class LeavingTest {
                         TestConfig.withMemory(4),
                         (version, content) -> {},
                         Clock.systemUTC(),
-                        new Pacing(hour, hour, hour))
+                        new Pacing(hour, hour, hour, 0))
                 .start()) {
             write(mount, "behind").release();
             while (away.injected() == 0) {

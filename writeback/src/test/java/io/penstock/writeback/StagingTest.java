@@ -506,7 +506,7 @@ final class StagingTest {
     void write_whereACommitHasFailedForAReasonThatIsGone_succeedsAfterAWhile() throws Exception {
         files.set(Fault.FULL);
         Pacing pacing =
-                new Pacing(Pacing.DEFAULT.firstPause(), Duration.ofSeconds(10).toNanos(), Pacing.DEFAULT.patience());
+                new Pacing(Pacing.DEFAULT.firstPause(), Duration.ofSeconds(10).toNanos(), Pacing.DEFAULT.patience(), 0);
         FaultyObjectStore faults = new FaultyObjectStore(store);
         faults.next(Call.Put.class::isInstance, io.penstock.testing.Fault.fail(AccessDenied::new));
         try (TestMount mount = new TestMount(

@@ -39,7 +39,8 @@ final class StoreAwayTest {
     private static final Pacing QUICK = new Pacing(
             Duration.ofMillis(20).toNanos(),
             Duration.ofMillis(200).toNanos(),
-            Duration.ofMillis(20).toNanos());
+            Duration.ofMillis(20).toNanos(),
+            0);
 
     private final FileScenario s = new FileScenario(QUICK);
 
@@ -50,7 +51,7 @@ final class StoreAwayTest {
 
     @Test
     void commitBehind_eachAttempt_hasADeadlineOfItsOwn() throws Exception {
-        try (FileScenario quick = new FileScenario(new Pacing(1_000_000, 1_000_000, 1_000_000))) {
+        try (FileScenario quick = new FileScenario(new Pacing(1_000_000, 1_000_000, 1_000_000, 0))) {
             quick.faults.next(2, Call.Put.class::isInstance, Fault.fail(Unavailable::new));
             quick.create("f").append("a").then(WrittenFile::closeStaged).releases();
             assertThat(quick.store.only(Call.Put.class)).hasSize(3);
@@ -263,7 +264,7 @@ final class StoreAwayTest {
     @Test
     void closeStaged_whileCommitsPause_waitsForNone() throws Exception {
         long hour = Duration.ofHours(1).toNanos();
-        try (FileScenario patient = new FileScenario(new Pacing(hour, hour, hour))) {
+        try (FileScenario patient = new FileScenario(new Pacing(hour, hour, hour, 0))) {
             patient.faults.always(Call.Put.class::isInstance, Fault.fail(Unavailable::new));
             String all = appendLines(patient.create("f"), 200);
             assertThat(patient.faults.injected()).isOne();
