@@ -1,9 +1,11 @@
 package io.penstock.filesystem;
 
+import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.LentBytes;
 import io.penstock.filesystem.OpenHandle.OpenDirectory;
 import io.penstock.filesystem.OpenHandle.OpenObject;
+import io.penstock.metadata.Directory;
 import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Tree;
 import io.penstock.metadata.attributes.KeptAttributes;
@@ -250,9 +252,17 @@ public final class FileSystem implements AutoCloseable {
         }
     }
 
-    /** {@link #fsync} of a directory: its names are in the store already, but for those of files that are written. */
+    /**
+     * {@link #fsync} of a directory: its names are in the store already, but for those of files that are written, and of files
+     * that were just removed in quick succession.
+     *
+     * @throws ErrnoException EIO if one of those could not be deleted
+     */
     public void fsyncdir(long handle, boolean dataOnly) throws ErrnoException {
-        handles.directory(handle);
+        Directory directory = handles.directory(handle).inode().directory();
+        if (changes != null && directory != null && !changes.names().awaitRemovals(directory)) {
+            throw new ErrnoException(Errno.EIO, "some files of '" + directory.prefix() + "' could not be deleted");
+        }
     }
 
     public Statfs statfs() {

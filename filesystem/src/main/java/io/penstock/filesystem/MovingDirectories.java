@@ -91,6 +91,16 @@ final class MovingDirectories {
         return directories;
     }
 
+    /** What a call in this directory has begun goes on after the call, until {@link #leave}. */
+    synchronized void stay(Directory directory) {
+        busy.merge(directory, 1, Integer::sum);
+    }
+
+    /** It has ended. Any thread may say so. */
+    void leave(Directory directory) {
+        leave(List.of(directory));
+    }
+
     private synchronized void leave(List<Directory> directories) {
         directories.forEach(directory -> busy.merge(directory, -1, (a, b) -> a + b == 0 ? null : a + b));
         if (isBeginning) {

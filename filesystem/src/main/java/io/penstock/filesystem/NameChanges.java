@@ -43,6 +43,7 @@ final class NameChanges {
     private final SharedFiles files;
     private final Removals removals;
     private final Deletions deletions;
+    private final RemovalBurst burst;
     private final Renames renames;
     private final DirectoryRenames directoryRenames;
     private final MovingDirectories moving;
@@ -63,6 +64,7 @@ final class NameChanges {
         this.files = files;
         this.removals = new Removals(inodes, files);
         this.deletions = new Deletions(tree, store);
+        this.burst = new RemovalBurst(store, inodes, files, removals, deletions, moving);
         this.renames = new Renames(writing, inodes, places, files, kernels, removals, deletions);
         this.moving = moving;
         this.directoryRenames =
@@ -71,7 +73,13 @@ final class NameChanges {
 
     /** Waits for the removal of a name that is to be taken by something new. */
     void awaitRemoval(Directory directory, String name) throws ErrnoException {
+        burst.hurry();
         removals.await(directory, name);
+    }
+
+    /** Waits until what was removed in a directory, or below it, is deleted. @return whether all of it was */
+    boolean awaitRemovals(Directory directory) throws ErrnoException {
+        return Errnos.call(() -> burst.await(directory));
     }
 
     /** @return the new directory, not looked up */
@@ -169,6 +177,7 @@ final class NameChanges {
         if (!(places.existing(directory, name) instanceof Directory child)) {
             throw new ErrnoException(Errno.ENOTDIR, "'" + directory.key(name) + "' is not a directory");
         }
+        boolean _ = awaitRemovals(child); // what is left shows
         if (!Errnos.call(() -> tree.isEmpty(child))) {
             throw new ErrnoException(Errno.ENOTEMPTY, "'" + child.prefix() + "' is not empty");
         }
@@ -199,10 +208,13 @@ final class NameChanges {
         }
         checkIsAt(directory, name, node);
         tree.keep(directory);
-        withinOneDeadline(() -> {
-            removals.remove(directory, name, () -> unlink(new Place(directory, name), node));
-            return null;
-        });
+        if (!burst.takes(new Place(directory, name), node)) {
+            withinOneDeadline(() -> {
+                removals.remove(directory, name, () -> unlink(new Place(directory, name), node));
+                return null;
+            });
+        }
+        burst.removed();
         changed(directory);
     }
 
@@ -265,7 +277,7 @@ final class NameChanges {
         }
         checkIsAt(from, name, source);
         withinOneDeadline(() -> {
-            removals.await(to, newName);
+            awaitRemoval(to, newName);
             renames.rename(new Rename(
                     new Place(from, name), new Place(to, newName), source, target, flags == RENAME_NOREPLACE));
             return null;
@@ -284,7 +296,7 @@ final class NameChanges {
             throw exists(to, newName);
         }
         withinOneDeadline(() -> {
-            removals.await(to, newName);
+            awaitRemoval(to, newName);
             renames.copy(source, new Place(to, newName));
             return null;
         });

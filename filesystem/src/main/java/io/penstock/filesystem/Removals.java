@@ -47,20 +47,36 @@ final class Removals {
      */
     void remove(Directory parent, String name, Removal removal) throws ErrnoException {
         Place place = new Place(parent, name);
-        CompletableFuture<Boolean> ended = new CompletableFuture<>();
-        if (running.putIfAbsent(place, ended) != null) {
-            throw new AbsentException(place.key(), 0);
-        }
+        begin(place);
         boolean removed = false;
-        tree.show(parent, name, Absent.ABSENT);
         try {
             removal.run();
             removed = true;
         } finally {
-            running.computeIfPresent(place, (_, _) -> {
-                tree.unshow(parent, name, Absent.ABSENT);
-                return null;
-            });
+            end(place, removed);
+        }
+    }
+
+    /**
+     * Hides a name that is to be removed, until {@link #end}, which the caller owes.
+     *
+     * @throws ErrnoException ENOENT if another call removes the name
+     */
+    void begin(Place place) throws ErrnoException {
+        if (running.putIfAbsent(place, new CompletableFuture<>()) != null) {
+            throw new AbsentException(place.key(), 0);
+        }
+        tree.show(place.parent(), place.name(), Absent.ABSENT);
+    }
+
+    /** If it was not removed, the name shows again. Any thread may say so. */
+    void end(Place place, boolean removed) {
+        CompletableFuture<Boolean> ended = running.get(place);
+        running.computeIfPresent(place, (_, _) -> {
+            tree.unshow(place.parent(), place.name(), Absent.ABSENT);
+            return null;
+        });
+        if (ended != null) {
             ended.complete(removed);
         }
     }

@@ -628,6 +628,99 @@ class NameChangesTest extends OverWritableMount {
         assertThat(m.ls(FileSystem.ROOT, 10)).containsExactly("c");
     }
 
+    /** So many that the last ones are a burst. */
+    private void unlinkMany(String directory, int files) throws Exception {
+        for (int i = 0; i < files; i++) {
+            m.unlink(directory + '/' + i);
+        }
+    }
+
+    private void putMany(String directory, int files) {
+        for (int i = 0; i < files; i++) {
+            m.bucket.put(directory + '/' + i, "1");
+        }
+    }
+
+    @Test
+    void unlink_manyInQuickSuccession_deletesThemTogether() throws Exception {
+        m.mkdir("d");
+        putMany("d", 2500);
+        m.store.drain();
+
+        unlinkMany("d", 2500);
+        assertThat(m.ls(m.lookup("d").inode(), 10)).isEmpty();
+        m.rmdir("d");
+
+        assertThat(m.store.batches()).hasSizeLessThan(500);
+        assertThat(m.store.batches().stream().mapToInt(size -> size).sum()).isEqualTo(2500 - RemovalBurst.FIRST);
+        assertThat(m.stored("d/0")).isNull();
+        assertThat(m.stored("d/2499")).isNull();
+    }
+
+    @Test
+    void create_rightAfterItWasRemovedInABurst_isANewFile() throws Exception {
+        m.mkdir("d");
+        putMany("d", 20);
+        unlinkMany("d", 20);
+        m.save("d/19", "new");
+        m.drain();
+        assertThat(m.stored("d/19")).isEqualTo("new");
+        assertThat(m.cat("d/19")).isEqualTo("new");
+    }
+
+    @Test
+    void unlink_ofABurstThatTheStoreRefuses_showsTheFilesAgain() throws Exception {
+        m.mkdir("d");
+        putMany("d", 20);
+        unlinkMany("d", RemovalBurst.FIRST);
+        m.faults.always(Call.Delete.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
+        long inode = m.lookup("d").inode();
+        long handle = m.fs.opendir(inode).handle();
+        for (int i = RemovalBurst.FIRST; i < 20; i++) {
+            m.unlink("d/" + i);
+        }
+        assertErrno(Errno.EIO, () -> m.fs.fsyncdir(handle, false));
+        assertErrno(Errno.ENOTEMPTY, () -> m.rmdir("d"));
+        assertThat(m.cat("d/19")).isEqualTo("1");
+        m.faults.heal();
+        m.fs.releasedir(handle);
+    }
+
+    @Test
+    void unlink_ofABurstThatAnotherNodeHasWritten_removesThatToo() throws Exception {
+        m.mkdir("d");
+        putMany("d", 20);
+        unlinkMany("d", 10);
+        m.lookup("d/19");
+        m.bucket.put("d/19", "theirs");
+        for (int i = 10; i < 20; i++) {
+            m.unlink("d/" + i);
+        }
+        m.rmdir("d");
+        assertThat(m.stored("d/19")).isNull();
+    }
+
+    @Test
+    void unlink_ofABurstOpenToRead_isRemovedAtOnce() throws Exception {
+        m.mkdir("d");
+        putMany("d", 20);
+        OpenFile reader = m.open("d/19");
+        unlinkMany("d", 20);
+        assertThat(m.stored("d/19")).isNull();
+        assertThat(m.fs.getattr(m.fs.inodeOf(reader.handle())).links()).isZero();
+        m.fs.release(reader.handle());
+    }
+
+    @Test
+    void renameOfADirectory_inWhichManyWereJustRemoved_movesNoneOfThem() throws Exception {
+        m.mkdir("d");
+        putMany("d", 30);
+        unlinkMany("d", 29);
+        m.rename("d", "e", 0);
+        assertThat(m.ls(m.lookup("e").inode(), 100)).containsExactly("29");
+        assertThat(m.stored("e/28")).isNull();
+    }
+
     @Test
     void rename_notYetCommittedAndOpen_goesUpOnceUnderTheNewName() throws Exception {
         m.mkdir("d");

@@ -22,12 +22,29 @@ public final class RecordingObjectStore extends ForwardingObjectStore {
     @GuardedBy("this")
     private final List<Deadline> deadlines = new ArrayList<>();
 
+    @GuardedBy("this")
+    private final List<Integer> batches = new ArrayList<>();
+
     private final InFlight gets = new InFlight();
 
     private final InFlight uploads = new InFlight();
 
     public RecordingObjectStore(ObjectStore store) {
         super(store);
+    }
+
+    /** The number of objects in each {@link #deleteAll} so far; its single deletions are calls, too. */
+    public synchronized List<Integer> batches() {
+        return List.copyOf(batches);
+    }
+
+    @Override
+    public List<ObjectVersion> deleteAll(List<ObjectVersion> versions)
+            throws ObjectStoreException, InterruptedException {
+        synchronized (this) {
+            batches.add(versions.size());
+        }
+        return super.deleteAll(versions);
     }
 
     /** All calls so far. */

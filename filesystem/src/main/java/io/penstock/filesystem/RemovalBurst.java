@@ -1,0 +1,266 @@
+package io.penstock.filesystem;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.core.ErrnoException;
+import io.penstock.core.ObjectVersion;
+import io.penstock.metadata.Absent;
+import io.penstock.metadata.Directory;
+import io.penstock.metadata.FileEntry;
+import io.penstock.metadata.Inode;
+import io.penstock.metadata.Inode.Place;
+import io.penstock.metadata.InodeTable;
+import io.penstock.metadata.Node;
+import io.penstock.metadata.Tree;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Deletes the objects of files that are removed in quick succession, as {@code rm -r} does, by the thousand: unlink(2) of
+ * such a file returns before its object is deleted. A removal is deleted within {@link #PAUSE_MILLIS} and the time of a
+ * request, and a caller that needs its outcome has it deleted at once. Safe for use by any number of threads.
+ */
+final class RemovalBurst {
+    private static final Logger LOG = LoggerFactory.getLogger(RemovalBurst.class);
+
+    /** So many removals within {@link #WITHIN_NANOS} begin a burst. */
+    static final int FIRST = 8;
+
+    private static final long WITHIN_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** How long a request waits for more to delete. */
+    private static final long PAUSE_MILLIS = 20;
+
+    private static final int MOST_REQUESTS = 4;
+
+    /** Removals that are not deleted yet: a further one waits. */
+    private static final int MOST_WAITING = 20_000;
+
+    private final Tree tree;
+    private final ObjectStore store;
+    private final InodeTable inodes;
+    private final SharedFiles files;
+    private final Removals removals;
+    private final Deletions deletions;
+    private final MovingDirectories moving;
+
+    @GuardedBy("this")
+    private final Queue<Removal> queue = new ArrayDeque<>();
+
+    /** Those of the queue, and those that are being deleted. */
+    @GuardedBy("this")
+    private final Set<Removal> waiting = new HashSet<>();
+
+    /** When the last removals were, by System.nanoTime(), the oldest first. */
+    @GuardedBy("this")
+    private final Queue<Long> last = new ArrayDeque<>();
+
+    /** Threads that delete. */
+    @GuardedBy("this")
+    private int deleting;
+
+    /** Whether a caller waits for what is in the queue. */
+    @GuardedBy("this")
+    private boolean isAwaited;
+
+    /** A name that is not shown any more, and whose object is to be deleted. Told whether it was. */
+    private record Removal(Place place, ObjectVersion version, CompletableFuture<Boolean> ended) {}
+
+    RemovalBurst(
+            ObjectStore store,
+            InodeTable inodes,
+            SharedFiles files,
+            Removals removals,
+            Deletions deletions,
+            MovingDirectories moving) {
+        this.tree = files.tree();
+        this.store = store;
+        this.inodes = inodes;
+        this.files = files;
+        this.removals = removals;
+        this.deletions = deletions;
+        this.moving = moving;
+    }
+
+    /** A file was removed, one way or the other. */
+    synchronized void removed() {
+        if (last.size() == FIRST) {
+            last.remove();
+        }
+        last.add(System.nanoTime());
+    }
+
+    private synchronized boolean isRunning() {
+        return last.size() == FIRST && System.nanoTime() - last.element() < WITHIN_NANOS;
+    }
+
+    /**
+     * Removes the name of a file that is one of a burst, and has its object deleted with others'. The call is
+     * {@linkplain MovingDirectories#in made} in its directory.
+     *
+     * @return false if the file is to be removed at once: it is not one of a burst, or a process has it open
+     */
+    boolean takes(Place place, Node node) throws ErrnoException {
+        if (!(node instanceof FileEntry(StoredObject object)) || !isRunning()) {
+            return false;
+        }
+        removals.begin(place);
+        boolean taken = false;
+        try {
+            Inode inode = files.inode(place, node);
+            if (inode != null && !files.of(inode.number()).isEmpty()) {
+                return false;
+            }
+            Errnos.run(() -> add(new Removal(place, object.version(), new CompletableFuture<>())));
+            taken = true;
+            if (inode != null) {
+                inodes.detach(inode);
+            }
+            return true;
+        } finally {
+            if (!taken) {
+                removals.end(place, false);
+            }
+        }
+    }
+
+    /** Waits while too many are to be deleted. */
+    private synchronized void add(Removal removal) throws InterruptedException {
+        while (waiting.size() >= MOST_WAITING) {
+            wait();
+        }
+        moving.stay(removal.place.parent());
+        queue.add(removal);
+        waiting.add(removal);
+        if (deleting == 0 || (queue.size() >= ObjectStore.MOST_DELETED && deleting < MOST_REQUESTS)) {
+            deleting++;
+            files.doBehind(this::delete);
+        }
+        notifyAll();
+    }
+
+    /** The caller waits for a removal: what is in the queue does not wait for more. */
+    synchronized void hurry() {
+        isAwaited = !queue.isEmpty();
+        notifyAll();
+    }
+
+    /**
+     * Waits until all that was removed in the directory, or below it, is deleted.
+     *
+     * @return whether all of it was
+     */
+    boolean await(Directory directory) throws InterruptedException {
+        List<CompletableFuture<Boolean>> ends;
+        synchronized (this) {
+            ends = waiting.stream()
+                    .filter(removal -> removal.place.parent().isWithin(directory))
+                    .map(Removal::ended)
+                    .toList();
+            if (!ends.isEmpty()) {
+                hurry();
+            }
+        }
+        boolean all = true;
+        for (CompletableFuture<Boolean> ended : ends) {
+            try {
+                all &= ended.get();
+            } catch (ExecutionException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+        return all;
+    }
+
+    private void delete() {
+        try {
+            for (List<Removal> batch = take(); !batch.isEmpty(); batch = take()) {
+                delete(batch);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** The next to be deleted: empty if there are none, and the thread is to end. */
+    private synchronized List<Removal> take() throws InterruptedException {
+        long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS);
+        for (long nanos = until - System.nanoTime();
+                nanos > 0 && !isAwaited && !queue.isEmpty() && queue.size() < ObjectStore.MOST_DELETED;
+                nanos = until - System.nanoTime()) {
+            wait(TimeUnit.NANOSECONDS.toMillis(nanos) + 1);
+        }
+        List<Removal> batch = new ArrayList<>();
+        while (!queue.isEmpty() && batch.size() < ObjectStore.MOST_DELETED) {
+            batch.add(queue.remove());
+        }
+        if (queue.isEmpty()) {
+            isAwaited = false;
+        }
+        if (batch.isEmpty()) {
+            deleting--;
+        }
+        return batch;
+    }
+
+    private void delete(List<Removal> batch) throws InterruptedException {
+        Set<ObjectVersion> deleted = new HashSet<>();
+        try {
+            batch.forEach(removal -> deleted.add(removal.version));
+            List<ObjectVersion> others = store.deleteAll(List.copyOf(deleted));
+            others.forEach(deleted::remove);
+        } catch (ObjectStoreException e) {
+            deleted.clear();
+            LOG.warn(
+                    "Of {} files that were removed in quick succession not all could be deleted: {} Those that are"
+                            + " left, '{}' perhaps, are shown again.",
+                    batch.size(),
+                    e.getMessage(),
+                    batch.getFirst().version.key());
+            batch.forEach(removal -> end(removal, false));
+            return;
+        }
+        for (Removal removal : batch) {
+            end(removal, deleted.contains(removal.version) || isDeletedSingly(removal));
+        }
+    }
+
+    /** Another node has written it since: what it is now is removed, as by any other rm(1). */
+    private boolean isDeletedSingly(Removal removal) {
+        Place place = removal.place;
+        try {
+            deletions.deleteCurrent(place.parent(), place.name(), removal.version);
+            return true;
+        } catch (ErrnoException e) {
+            LOG.warn("'{}' could not be deleted, and is shown again: {}", place.key(), e.getMessage());
+            return false;
+        }
+    }
+
+    private void end(Removal removal, boolean deleted) {
+        Place place = removal.place;
+        if (deleted) {
+            tree.changed(place.parent(), place.name(), Absent.ABSENT);
+        } else {
+            tree.invalidate(place.parent(), place.name());
+        }
+        removals.end(place, deleted);
+        moving.leave(place.parent());
+        synchronized (this) {
+            waiting.remove(removal);
+            notifyAll();
+        }
+        removal.ended.complete(deleted);
+    }
+}
