@@ -167,6 +167,19 @@ class DirectoryRenameTest extends OverOneCache {
     }
 
     @Test
+    void rename_ontoAnEmptyDirectory_bringsTheAttributesOfWhatIsBelow() throws Exception {
+        m.mkdir("new");
+        m.mkdir("a");
+        m.mkdir("a/c");
+        chmod("a/c", 01777);
+        m.lookup("new");
+
+        m.rename("a", "new", 0);
+
+        assertThat(m.lookup("new/c").mode() & 07777).isEqualTo(01777);
+    }
+
+    @Test
     void rename_attributes_moveWithTheirObjects() throws Exception {
         m.mkdir("x");
         m.mkdir("x/d");

@@ -28,7 +28,7 @@ final class SupersededNames {
     void addAll(Directory directory) {
         Place place = Place.of(directory);
         add(place.parent(), place.name());
-        if (!containsAnyIn(directory.prefix())) {
+        if (!isWithinWhole(directory.prefix())) {
             whole.add(directory.prefix());
         }
     }

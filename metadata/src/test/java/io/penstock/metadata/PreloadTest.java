@@ -110,6 +110,26 @@ class PreloadTest {
     }
 
     @Test
+    void moved_ontoADirectoryInWhichANameWasChangedBefore_showsAllThatIsThereNow() throws Exception {
+        bucket.put("from/file", "1");
+        bucket.put("to/removed", "1");
+        Directory from = new Directory("from/");
+        Directory to = new Directory("to/");
+        try (Tree tree = tree(store, "")) {
+            preload(tree);
+            bucket.delete("to/removed");
+            tree.changed(to, "removed", Absent.ABSENT);
+            bucket.put("to/file", "1");
+            bucket.delete("from/file");
+
+            tree.moved(from, to);
+
+            assertThat(tree.lookup(to, "file")).isInstanceOf(FileEntry.class);
+            assertThat(Listings.names(tree.list(to))).containsExactly("file");
+        }
+    }
+
+    @Test
     void change_whilePagesOfAPreloadAreOnTheirWay_isNotUndone() throws Exception {
         bucket.put("dir/removed", "1");
         bucket.put("dir/stays", "1");
