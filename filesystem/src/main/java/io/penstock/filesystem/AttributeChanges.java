@@ -44,6 +44,9 @@ final class AttributeChanges {
     /** What is made in a directory with this bit has the directory's group: inode(7), S_ISGID. */
     private static final int SET_GROUP = 02000;
 
+    private static final int SET_USER = 04000;
+    private static final int GROUP_EXECUTE = 010;
+
     private final ObjectStore store;
     private final Writeback writeback;
     private final InstantSource clock;
@@ -135,14 +138,18 @@ final class AttributeChanges {
     /** @param open through which it is asked; null if by name */
     void set(long inode, @Nullable OpenObject open, AttributeChange change) throws ErrnoException {
         if (kept.areKept()) {
-            set(inode, open, change.modified() != null, before -> changed(before, change));
+            boolean isDirectory = node(inode, open) instanceof Directory;
+            set(inode, open, change.modified() != null, before -> changed(before, change, isDirectory));
         } else if (change.modified() != null) {
             contents.touch(node(inode, open), change.modified());
         }
     }
 
-    private static ObjectAttributes changed(ObjectAttributes before, AttributeChange change) {
+    private static ObjectAttributes changed(ObjectAttributes before, AttributeChange change, boolean isDirectory) {
         ObjectAttributes after = before.withOwner(change.uid(), change.gid());
+        if ((change.uid() != null || change.gid() != null) && !isDirectory) {
+            after = withoutSetIds(after);
+        }
         Integer mode = change.mode();
         if (mode != null) {
             after = after.withPermissions(mode & PERMISSION_BITS);
@@ -151,6 +158,34 @@ final class AttributeChanges {
             after = after.withModified(change.modified());
         }
         return change.accessed() == null ? after : after.withAccessed(change.accessed());
+    }
+
+    /** As chown(2) has it, and write(2) of a program that may not keep them. */
+    private static ObjectAttributes withoutSetIds(ObjectAttributes attributes) {
+        Integer permissions = attributes.permissions();
+        if (permissions == null) {
+            return attributes;
+        }
+        int dropped = SET_USER | ((permissions & GROUP_EXECUTE) == 0 ? 0 : SET_GROUP);
+        return (permissions & dropped) == 0 ? attributes : attributes.withPermissions(permissions & ~dropped);
+    }
+
+    /** A program that may not keep them writes to a file, which is open for writing. Never waits. */
+    void dropSetIds(SharedFile file) {
+        ObjectAttributes before = file.attributes();
+        ObjectAttributes after = withoutSetIds(before);
+        if (!after.equals(before)) {
+            file.keep(after, clock.instant());
+        }
+    }
+
+    /** A program that may not keep them cuts a file by its name. */
+    void dropSetIds(long inode) throws ErrnoException {
+        Node node = node(inode, null);
+        ObjectAttributes before = lookups.kept(inode, node);
+        if (!withoutSetIds(before).equals(before)) {
+            set(inode, null, false, AttributeChanges::withoutSetIds);
+        }
     }
 
     /** @param value null to remove it */
@@ -182,7 +217,7 @@ final class AttributeChanges {
             return;
         }
         if (node instanceof SharedFile file && isBeingWritten(file)) {
-            ObjectAttributes own = file.ownAttributes();
+            ObjectAttributes own = file.links() == 0 ? file.attributes() : file.ownAttributes();
             ObjectAttributes before = own != null
                     ? own
                     : before(node).withModified(null).withAccessed(null); // those were of other content
@@ -224,6 +259,9 @@ final class AttributeChanges {
         if (!copy.identity().equals(original.identity())) {
             moved(inode, original, copy);
         }
+        for (SharedFile file : files.of(inode)) {
+            file.changed(copy, attributes);
+        }
     }
 
     private void moved(long number, ObjectVersion original, ObjectVersion copy) {
@@ -255,10 +293,10 @@ final class AttributeChanges {
         return attributes;
     }
 
-    /** Whether something of it is still to be committed, with which the change goes. */
+    /** Whether something of it is still to be committed, with which the change goes; or nothing ever, as it was removed. */
     private static boolean isBeingWritten(SharedFile file) {
         WrittenFile written = file.written();
-        return written != null && (written.isDirty() || file.links() == 0);
+        return file.links() == 0 || (written != null && written.isDirty());
     }
 
     private Node node(long inode, @Nullable OpenObject open) throws ErrnoException {

@@ -121,6 +121,11 @@ final class Changes {
         attributes.check(inode, open, change);
         Long size = change.size();
         if (size != null) {
+            if (change.dropsSetIds() && open != null) {
+                attributes.dropSetIds(open.file());
+            } else if (change.dropsSetIds()) {
+                attributes.dropSetIds(inode);
+            }
             contents.truncate(inode, open, size);
         }
         if (change.isOfAttributes() && (size == null || change.mode() != null)) {

@@ -388,6 +388,14 @@ public final class FileSystem implements AutoCloseable {
         return changes().contents().write(handles.object(handle), position, from, flags, pages);
     }
 
+    /**
+     * A program without CAP_FSETID writes to this file or has cut it: the file loses its set-user-ID bit, and its set-group-ID
+     * bit if its group may execute it. Never waits.
+     */
+    public void dropSetIds(long handle) throws ErrnoException {
+        changes().attributes().dropSetIds(handles.object(handle).file());
+    }
+
     /** {@link #write} if nothing has to be waited for: {@link #WOULD_WAIT} if something has. */
     public int writeNow(long handle, long position, ByteBuffer from, int flags, boolean pages) throws ErrnoException {
         return changes().contents().writeNow(handles.object(handle), position, from, flags, pages);

@@ -183,6 +183,13 @@ final class SharedFile implements KernelContent.Holder {
         changed = now;
     }
 
+    /** The object has these now; nothing if it is of another version. */
+    synchronized void changed(ObjectVersion version, ObjectAttributes changedTo) {
+        if (isOf(version)) {
+            attributes = changedTo; // also once its name is gone
+        }
+    }
+
     /** Its content was changed: times that a program has set do not count any more. */
     private void forgetTimes() {
         ObjectAttributes known = knownAttributes();

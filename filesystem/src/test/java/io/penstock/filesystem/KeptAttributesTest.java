@@ -120,6 +120,59 @@ class KeptAttributesTest {
     // ---- what is kept
 
     @Test
+    void chown_ofAFile_dropsItsSetIdBits() throws Exception {
+        m.save("a", "1");
+        m.mkdir("d");
+        setattr("a", mode(06755));
+        setattr("d", mode(06755));
+        AttributeChange owner = new AttributeChange(null, 7, null, null, null, null, null);
+        setattr("a", owner);
+        setattr("d", owner);
+        assertThat(m.lookup("a").mode() & 07777).isEqualTo(0755);
+        assertThat(m.lookup("d").mode() & 07777).isEqualTo(06755);
+    }
+
+    @Test
+    void write_ofAProgramThatMayNotSetThem_dropsTheSetIdBits() throws Exception {
+        m.save("a", "1");
+        setattr("a", mode(06745)); // its group cannot execute it: that bit means mandatory locks
+        OpenFile file = m.open("a", O_WRONLY);
+        m.fs.dropSetIds(file.handle());
+        m.write(file, 0, "2");
+        m.close(file);
+        assertThat(m.lookup("a").mode() & 07777).isEqualTo(02745);
+        setattr("a", mode(04777));
+        setattr("a", new AttributeChange(null, null, null, 1L, null, null, null, true));
+        assertThat(m.lookup("a").mode() & 07777).isEqualTo(0777);
+    }
+
+    @Test
+    void chmod_ofAFileThatIsOpenAndThenReplaced_showsInTheOldOne() throws Exception {
+        OpenFile file = m.create("a", O_WRONLY);
+        setattr("a", mode(0600));
+        m.write(file, 0, "1");
+        m.close(file);
+        OpenFile reader = m.open("a");
+        setattr("a", mode(0640));
+        m.save("b", "2");
+        m.rename("b", "a", 0);
+        assertThat(m.fs.getattr(m.fs.inodeOf(reader.handle())).mode() & 07777).isEqualTo(0640);
+        m.fs.release(reader.handle());
+    }
+
+    @Test
+    void chmod_ofARemovedFileThatIsOpenToRead_showsThere() throws Exception {
+        m.save("a", "1");
+        OpenFile file = m.open("a");
+        m.unlink("a");
+        long inode = m.fs.inodeOf(file.handle());
+        m.fs.setattr(inode, file.handle(), mode(0600));
+        assertThat(m.fs.getattr(inode).mode() & 07777).isEqualTo(0600);
+        m.fs.release(file.handle());
+        assertThat(m.stored("a")).isNull();
+    }
+
+    @Test
     void setattr_ofACommittedFile_isShownByTheNextMount() throws Exception {
         m.bucket.put("d/a", "12345");
 

@@ -73,6 +73,15 @@ class AttributesIT {
     }
 
     @Test
+    void write_byAnotherUser_takesTheSetIdBits() throws Exception {
+        assertSame("set-id", """
+            chmod 777 . && for f in a b c; do echo x > $f && chmod 6777 $f; done && echo x > d && chmod 6777 d && chown 7 d
+            setpriv --reuid 65534 --regid 65534 --clear-groups sh -c 'echo y >> a; echo z > b; truncate -s 1 c'
+            find . -type f -exec touch -d 2015-05-05 {} +
+            """);
+    }
+
+    @Test
     void mv_ofFilesAndLinks_keepsWhatTheyHave() throws Exception {
         assertSame("moved", TREE + """
             mkdir to && mv src/d/1 src/d/2 src/d/5 src/d/link src/fifo to

@@ -128,6 +128,7 @@ final class ChangeOperations {
 
     /** As {@link Operations#serveNow}, for WRITE. */
     int writeNow(Request request, Reply reply) throws ErrnoException {
+        dropSetIds(request);
         int written = fileSystem.writeNow(
                 handle(request),
                 request.u64(WriteIn.OFFSET),
@@ -137,7 +138,14 @@ final class ChangeOperations {
         return written == FileSystem.WOULD_WAIT ? Operations.WOULD_WAIT : replies.written(reply, written);
     }
 
+    private void dropSetIds(Request request) throws ErrnoException {
+        if ((request.u32(WriteIn.WRITE_FLAGS) & WriteIn.FUSE_WRITE_KILL_SUIDGID) != 0) {
+            fileSystem.dropSetIds(handle(request));
+        }
+    }
+
     private int write(Request request, Reply reply) throws ErrnoException {
+        dropSetIds(request);
         int written = fileSystem.write(
                 handle(request),
                 request.u64(WriteIn.OFFSET),
@@ -213,7 +221,8 @@ final class ChangeOperations {
                 (valid & SetattrIn.FATTR_SIZE) == 0 ? null : request.u64(SetattrIn.SIZE_FIELD),
                 time(request, valid, SetattrIn.FATTR_ATIME, SetattrIn.FATTR_ATIME_NOW, SetattrIn.ATIME),
                 isOfWrites ? null : modified,
-                isOfWrites ? modified : null);
+                isOfWrites ? modified : null,
+                (valid & SetattrIn.FATTR_KILL_SUIDGID) != 0);
     }
 
     /** @param seconds the offset of the seconds: ATIME or MTIME */

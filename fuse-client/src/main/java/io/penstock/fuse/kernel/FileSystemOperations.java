@@ -88,6 +88,9 @@ final class FileSystemOperations implements Operations {
                 fileSystem.read(handle(request), request.u64(ReadIn.OFFSET), body(request, reply), reply.loans());
             case OPEN -> {
                 OpenFile file = fileSystem.open(request.node(), request.u32(OpenIn.FLAGS), backingFiles);
+                if ((request.u32(OpenIn.OPEN_FLAGS) & OpenIn.FUSE_OPEN_KILL_SUIDGID) != 0) {
+                    fileSystem.dropSetIds(file.handle());
+                }
                 yield replies.opened(reply, file, request.u32(OpenIn.FLAGS));
             }
             case RELEASE -> {

@@ -131,6 +131,8 @@ final class Layouts {
         static final int FATTR_ATIME_NOW = 1 << 7;
         static final int FATTR_MTIME_NOW = 1 << 8;
         static final int FATTR_CTIME = 1 << 10;
+        /** By a program without CAP_FSETID; always where the owner changes. */
+        static final int FATTR_KILL_SUIDGID = 1 << 11;
     }
 
     static final class ForgetIn {
@@ -158,6 +160,11 @@ final class Layouts {
     /** Also of OPENDIR. */
     static final class OpenIn {
         static final int FLAGS = 0;
+        static final int OPEN_FLAGS = 4;
+
+        /** A bit of OPEN_FLAGS: with O_TRUNC, of a program without CAP_FSETID. */
+        static final int FUSE_OPEN_KILL_SUIDGID = 1;
+
         static final int SIZE = 8;
     }
 
@@ -209,6 +216,9 @@ final class Layouts {
 
         /** A bit of WRITE_FLAGS: written from the kernel's pages, long after the program wrote. */
         static final int FUSE_WRITE_CACHE = 1;
+
+        /** A bit of WRITE_FLAGS: of a program without CAP_FSETID. */
+        static final int FUSE_WRITE_KILL_SUIDGID = 1 << 2;
     }
 
     static final class WriteOut {

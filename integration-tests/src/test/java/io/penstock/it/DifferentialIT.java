@@ -1,0 +1,68 @@
+package io.penstock.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Random system calls on a mount and on a local disk, compared one by one, errors included; then the next mount's view of
+ * what they left. {@code -Dpenstock.seed=S} takes the sequence of that seed, {@code -Dpenstock.sequences=N} takes N others.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class DifferentialIT {
+    private static final int STEPS = 250;
+    private static final int SEQUENCES =
+            Integer.getInteger("penstock.sequences", Boolean.getBoolean("penstock.test.full") ? 60 : 4);
+
+    @TempDir
+    private static Path scratch;
+
+    private WrittenBucket bucket;
+    private Path program;
+
+    @BeforeAll
+    void mount() throws Exception {
+        bucket = new WrittenBucket(scratch, "-o", "allow-other");
+        program = scratch.resolve("differential.py");
+        try (InputStream in = Objects.requireNonNull(getClass().getResourceAsStream("differential.py"))) {
+            Files.copy(in, program);
+        }
+    }
+
+    @AfterAll
+    void unmount() throws Exception {
+        bucket.close();
+    }
+
+    @Test
+    void anyCalls_doWhatTheyDoOnALocalDisk() throws Exception {
+        Long only = Long.getLong("penstock.seed");
+        long first = only == null ? RandomGenerator.getDefault().nextInt(1_000_000) : only;
+        int sequences = only == null ? SEQUENCES : 1;
+        System.out.printf("DifferentialIT: %d sequences from -Dpenstock.seed=%d%n", sequences, first);
+        for (long seed = first; seed < first + sequences; seed++) {
+            assertSame(seed, Long.toString(seed), Integer.toString(STEPS));
+        }
+        bucket.remountWithAnEmptyCache();
+        for (long seed = first; seed < first + sequences; seed++) {
+            assertSame(seed);
+        }
+    }
+
+    private void assertSame(long seed, String... arguments) throws Exception {
+        Path onDisk = bucket.onDisk("seed-" + seed);
+        Path mounted = bucket.folder("seed-" + seed);
+        String call = "python3 \"$1\" \"$2\" \"$3\" " + String.join(" ", arguments);
+        Program.Result result = Program.shell(scratch, call, program, onDisk, mounted);
+        assertThat(result.out()).as("-Dpenstock.seed=" + seed).isEqualTo("same\n");
+    }
+}
