@@ -216,6 +216,10 @@ final class AttributeChanges {
             files.times().changed(directory, clock.instant(), isTime);
             return;
         }
+        contents.changeFile(inode, () -> setOfFile(inode, node(inode, open), change));
+    }
+
+    private void setOfFile(long inode, Node node, UnaryOperator<ObjectAttributes> change) throws ErrnoException {
         if (node instanceof SharedFile file && isBeingWritten(file)) {
             ObjectAttributes own = file.links() == 0 ? file.attributes() : file.ownAttributes();
             ObjectAttributes before = own != null
@@ -233,7 +237,7 @@ final class AttributeChanges {
         ObjectAttributes after = checked(change.apply(before.withModified(shown.modified())));
         ObjectVersion version = SharedFiles.stored(node);
         if (node instanceof SharedFile file && file.written() != null) {
-            contents.change(inode, after);
+            contents.keep(inode, after);
         } else if (version != null) {
             Errnos.run(() -> store.retries().forWriting().call(() -> {
                 copy(inode, version, after, requireNonNull(after.modified()));

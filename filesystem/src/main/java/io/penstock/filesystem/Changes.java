@@ -140,7 +140,7 @@ final class Changes {
     }
 
     Attributes link(long inode, long newParent, String newName) throws ErrnoException {
-        names.link(places.standing(inode).node(), newParent, newName);
+        names.link(inode, newParent, newName);
         return lookups.lookup(newParent, newName);
     }
 }

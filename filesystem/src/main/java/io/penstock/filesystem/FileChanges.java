@@ -195,9 +195,17 @@ final class FileChanges {
         }
     }
 
-    /** Changes what is kept beside the content of a file that has been written, and has that committed. */
-    void change(long inode, ObjectAttributes attributes) throws ErrnoException {
-        SharedFile file = open(inode, OpenFlags.O_WRONLY);
+    /** Changes a file, by its inode, while its directory does not move. */
+    void changeFile(long inode, MovingDirectories.Change change) throws ErrnoException {
+        moving.run(() -> places.parents(inode), change);
+    }
+
+    /**
+     * Changes what is kept beside the content of a file that has been written, and has that committed. To be called by
+     * {@link #changeFile}'s change.
+     */
+    void keep(long inode, ObjectAttributes attributes) throws ErrnoException {
+        SharedFile file = openHere(inode, OpenFlags.O_WRONLY);
         Opener opener = new Opener(true);
         try {
             file.keep(attributes, clock.instant());
@@ -212,10 +220,9 @@ final class FileChanges {
 
     /** Changes a directory, by its inode, while it does not move. */
     void changeDirectory(long inode, DirectoryChange change) throws ErrnoException {
-        moving.<@Nullable Void>in(() -> List.of(places.directory(inode)), () -> {
+        moving.run(() -> List.of(places.directory(inode)), () -> {
             Directory directory = places.directory(inode);
             Errnos.run(() -> change.make(directory));
-            return null;
         });
     }
 

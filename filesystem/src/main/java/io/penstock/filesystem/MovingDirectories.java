@@ -81,6 +81,20 @@ final class MovingDirectories {
         }
     }
 
+    /** A call that returns nothing. */
+    @FunctionalInterface
+    interface Change {
+        void run() throws ErrnoException;
+    }
+
+    /** {@link #in} for what returns nothing. */
+    void run(Where where, Change change) throws ErrnoException {
+        this.<@Nullable Void>in(where, () -> {
+            change.run();
+            return null;
+        });
+    }
+
     private synchronized List<Directory> enter(Where where) throws ErrnoException, InterruptedException {
         List<Directory> directories = where.now();
         while (isAnyMoving(directories)) {

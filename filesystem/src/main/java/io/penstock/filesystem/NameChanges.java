@@ -12,7 +12,6 @@ import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
 import io.penstock.metadata.attributes.AttributeHeaders;
 import io.penstock.metadata.attributes.ObjectAttributes;
-import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
@@ -23,12 +22,14 @@ import io.penstock.writeback.WrittenFile;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Makes directories, removes names and moves them. What is done has been done by the store when a call returns. Each
- * begins with the store and ends with what is known of it here, so that a call that fails changes nothing here. Safe for use by any number of threads; calls that contradict each other
- * end as the store orders them.
+ * begins with the store and ends with what is known of it here, so that a call that fails changes nothing here. Safe for use
+ * by any number of threads; calls that contradict each other end as the store orders them. One class for
+ * all calls by name, as each waits for {@link MovingDirectories} in the same way: hence its length.
  */
 final class NameChanges {
     /** renameat2(2)'s flag, from include/uapi/linux/fs.h. */
@@ -117,6 +118,10 @@ final class NameChanges {
 
     /** A new object that has nothing but attributes: EEXIST if there is anything of this name, on any node. */
     void makeEmpty(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
+        moving.run(() -> List.of(places.directory(parent)), () -> makeEmptyHere(parent, name, attributes));
+    }
+
+    private void makeEmptyHere(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
         Directory directory = places.existingDirectory(parent);
         Places.checkNew(directory, name, "");
         if (places.find(directory, name) != null) {
@@ -154,18 +159,17 @@ final class NameChanges {
     }
 
     /** All that the call asks of the store has one deadline. */
-    private void withinOneDeadline(Deadline.Work<@Nullable Void, ErrnoException> call) throws ErrnoException {
-        Errnos.run(() -> store.retries().forWriting().call(call));
+    private void withinOneDeadline(MovingDirectories.Change call) throws ErrnoException {
+        Errnos.run(() -> store.retries().forWriting().<@Nullable Void, ErrnoException>call(() -> {
+            call.run();
+            return null;
+        }));
     }
 
     void rmdir(long parent, String name) throws ErrnoException {
-        moving.<@Nullable Void>in(() -> withChild(places.directory(parent), name), () -> {
-            withinOneDeadline(() -> {
-                removeDirectory(parent, name);
-                return null;
-            });
-            return null;
-        });
+        moving.run(
+                () -> withChild(places.directory(parent), name),
+                () -> withinOneDeadline(() -> removeDirectory(parent, name)));
     }
 
     private static List<Directory> withChild(Directory directory, String name) {
@@ -194,10 +198,7 @@ final class NameChanges {
     }
 
     void unlink(long parent, String name) throws ErrnoException {
-        moving.<@Nullable Void>in(() -> List.of(places.directory(parent)), () -> {
-            removeFile(parent, name);
-            return null;
-        });
+        moving.run(() -> List.of(places.directory(parent)), () -> removeFile(parent, name));
     }
 
     private void removeFile(long parent, String name) throws ErrnoException {
@@ -209,10 +210,7 @@ final class NameChanges {
         checkIsAt(directory, name, node);
         tree.keep(directory);
         if (!burst.takes(new Place(directory, name), node)) {
-            withinOneDeadline(() -> {
-                removals.remove(directory, name, () -> unlink(new Place(directory, name), node));
-                return null;
-            });
+            withinOneDeadline(() -> removals.remove(directory, name, () -> unlink(new Place(directory, name), node)));
         }
         burst.removed();
         changed(directory);
@@ -248,11 +246,9 @@ final class NameChanges {
         Directory from = places.directory(parent);
         Directory to = places.existingDirectory(newParent);
         if (!(places.existing(from, name) instanceof Directory)) {
-            moving.<@Nullable Void>in(
-                    () -> List.of(places.directory(parent), places.existingDirectory(newParent)), () -> {
-                        renameFile(parent, name, newParent, newName, flags);
-                        return null;
-                    });
+            moving.run(
+                    () -> List.of(places.directory(parent), places.existingDirectory(newParent)),
+                    () -> renameFile(parent, name, newParent, newName, flags));
         } else if (!from.equals(to) || !name.equals(newName)) {
             directoryRenames.rename(parent, name, newParent, newName, flags == RENAME_NOREPLACE);
             changed(places.directory(parent));
@@ -280,14 +276,20 @@ final class NameChanges {
             awaitRemoval(to, newName);
             renames.rename(new Rename(
                     new Place(from, name), new Place(to, newName), source, target, flags == RENAME_NOREPLACE));
-            return null;
         });
         changed(from);
         changed(to);
     }
 
-    /** Gives the file's content another name, which nothing may have. */
-    void link(Node source, long newParent, String newName) throws ErrnoException {
+    /** Gives the content of a file, known by its inode, another name, which nothing may have. */
+    void link(long inode, long newParent, String newName) throws ErrnoException {
+        moving.run(
+                () -> Stream.concat(places.parents(inode).stream(), Stream.of(places.directory(newParent)))
+                        .toList(),
+                () -> linkHere(places.node(inode), newParent, newName));
+    }
+
+    private void linkHere(Node source, long newParent, String newName) throws ErrnoException {
         Directory to = places.existingDirectory(newParent);
         Places.checkNew(to, newName, "");
         if (links == Links.REFUSE || source instanceof Directory) {
@@ -298,7 +300,6 @@ final class NameChanges {
         withinOneDeadline(() -> {
             awaitRemoval(to, newName);
             renames.copy(source, new Place(to, newName));
-            return null;
         });
         changed(to);
     }

@@ -27,6 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Renames of whole directories: what POSIX says of them, what is open meanwhile, and what failures and crashes leave. */
@@ -374,6 +375,63 @@ class DirectoryRenameTest extends OverOneCache {
         assertErrno(Errno.ESTALE, () -> m.fs.getattr(c));
     }
 
+    /** Changes that wait for nothing that is written. */
+    enum Below {
+        SYMLINK,
+        PIPE,
+        LINK,
+        CHMOD
+    }
+
+    private void change(Below change, long directory, long file) throws ErrnoException {
+        long made = switch (change) {
+            case SYMLINK ->
+                m.fs.symlink("c", directory, "made", Mounted.CREATOR).inode();
+            case PIPE ->
+                m.fs.mknod(directory, "made", 0010644, 0, Mounted.CREATOR).inode();
+            case LINK -> m.fs.link(file, directory, "made").inode();
+            case CHMOD -> {
+                m.fs.setattr(file, null, new AttributeChange(0600, null, null, null, null, null, null));
+                yield 0;
+            }
+        };
+        if (made != 0) {
+            m.fs.forget(made, 1);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void changesBelow_withoutContent_waitToo(Below change) throws Exception {
+        putTree();
+        long sub = m.lookup("d/sub").inode();
+        long c = m.lookup("d/sub/c").inode();
+        Gate copying = m.delays.hold(
+                call -> call instanceof Call.Copy copy && copy.key().equals("new/a"));
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            Future<?> rename = threads.submit(() -> {
+                m.rename("d", "new", 0);
+                return true;
+            });
+            copying.awaitHeld(1);
+            Future<?> changed = threads.submit(() -> {
+                change(change, sub, c);
+                return true;
+            });
+            Thread.sleep(50);
+            copying.open();
+            rename.get();
+            changed.get();
+        }
+
+        assertThat(bucket().keySet()).noneMatch(key -> key.startsWith("d/"));
+        if (change == Below.CHMOD) {
+            assertThat(m.lookup("new/sub/c").mode() & 07777).isEqualTo(0600);
+        } else {
+            assertThat(bucket()).containsKey("new/sub/made");
+        }
+    }
+
     // ---- what others do meanwhile
 
     @Test
@@ -560,6 +618,27 @@ class DirectoryRenameTest extends OverOneCache {
         expected.put("new/b", "theirs");
         expected.put("d/other", "theirs");
         assertThat(bucket()).isEqualTo(expected);
+    }
+
+    @Test
+    void nextMount_namesUsedSinceAnUndoThatFailed_areLeftAlone() throws Exception {
+        putTree();
+        m.faults.always(
+                call -> call instanceof Call.Delete
+                        || (call instanceof Call.Copy copy && copy.key().equals("new/sub/c")),
+                Fault.fail(ObjectStoreException.Unavailable::new));
+        assertThat(tryToRename()).isFalse();
+        m.faults.heal();
+        for (String key : bucket().keySet()) {
+            if (key.startsWith("new/")) { // as rm -r does
+                m.bucket.delete(key);
+            }
+        }
+        m.rename("d", "new", 0);
+        assertThat(bucket()).isEqualTo(tree("new"));
+        remount();
+
+        assertThat(bucket()).isEqualTo(tree("new"));
     }
 
     /** A new bucket with nothing but the tree. */
