@@ -190,24 +190,25 @@ final class ObjectMoves {
 
     /**
      * Deletes the copies: those that are known, and those that look like one. A copy whose response was lost is of the second
-     * kind.
+     * kind. One whose original is gone stays, as nothing else has that content.
      *
      * @param keepsMarker whether the object of the new name itself is no copy
      */
     void undo(Move move, Collection<Copied> known, boolean keepsMarker)
             throws ObjectStoreException, IOException, InterruptedException {
         Map<String, ObjectVersion> originals = byKey(listAll(move.from()));
-        Map<String, ObjectVersion> copies = new HashMap<>();
-        known.forEach(copied -> copies.put(copied.copy().key(), copied.copy()));
+        Map<String, Copied> copies = new HashMap<>();
+        known.forEach(copied -> copies.put(copied.copy().key(), copied));
         boolean etagsStay = known.stream().allMatch(copied -> isCopy(copied.original(), copied.copy(), true));
         List<ObjectVersion> ours = new ArrayList<>();
         for (StoredObject object : listAll(move.to())) {
             ObjectVersion there = object.version();
-            ObjectVersion copy = copies.get(there.key());
             ObjectVersion original = originals.get(move.from().prefix()
                     + there.key().substring(move.to().prefix().length()));
-            boolean isOurs = (copy != null && copy.identity().equals(there.identity()))
-                    || (original != null && isCopy(original, there, etagsStay));
+            Copied copied = copies.get(there.key());
+            boolean isOurs = copied == null
+                    ? original != null && isCopy(original, there, etagsStay)
+                    : copied.copy().identity().equals(there.identity()) && isSame(copied.original(), original);
             if (isOurs && !(keepsMarker && there.key().equals(move.to().prefix()))) {
                 ours.add(there);
             }
