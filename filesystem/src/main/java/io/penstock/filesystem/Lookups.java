@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.Places.Standing;
-import io.penstock.metadata.Absent;
 import io.penstock.metadata.CachedLookup;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
@@ -34,14 +33,17 @@ final class Lookups {
     }
 
     Attributes lookup(long parent, String name) throws ErrnoException {
-        Directory directory = places.directory(parent);
-        view.expect(directory);
-        CachedLookup found = places.answer(directory, name);
-        return acquire(
-                directory,
-                name,
-                found,
-                found.answer() instanceof Node node ? view.kept(directory, node) : ObjectAttributes.NONE);
+        while (true) {
+            Directory directory = places.directory(parent);
+            view.expect(directory);
+            CachedLookup found = places.answer(directory, name);
+            ObjectAttributes kept =
+                    found.answer() instanceof Node node ? view.kept(directory, node) : ObjectAttributes.NONE;
+            Attributes acquired = acquire(parent, directory, name, found, kept);
+            if (acquired != null) {
+                return acquired;
+            }
+        }
     }
 
     /** {@link #lookup} if the answer is known: null if it is not. */
@@ -54,15 +56,24 @@ final class Lookups {
         }
         ObjectAttributes kept =
                 cached.answer() instanceof Node node ? view.keptNow(directory, node) : ObjectAttributes.NONE;
-        return kept == null ? null : acquire(directory, name, cached, kept);
+        return kept == null ? null : acquire(parent, directory, name, cached, kept);
     }
 
-    private Attributes acquire(Directory parent, String name, CachedLookup cached, ObjectAttributes kept)
+    /** Null if the directory has got another name since it was asked: what has the old name is not in it. */
+    private @Nullable Attributes acquire(
+            long parent, Directory directory, String name, CachedLookup cached, ObjectAttributes kept)
             throws ErrnoException {
-        return switch (cached.answer()) {
-            case Absent _ -> throw new AbsentException(parent.key(name), cached.nanos());
-            case Node node -> view.of(named.acquire(parent, name, node).number(), node, kept, cached.nanos());
-        };
+        Inode acquired = cached.answer() instanceof Node node ? named.acquire(directory, name, node) : null;
+        if (!directory.equals(places.directory(parent))) { // after the inode was acquired: a later rename moves it
+            if (acquired != null) {
+                inodes.release(acquired, 1);
+            }
+            return null;
+        }
+        if (acquired != null && cached.answer() instanceof Node node) {
+            return view.of(acquired.number(), node, kept, cached.nanos());
+        }
+        throw new AbsentException(directory.key(name), cached.nanos());
     }
 
     void forget(long inode, long lookups) {

@@ -75,8 +75,16 @@ final class Places {
     /** What stands at the inode's place: ESTALE if nothing does, or something of another kind. */
     Standing standing(long number) throws ErrnoException {
         Inode inode = inode(number);
-        Place place = inode.place();
-        return place == null ? placeless(inode) : same(inode, answer(place.parent(), place.name()));
+        while (true) {
+            Place place = inode.place();
+            if (place == null) {
+                return placeless(inode);
+            }
+            CachedLookup found = answer(place.parent(), place.name());
+            if (place.equals(inode.place())) { // a rename may come before the answer
+                return same(inode, found);
+            }
+        }
     }
 
     /** The same if it is known: null if it is not. */

@@ -432,6 +432,41 @@ class DirectoryRenameTest extends OverOneCache {
         }
     }
 
+    @Test
+    void lookup_directoryIsRenamedBeforeTheAnswer_isOfTheNewName() throws Exception {
+        putTree();
+        long deep = m.lookup("d/sub/deep").inode();
+        Gate asking = m.delays.hold(
+                call -> call instanceof Call.Head head && head.key().equals("d/sub/deep/e"));
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            Future<Long> lookup = threads.submit(() -> m.fs.lookup(deep, "e").inode());
+            asking.awaitHeld(1);
+            m.rename("d", "new", 0);
+            asking.open();
+
+            long found = lookup.get();
+            assertThat(m.lookup("new/sub/deep/e").inode()).isEqualTo(found);
+            m.fs.forget(found, 1);
+        }
+    }
+
+    @Test
+    void getattr_directoryIsRenamedBeforeTheAnswer_isOfTheNewName() throws Exception {
+        putTree();
+        long e = m.lookup("d/sub/deep/e").inode();
+        m.clock.advance(Mounted.TTL);
+        Gate asking = m.delays.hold(
+                call -> call instanceof Call.Head head && head.key().equals("d/sub/deep/e"));
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            Future<Long> size = threads.submit(() -> m.fs.getattr(e).size());
+            asking.awaitHeld(1);
+            m.rename("d", "new", 0);
+            asking.open();
+
+            assertThat(size.get()).isEqualTo(4);
+        }
+    }
+
     // ---- what others do meanwhile
 
     @Test

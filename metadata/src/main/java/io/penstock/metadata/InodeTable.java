@@ -186,6 +186,16 @@ public final class InodeTable {
     public void move(
             Directory from, Directory to, Predicate<String> isMoved, BiConsumer<Inode, Directory> directories) {
         forgotten.asMap().keySet().removeIf(place -> isWithin(place, from) || isWithin(place, to));
+        List<Inode> found;
+        do { // a lookup may bring another one to a directory that has not moved yet
+            found = within(from, isMoved);
+            for (Inode inode : found) {
+                move(inode, from, to, directories);
+            }
+        } while (!found.isEmpty());
+    }
+
+    private List<Inode> within(Directory from, Predicate<String> isMoved) {
         List<Inode> found = new ArrayList<>();
         byPlace.forEach((place, inode) -> {
             Directory directory = inode.directory();
@@ -193,17 +203,19 @@ public final class InodeTable {
                 found.add(inode);
             }
         });
-        for (Inode inode : found) {
-            Place place = inode.place();
-            Directory before = inode.directory();
-            if (place != null && (isWithin(place, from) || from.equals(before))) {
-                Place next = from.equals(before)
-                        ? Place.of(to)
-                        : new Place(place.parent().moved(from, to), place.name());
-                move(inode, next.parent(), next.name());
-                if (before != null) {
-                    directories.accept(inode, before);
-                }
+        return found;
+    }
+
+    private void move(Inode inode, Directory from, Directory to, BiConsumer<Inode, Directory> directories) {
+        Place place = inode.place();
+        Directory before = inode.directory();
+        if (place != null && (isWithin(place, from) || from.equals(before))) {
+            Place next = from.equals(before)
+                    ? Place.of(to)
+                    : new Place(place.parent().moved(from, to), place.name());
+            move(inode, next.parent(), next.name());
+            if (before != null) {
+                directories.accept(inode, before);
             }
         }
     }

@@ -139,6 +139,25 @@ class InodeTableTest {
     }
 
     @Test
+    void move_directoryWhileSomethingIsLookedUpBelow_takesThatAlong() {
+        Directory old = new Directory("a/old/");
+        Directory sub = new Directory("a/old/sub/");
+        table.acquire(A, "old", old);
+        table.acquire(old, "sub", sub);
+        List<Inode> late = new ArrayList<>();
+
+        table.move(old, new Directory("a/new/"), _ -> true, (_, before) -> {
+            if (before.equals(sub)) {
+                late.add(table.acquire(sub, "late", FILE));
+            }
+        });
+
+        assertThat(late).hasSize(1);
+        assertThat(table.find(new Directory("a/new/sub/"), "late")).isSameAs(late.getFirst());
+        assertThat(table.find(sub, "late")).isNull();
+    }
+
+    @Test
     void move_directory_takesAlongWhatIsBelowIt() {
         Directory old = new Directory("old/");
         Directory sub = new Directory("old/sub/");
