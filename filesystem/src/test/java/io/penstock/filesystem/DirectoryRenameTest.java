@@ -13,7 +13,11 @@ import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Call;
 import io.penstock.testing.Fault;
 import io.penstock.testing.Gate;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutorService;
@@ -25,6 +29,7 @@ import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -545,6 +550,32 @@ class DirectoryRenameTest extends OverOneCache {
     }
 
     @Test
+    @Timeout(60)
+    void rename_interruptedWhileTheStoreIsAway_endsAtOnce() throws Exception {
+        putTree();
+        Gate copying = m.delays.hold(
+                call -> call instanceof Call.Copy copy && copy.key().equals("new/sub/c"));
+        Gate undoing = m.delays.hold(call -> call instanceof Call.Delete);
+        AtomicReference<Errno> ended = new AtomicReference<>();
+        Thread renaming = Thread.ofVirtual().start(() -> {
+            try {
+                m.rename("d", "new", 0);
+            } catch (ErrnoException e) {
+                ended.set(e.errno());
+            }
+        });
+        copying.awaitHeld(1);
+        renaming.interrupt();
+        renaming.join();
+        assertThat(ended).hasValue(Errno.EINTR);
+        copying.open();
+        undoing.open();
+        m.drain();
+
+        assertThat(bucket()).isEqualTo(tree("d"));
+    }
+
+    @Test
     void rename_interruptedWhileItDeletes_isFinishedBehind() throws Exception {
         putTree();
         Gate deleting = m.delays.hold(
@@ -674,6 +705,47 @@ class DirectoryRenameTest extends OverOneCache {
         remount();
 
         assertThat(bucket()).isEqualTo(tree("new"));
+    }
+
+    @Test
+    @Timeout(30)
+    void crash_beforeWrittenFilesHaveTheirNewNames_commitsThemThere(@TempDir Path found) throws Exception {
+        putTree();
+        OpenFile writer = m.open("d/b", O_RDWR);
+        Gate copying = m.delays.hold(
+                call -> call instanceof Call.Copy copy && copy.key().equals("new/a"));
+        Gate deleting = m.delays.hold(call -> call instanceof Call.Delete);
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            Future<Boolean> rename = threads.submit(this::tryToRename);
+            copying.awaitHeld(1);
+            m.write(writer, 0, "changed");
+            m.fs.fsync(writer.handle(), false);
+            copyStaged("*", found);
+            copying.open();
+            deleting.awaitHeld(1);
+            copyStaged("*.rename", found);
+            m.faults.always(_ -> true, Fault.fail(ObjectStoreException.Unavailable::new));
+            deleting.open();
+            assertThat(rename.get()).isFalse();
+        }
+        m.fs.release(writer.handle());
+        Mounted killed = m;
+        m = Mounted.after(killed, cache, found);
+        m.drain();
+
+        Map<String, String> expected = tree("new");
+        expected.put("new/b", "changed");
+        assertThat(bucket()).isEqualTo(expected);
+        killed.faults.heal();
+        killed.close();
+    }
+
+    private void copyStaged(String glob, Path to) throws IOException {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(staging, glob)) {
+            for (Path file : files) {
+                Files.copy(file, to.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
+            }
+        }
     }
 
     /** A new bucket with nothing but the tree. */
