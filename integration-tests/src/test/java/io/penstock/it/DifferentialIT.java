@@ -2,6 +2,7 @@ package io.penstock.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -32,10 +33,15 @@ class DifferentialIT {
     @BeforeAll
     void mount() throws Exception {
         bucket = new WrittenBucket(scratch, "-o", "allow-other");
-        program = scratch.resolve("differential.py");
-        try (InputStream in = Objects.requireNonNull(getClass().getResourceAsStream("differential.py"))) {
-            Files.copy(in, program);
+        program = program("differential.py");
+    }
+
+    private Path program(String name) throws IOException {
+        Path copy = scratch.resolve(name);
+        try (InputStream in = Objects.requireNonNull(getClass().getResourceAsStream(name))) {
+            Files.copy(in, copy);
         }
+        return copy;
     }
 
     @AfterAll
@@ -56,6 +62,13 @@ class DifferentialIT {
         for (long seed = first; seed < first + sequences; seed++) {
             assertSame(seed);
         }
+    }
+
+    /** The calls that docs/SEMANTICS.md lists as refused, and the rarer ones that it lists as working. */
+    @Test
+    void rareCalls_doWhatTheDocumentationSays() throws Exception {
+        assertThat(WrittenBucket.sh(bucket.folder("rare"), "python3 \"$1\"", program("rare_calls.py")))
+                .isEmpty();
     }
 
     private void assertSame(long seed, String... arguments) throws Exception {
