@@ -175,11 +175,12 @@ final class DirectoryRename {
 
     private List<ObjectVersion> persistently(LastStep step)
             throws ObjectStoreException, IOException, InterruptedException {
+        Deadline deadline = store.retries().forWriting();
         for (int attempt = 1; ; attempt++) {
             try {
-                return store.retries().forWriting().<List<ObjectVersion>, IOException>call(step::take);
+                return deadline.<List<ObjectVersion>, IOException>call(step::take);
             } catch (ObjectStoreException e) {
-                if (attempt == ATTEMPTS) {
+                if (attempt == ATTEMPTS || deadline.isOver()) {
                     throw e;
                 }
                 LOG.debug("The rename of {} goes on after a failure", move, e);
