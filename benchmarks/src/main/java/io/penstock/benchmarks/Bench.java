@@ -10,7 +10,8 @@ import picocli.CommandLine.Option;
         name = "bench",
         description = "Measures Penstock, and in the same run the ceilings that it cannot exceed.",
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {ReadCommand.class, WriteCommand.class, BridgeCommand.class, TreeCommand.class})
+        subcommands = {ReadCommand.class, WriteCommand.class, BridgeCommand.class, TreeCommand.class, NamesCommand.class
+        })
 final class Bench {
     @Option(
             names = {"-h", "--help"},

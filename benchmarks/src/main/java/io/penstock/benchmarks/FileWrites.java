@@ -130,13 +130,14 @@ final class FileWrites {
         });
     }
 
-    private static void writeAll(FileChannel channel, ByteBuffer content) throws IOException {
+    static void writeAll(FileChannel channel, ByteBuffer content) throws IOException {
         while (content.hasRemaining()) {
             channel.write(content);
         }
     }
 
-    private static Measurement inThreads(int threads, long bytes, long[] nanos, Callable<Void> work) throws Exception {
+    /** Times work that every one of so many threads does, and that fills in its operations' times. */
+    static Measurement inThreads(int threads, long bytes, long[] nanos, Callable<Void> work) throws Exception {
         long start = System.nanoTime();
         try (ExecutorService executor = Executors.newFixedThreadPool(threads)) {
             List<Future<Void>> running = new ArrayList<>();

@@ -50,6 +50,8 @@ final class OwnServers {
         builder.environment().put("MINIO_ROOT_USER", KEYS.accessKeyId());
         builder.environment().put("MINIO_ROOT_PASSWORD", KEYS.secretAccessKey());
         builder.environment().put("MINIO_BROWSER", "off");
+        // For ServerRequests.
+        builder.environment().put("MINIO_PROMETHEUS_AUTH_TYPE", "public");
         Process process = builder.start();
         resources.add(() -> {
             process.destroy();

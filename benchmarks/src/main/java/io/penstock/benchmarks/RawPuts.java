@@ -1,8 +1,11 @@
 package io.penstock.benchmarks;
 
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ListPage;
+import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.StoredObject;
 import io.penstock.objectstore.UploadBody;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.objectstore.WriteCondition;
@@ -67,12 +70,28 @@ final class RawPuts {
         return Measurement.of((long) keys.size() * size, System.nanoTime() - start, nanos);
     }
 
+    /** All objects below a prefix, by one request after another; not measured. */
+    List<StoredObject> list(String prefix) throws Exception {
+        List<StoredObject> objects = new ArrayList<>();
+        ListRequest request = ListRequest.of(prefix, "");
+        while (true) {
+            ListPage page = store.list(request);
+            objects.addAll(page.objects());
+            String token = page.nextToken();
+            if (token == null) {
+                return objects;
+            }
+            request = request.next(token);
+        }
+    }
+
     /** Removes objects; not measured. */
     void remove(List<String> keys) throws Exception {
         concurrently(keys.size(), WriteRig.THREADS, i -> store.delete(keys.get(i)));
     }
 
-    private static long[] concurrently(int count, int concurrency, Operation operation)
+    /** Runs so many operations, the next one whenever a lane is free; the nanoseconds of each. */
+    static long[] concurrently(int count, int concurrency, Operation operation)
             throws ExecutionException, InterruptedException {
         long[] nanos = new long[count];
         AtomicInteger next = new AtomicInteger();
@@ -95,7 +114,7 @@ final class RawPuts {
         return nanos;
     }
 
-    private interface Operation {
+    interface Operation {
         void run(int index) throws Exception;
     }
 

@@ -1,11 +1,17 @@
 package io.penstock.benchmarks;
 
+import java.util.OptionalLong;
+
 /**
  * One measured run over names.
  *
- * @param requests that the server got during the run
+ * @param requests that the server got during the run; empty if it does not tell
  */
-record Step(Sample sample, long requests) {
+record Step(Sample sample, OptionalLong requests) {
+    Step(Sample sample, long requests) {
+        this(sample, OptionalLong.of(requests));
+    }
+
     double seconds() {
         return sample.measurement().nanos() / 1e9;
     }

@@ -27,11 +27,13 @@ final class TreeResults {
         steps.computeIfAbsent(name, _ -> new ArrayList<>()).add(step);
         progress.accept(String.format(
                 Locale.ROOT,
-                "  %-64s %9.3f s %,12.0f /s %,8d requests",
+                "  %-64s %9.3f s %,12.0f /s %8s requests",
                 name,
                 step.seconds(),
                 step.perSecond(),
-                step.requests()));
+                step.requests().isPresent()
+                        ? String.format(Locale.ROOT, "%,d", step.requests().getAsLong())
+                        : "–"));
     }
 
     /** The median rate of the row as a share of that of the ceiling. Empty if one of them was not measured. */
@@ -91,7 +93,12 @@ final class TreeResults {
                         name,
                         Report.significant(median(name, Step::seconds)),
                         median(name, TreeResults::names) > 1 ? Report.significant(median(name, Step::perSecond)) : "–",
-                        String.format(Locale.ROOT, "%,.0f", median(name, Step::requests)),
+                        steps(name).stream().allMatch(step -> step.requests().isPresent())
+                                ? String.format(
+                                        Locale.ROOT,
+                                        "%,.0f",
+                                        median(name, step -> step.requests().orElseThrow()))
+                                : "–",
                         served ? Report.significant(cpuSeconds) : "–",
                         cpuSeconds > 0 ? Report.significant(median(name, TreeResults::names) / cpuSeconds) : "–",
                         served

@@ -1,6 +1,6 @@
 package io.penstock.benchmarks;
 
-import io.penstock.objectstore.S3ObjectStore;
+import io.penstock.objectstore.ObjectStore;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -113,17 +113,15 @@ final class WriteCommand implements Callable<Integer> {
     private WriteRig rig(
             Path home, WriteRig.Sizes sizes, S3Target server, Scratch scratch, Resources resources, Results results)
             throws Exception {
-        String folder = prefix.replaceAll("^/+|/+$", "");
-        S3ObjectStore store =
-                resources.add(S3ObjectStore.connect(server.config(servers.bucket(), run.httpClient()), folder + "/"));
-        FreshMounts mounts = new FreshMounts(
-                home.resolve("bin/penstock"),
-                servers.bucket() + "/" + folder,
-                server,
-                run.mountOptions(),
+        BucketFolder folder = new BucketFolder(servers.bucket(), prefix);
+        ObjectStore store = folder.connect(server, run, resources);
+        return new WriteRig(
+                folder.mounts(home, server, run, scratch, resources),
+                sizes,
+                folder.keyPrefix(),
+                store,
                 scratch,
-                resources);
-        return new WriteRig(mounts, sizes, folder + "/", store, scratch, results);
+                results);
     }
 
     private void measure(List<WriteScenario> scenarios, WriteRig rig) throws Exception {

@@ -1,7 +1,5 @@
 package io.penstock.benchmarks;
 
-import io.penstock.objectstore.ListPage;
-import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import java.nio.file.Path;
@@ -146,6 +144,10 @@ final class WriteRig {
 
     /** So many keys below the mounted prefix. */
     List<String> keys(String name, int count) {
+        return keys(prefix, name, count);
+    }
+
+    static List<String> keys(String prefix, String name, int count) {
         return IntStream.range(0, count).mapToObj(i -> prefix + name + i).toList();
     }
 
@@ -158,18 +160,9 @@ final class WriteRig {
     /** Removes every file and object written, so that the next round starts as this one did. */
     void removeAll() throws Exception {
         scratch.emptyFolder("bare");
-        ListRequest request = ListRequest.of(prefix, "");
-        while (true) {
-            ListPage page = store.list(request);
-            raw.remove(page.objects().stream()
-                    .map(object -> object.version().key())
-                    .filter(key -> !kept.contains(key))
-                    .toList());
-            String token = page.nextToken();
-            if (token == null) {
-                return;
-            }
-            request = request.next(token);
-        }
+        raw.remove(raw.list(prefix).stream()
+                .map(object -> object.version().key())
+                .filter(key -> !kept.contains(key))
+                .toList());
     }
 }

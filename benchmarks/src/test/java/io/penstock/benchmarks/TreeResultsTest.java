@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.penstock.benchmarks.Row.Ceiling;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -46,6 +47,12 @@ class TreeResultsTest {
                 .contains(
                         "| find | 4.00 | 250,000 | 1,179 | 2.00 | 500,000 | 300 | 0.25 of raw |",
                         "| raw | 1.00 | 1,000,000 | 1,000 | – | – | – |");
+    }
+
+    @Test
+    void markdown_ofAServerThatDoesNotCount_leavesTheRequestsOpen() {
+        results.add("find", new Step(new Sample(run(1000, 4), null), OptionalLong.empty()));
+        assertThat(results.markdown(List.of(ROW)).lines()).contains("| find | 4.00 | 250 | – | – | – | – |  |");
     }
 
     @Test

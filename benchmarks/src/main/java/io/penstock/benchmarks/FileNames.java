@@ -1,0 +1,73 @@
+package io.penstock.benchmarks;
+
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Calls that change the names of files, by plain threads; an operation is a file. */
+final class FileNames {
+    private FileNames() {}
+
+    /** Renames each file to the one at the same place of the other list: rename(2). */
+    static Measurement rename(List<Path> from, List<Path> to, int threads) throws Exception {
+        return each(from.size(), threads, i -> Files.move(from.get(i), to.get(i), StandardCopyOption.ATOMIC_MOVE));
+    }
+
+    /** Removes each file, all of the folder, and waits until the folder's names are in the store: fsync(2). */
+    static Measurement unlink(List<Path> files, Path folder, int threads) throws Exception {
+        long start = System.nanoTime();
+        Measurement calls = each(files.size(), threads, i -> Files.delete(files.get(i)));
+        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+            channel.force(true);
+        }
+        return new Measurement(
+                calls.bytes(), calls.operations(), System.nanoTime() - start, calls.p50Nanos(), calls.p99Nanos());
+    }
+
+    /** The order in which a program replaces a file. */
+    enum Rename {
+        WHILE_OPEN,
+        AFTER_CLOSE
+    }
+
+    /** Writes a temporary file for each of these files, and renames it over it. */
+    static Measurement replace(List<Path> files, int size, Rename order, int threads) throws Exception {
+        byte[] content = RandomBytes.of("replaced", 0, size);
+        return each(files.size(), threads, i -> {
+            Path file = files.get(i);
+            Path temporary = file.resolveSibling("tmp-" + file.getFileName());
+            try (FileChannel channel =
+                    FileChannel.open(temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+                FileWrites.writeAll(channel, ByteBuffer.wrap(content));
+                if (order == Rename.WHILE_OPEN) {
+                    Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+                }
+            }
+            if (order == Rename.AFTER_CLOSE) {
+                Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+            }
+        });
+    }
+
+    private interface Call {
+        void run(int index) throws Exception;
+    }
+
+    private static Measurement each(int count, int threads, Call call) throws Exception {
+        long[] nanos = new long[count];
+        AtomicInteger next = new AtomicInteger();
+        return FileWrites.inThreads(threads, count, nanos, () -> {
+            for (int i; (i = next.getAndIncrement()) < count; ) {
+                long begun = System.nanoTime();
+                call.run(i);
+                nanos[i] = System.nanoTime() - begun;
+            }
+            return null;
+        });
+    }
+}

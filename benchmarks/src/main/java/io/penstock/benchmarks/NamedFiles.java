@@ -1,0 +1,68 @@
+package io.penstock.benchmarks;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** Small files that are made, asked for, renamed and removed one by one, by 16 threads. */
+final class NamedFiles implements NamesScenario {
+    /** The ceiling of whatever makes files. */
+    static final String RAW_PUTS = "raw PUTs of 100 bytes × 16";
+
+    /** The ceiling of whatever removes them, not by the thousand. */
+    static final String RAW_DELETES = "raw DeleteObject × 16";
+
+    private static final String CREATE = "create, write and close files of 100 bytes, 16 threads";
+    private static final String STAGED = "the same, write.close=staged";
+    private static final String STAT = "stat of files in a mount just started, 16 threads";
+    private static final String STAT_AGAIN = "stat of the same files, again";
+    private static final String RENAME = "rename of files, 16 threads";
+    private static final String UNLINK = "unlink of files, 16 threads";
+    private static final String RAW_HEADS = "raw HEADs × 16";
+    private static final String RAW_RENAMES = "raw CopyObject and DeleteObject × 16";
+
+    @Override
+    public List<Row> rows() {
+        return List.of(
+                new Row(CREATE, new Row.Ceiling(RAW_PUTS)),
+                new Row(STAGED, new Row.Ceiling(RAW_PUTS)),
+                new Row(STAT, new Row.Ceiling(RAW_HEADS)),
+                new Row(STAT_AGAIN, new Row.Ceiling(RAW_HEADS)),
+                new Row(RENAME, new Row.Ceiling(RAW_RENAMES)),
+                new Row(UNLINK, new Row.Ceiling(RAW_DELETES)));
+    }
+
+    @Override
+    public void round(NamesRig rig) throws Exception {
+        create(rig, STAGED, "staged", "-o", "write.close=staged");
+        int threads = NamesRig.THREADS;
+        List<String> raw = rig.keys("raw/", rig.files());
+        rig.raw(RAW_PUTS, () -> rig.puts().wholes(raw, NamesRig.SIZE, threads));
+        create(rig, CREATE, "files");
+
+        MountProcess mount = rig.mount();
+        List<Path> files = WriteRig.files(mount, "files/file", rig.files());
+        List<Path> renamed = WriteRig.files(mount, "files/renamed", rig.files());
+        rig.raw(RAW_HEADS, () -> rig.names().attributes(raw, threads));
+        rig.served(STAT, mount, () -> FileReads.attributes(files, threads));
+        rig.served(STAT_AGAIN, mount, () -> FileReads.attributes(files, threads));
+        rig.raw(RAW_RENAMES, () -> rig.names().renames(rig.list("raw/"), key -> key + "-renamed", threads));
+        rig.served(RENAME, mount, () -> FileNames.rename(files, renamed, threads));
+        List<String> left = raw.stream().map(key -> key + "-renamed").toList();
+        rig.raw(RAW_DELETES, () -> rig.names().removals(left, threads));
+        rig.served(UNLINK, mount, () -> FileNames.unlink(renamed, mount.path().resolve("files"), threads));
+        rig.unmount(mount);
+    }
+
+    private static void create(NamesRig rig, String row, String folder, String... options) throws Exception {
+        MountProcess mount = rig.mount(options);
+        Files.createDirectory(mount.path().resolve(folder));
+        List<Path> files = WriteRig.files(mount, folder + "/file", rig.files());
+        rig.served(row, mount, () -> {
+            Measurement written = FileWrites.whole(files, NamesRig.SIZE, NamesRig.THREADS);
+            rig.awaitObjects(folder + "/file", files.size());
+            return written;
+        });
+        rig.unmount(mount);
+    }
+}

@@ -1,0 +1,179 @@
+package io.penstock.benchmarks;
+
+import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.StoredObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.OptionalLong;
+
+/** Shared by the scenarios of operations on names: mounts, the raw client, and a place for results. One thread. */
+final class NamesRig {
+    /** Bytes of a file. */
+    static final int SIZE = 100;
+
+    /** Threads that make, rename and remove files, and requests of the raw client at once. */
+    static final int THREADS = WriteRig.THREADS;
+
+    /** Of the files that are measured, so many times fewer run through each new mount before. */
+    private static final int WARM_UP = 10;
+
+    private static final Duration UPLOAD_TIMEOUT = Duration.ofMinutes(10);
+
+    private final FreshMounts mounts;
+    private final int files;
+    private final String prefix;
+    private final RawPuts puts;
+    private final RawNames names;
+    private final ServerRequests server;
+    private final Scratch scratch;
+    private final TreeResults results;
+
+    /** Requests that this rig itself makes while something is measured. */
+    private long own;
+
+    /**
+     * @param files how many a row is about
+     * @param prefix of the keys, with its slash; the mounted one
+     */
+    NamesRig(
+            FreshMounts mounts,
+            int files,
+            String prefix,
+            ObjectStore store,
+            ServerRequests server,
+            Scratch scratch,
+            TreeResults results) {
+        this.mounts = mounts;
+        this.files = files;
+        this.prefix = prefix;
+        this.puts = new RawPuts(store);
+        this.names = new RawNames(store);
+        this.server = server;
+        this.scratch = scratch;
+        this.results = results;
+    }
+
+    int files() {
+        return files;
+    }
+
+    RawPuts puts() {
+        return puts;
+    }
+
+    RawNames names() {
+        return names;
+    }
+
+    Scratch scratch() {
+        return scratch;
+    }
+
+    /** Mounts with an empty cache, and has each kind of call made, so that its code is compiled. */
+    MountProcess mount(String... options) throws Exception {
+        MountProcess mount = mounts.mount(options);
+        int count = Math.ceilDiv(files, WARM_UP);
+        Path folder = Files.createDirectory(mount.path().resolve("warm-up"));
+        List<Path> made = WriteRig.files(mount, "warm-up/", count);
+        List<Path> renamed = WriteRig.files(mount, "warm-up/renamed", count);
+        Measurement _ = FileWrites.whole(made, SIZE, THREADS);
+        Measurement _ = FileReads.attributes(made, THREADS);
+        Measurement _ = FileNames.rename(made, renamed, THREADS);
+        Measurement _ = FileNames.unlink(renamed, folder, THREADS);
+        Files.delete(folder);
+        return mount;
+    }
+
+    void unmount(MountProcess mount) throws Exception {
+        mounts.unmount(mount);
+    }
+
+    /** Has the raw client make each kind of request, so that its code is compiled. */
+    void warmUp() throws Exception {
+        List<String> keys = provide("warm-up/", Math.ceilDiv(files, WARM_UP));
+        Measurement _ = names.attributes(keys, THREADS);
+        Measurement _ = names.renames(list("warm-up/"), key -> key + "-renamed", THREADS);
+        removeAll();
+    }
+
+    /** So many keys below the mounted prefix. */
+    List<String> keys(String name, int count) {
+        return WriteRig.keys(prefix, name, count);
+    }
+
+    /** Has these objects there; the keys. */
+    List<String> provide(String name, int count) throws Exception {
+        List<String> keys = keys(name, count);
+        Measurement _ = puts.wholes(keys, SIZE, THREADS);
+        return keys;
+    }
+
+    /** The objects below a folder, which ends in a slash. */
+    List<StoredObject> list(String folder) throws Exception {
+        List<StoredObject> objects = puts.list(prefix + folder);
+        own += Math.max(1, Math.ceilDiv(objects.size(), ListRequest.MAX_KEYS));
+        return objects;
+    }
+
+    /** Waits until there are exactly so many objects of {@link #SIZE} bytes below the folder; others are markers. */
+    void awaitObjects(String folder, int count) throws Exception {
+        Instant deadline = Instant.now().plus(UPLOAD_TIMEOUT);
+        while (!areThere(list(folder), count)) {
+            if (Instant.now().isAfter(deadline)) {
+                throw new BenchException(
+                        folder + " does not have its " + count + " files after " + UPLOAD_TIMEOUT.toMinutes() + " min");
+            }
+            Thread.sleep(500);
+        }
+    }
+
+    private static boolean areThere(List<StoredObject> objects, int count) {
+        long[] sizes = objects.stream()
+                .mapToLong(object -> object.version().size())
+                .filter(size -> size > 0)
+                .toArray();
+        return sizes.length == count && Arrays.stream(sizes).allMatch(size -> size == SIZE);
+    }
+
+    /** Measures calls that a mount serves. */
+    void served(String name, MountProcess mount, Sample.Work work) throws Exception {
+        measure(name, mount.pid(), work);
+    }
+
+    /** Measures requests that this JVM makes itself. */
+    void raw(String name, Sample.Work work) throws Exception {
+        measure(name, ProcessHandle.current().pid(), work);
+    }
+
+    private void measure(String name, long pid, Sample.Work work) throws Exception {
+        KernelCaches.sync();
+        OptionalLong before = requests();
+        Sample sample = ProcessUsage.measure(pid, work);
+        OptionalLong after = requests();
+        results.add(
+                name,
+                new Step(
+                        sample,
+                        before.isPresent() && after.isPresent()
+                                ? OptionalLong.of(after.getAsLong() - before.getAsLong())
+                                : OptionalLong.empty()));
+    }
+
+    /** Of all but this rig. */
+    private OptionalLong requests() throws IOException, InterruptedException {
+        OptionalLong all = server.count();
+        return all.isPresent() ? OptionalLong.of(all.getAsLong() - own) : all;
+    }
+
+    /** Removes every object, so that the next scenario starts as this one did. */
+    void removeAll() throws Exception {
+        puts.remove(
+                puts.list(prefix).stream().map(object -> object.version().key()).toList());
+    }
+}

@@ -1,0 +1,70 @@
+package io.penstock.benchmarks;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectProperties;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.StoredObject;
+import io.penstock.objectstore.UploadListener;
+import io.penstock.objectstore.WriteCondition;
+import java.util.List;
+import java.util.function.UnaryOperator;
+
+/**
+ * The ceiling of operations on names: the rate of the mount's own S3 client when it knows what to request, and does
+ * nothing else. An operation is an object.
+ */
+final class RawNames {
+    private final ObjectStore store;
+
+    RawNames(ObjectStore store) {
+        this.store = store;
+    }
+
+    /** A HEAD each. */
+    Measurement attributes(List<String> keys, int concurrency) throws Exception {
+        return each(keys.size(), concurrency, i -> {
+            StoredObject _ = store.head(keys.get(i));
+        });
+    }
+
+    /** A CopyObject and a DeleteObject each. */
+    Measurement renames(List<StoredObject> objects, UnaryOperator<String> target, int concurrency) throws Exception {
+        return each(objects.size(), concurrency, i -> {
+            ObjectVersion source = objects.get(i).version();
+            String key = target.apply(source.key());
+            ObjectVersion _ = store.copy(source, key, ObjectProperties.ofNew(key), WriteCondition.ALWAYS);
+            store.delete(source.key());
+        });
+    }
+
+    /** A DeleteObject each. */
+    Measurement removals(List<String> keys, int concurrency) throws Exception {
+        return each(keys.size(), concurrency, i -> store.delete(keys.get(i)));
+    }
+
+    /** A CopyObject each, and after all of them a DeleteObjects for each thousand. */
+    Measurement move(List<StoredObject> objects, UnaryOperator<String> target, int concurrency) throws Exception {
+        long start = System.nanoTime();
+        long[] _ = RawPuts.concurrently(objects.size(), concurrency, i -> {
+            StoredObject source = objects.get(i);
+            ObjectVersion _ =
+                    store.duplicate(source, target.apply(source.version().key()), UploadListener.NOBODY);
+        });
+        int most = ObjectStore.MOST_DELETED;
+        long[] _ = RawPuts.concurrently(Math.ceilDiv(objects.size(), most), concurrency, i -> {
+            List<ObjectVersion> batch = objects.subList(i * most, Math.min((i + 1) * most, objects.size())).stream()
+                    .map(StoredObject::version)
+                    .toList();
+            if (!store.deleteAll(batch).isEmpty()) {
+                throw new BenchException("another client changes the benchmark's objects");
+            }
+        });
+        return Measurement.ofWhole(objects.size(), System.nanoTime() - start);
+    }
+
+    private static Measurement each(int count, int concurrency, RawPuts.Operation operation) throws Exception {
+        long start = System.nanoTime();
+        long[] nanos = RawPuts.concurrently(count, concurrency, operation);
+        return Measurement.of(count, System.nanoTime() - start, nanos);
+    }
+}

@@ -1,0 +1,46 @@
+package io.penstock.benchmarks;
+
+import io.penstock.benchmarks.FileNames.Rename;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Files that a program replaces: it writes a temporary one and renames it over the old one. */
+final class ReplacedFiles implements NamesScenario {
+    private static final List<String> CLOSES = List.of("visible", "staged");
+
+    @Override
+    public List<Row> rows() {
+        List<Row> rows = new ArrayList<>();
+        for (String close : CLOSES) {
+            for (Rename order : Rename.values()) {
+                rows.add(new Row(name(order, close), new Row.Ceiling(NamedFiles.RAW_PUTS)));
+            }
+        }
+        return rows;
+    }
+
+    private static String name(Rename order, String close) {
+        String when = order == Rename.WHILE_OPEN ? "while it is open" : "after its close";
+        return "temporary file renamed over a file " + when + ", write.close=" + close;
+    }
+
+    @Override
+    public void round(NamesRig rig) throws Exception {
+        int count = Math.ceilDiv(rig.files(), 10);
+        for (String close : CLOSES) {
+            for (Rename order : Rename.values()) {
+                // Shorter than what replaces them, so that the new ones can be told from the old.
+                Measurement _ = rig.puts().wholes(rig.keys("replaced/", count), NamesRig.SIZE - 1, NamesRig.THREADS);
+                MountProcess mount = rig.mount("-o", "write.close=" + close);
+                List<Path> files = WriteRig.files(mount, "replaced/", count);
+                rig.served(name(order, close), mount, () -> {
+                    Measurement replaced = FileNames.replace(files, NamesRig.SIZE, order, NamesRig.THREADS);
+                    rig.awaitObjects("replaced/", count);
+                    return replaced;
+                });
+                rig.unmount(mount);
+            }
+        }
+    }
+}
