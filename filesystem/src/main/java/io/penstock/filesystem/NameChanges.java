@@ -100,6 +100,7 @@ final class NameChanges {
         files.kept().markers().made(made, attributes);
         changed(made);
         tree.changed(directory, name, made);
+        tree.made(made);
         changed(directory);
         return made;
     }

@@ -323,6 +323,14 @@ public final class Tree implements AutoCloseable {
         }
     }
 
+    /**
+     * The directory has been made here. Who makes a directory fills it: it is listed in the background with the first
+     * single lookup in it.
+     */
+    public void made(Directory directory) {
+        askedOneByOne.put(directory, new AtomicInteger(ASKED_BEFORE_LISTING - 1));
+    }
+
     /** A kept directory has been removed here. */
     public void letGo(Directory directory) {
         Place place = Place.of(directory);

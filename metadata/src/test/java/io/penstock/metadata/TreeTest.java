@@ -448,6 +448,19 @@ class TreeTest {
     }
 
     @Test
+    void lookup_inADirectoryThatWasMadeHere_listsItInTheBackground() throws Exception {
+        Directory directory = new Directory("a/");
+        tree.made(directory);
+        tree.lookup(directory, "first");
+        while (tree.lookupNow(directory, "second") == null) {
+            Thread.onSpinWait(); // the test's time limit ends it
+        }
+
+        assertThat(store.lists().stream().filter(list -> list.request().prefix().equals("a/")))
+                .hasSize(1);
+    }
+
+    @Test
     void lookup_onDirectoryBucket_findsFileAndDirectory() throws Exception {
         InMemoryObjectStore express =
                 new InMemoryObjectStore("fast--use1-az4--x-s3", clock, InMemoryObjectStore.Order.NONE);
