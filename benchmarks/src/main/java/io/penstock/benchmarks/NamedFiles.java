@@ -20,6 +20,7 @@ final class NamedFiles implements NamesScenario {
     private static final String UNLINK = "unlink of files, 16 threads";
     private static final String RAW_HEADS = "raw HEADs × 16";
     private static final String RAW_RENAMES = "raw CopyObject and DeleteObject × 16";
+    private static final String RAW_RENAMES_IN_TURN = "raw CopyObject and DeleteObject, one after another";
 
     @Override
     public List<Row> rows() {
@@ -28,7 +29,7 @@ final class NamedFiles implements NamesScenario {
                 new Row(STAGED, new Row.Ceiling(RAW_PUTS)),
                 new Row(STAT, new Row.Ceiling(RAW_HEADS)),
                 new Row(STAT_AGAIN, new Row.Ceiling(RAW_HEADS)),
-                new Row(RENAME, new Row.Ceiling(RAW_RENAMES)),
+                new Row(RENAME, new Row.Ceiling(RAW_RENAMES), new Row.Ceiling(RAW_RENAMES_IN_TURN)),
                 new Row(UNLINK, new Row.Ceiling(RAW_DELETES)));
     }
 
@@ -48,7 +49,9 @@ final class NamedFiles implements NamesScenario {
         rig.served(STAT_AGAIN, mount, () -> FileReads.attributes(files, threads));
         rig.raw(RAW_RENAMES, () -> rig.names().renames(rig.list("raw/"), key -> key + "-renamed", threads));
         rig.served(RENAME, mount, () -> FileNames.rename(files, renamed, threads));
-        List<String> left = raw.stream().map(key -> key + "-renamed").toList();
+        // In one folder the kernel makes one rename at a time.
+        rig.raw(RAW_RENAMES_IN_TURN, () -> rig.names().renames(rig.list("raw/"), key -> key + "-again", 1));
+        List<String> left = raw.stream().map(key -> key + "-renamed-again").toList();
         rig.raw(RAW_DELETES, () -> rig.names().removals(left, threads));
         rig.served(UNLINK, mount, () -> FileNames.unlink(renamed, mount.path().resolve("files"), threads));
         rig.unmount(mount);

@@ -6,6 +6,7 @@ import io.penstock.objectstore.StoredObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
@@ -85,8 +86,9 @@ final class NamesRig {
         Measurement _ = FileWrites.whole(made, SIZE, THREADS);
         Measurement _ = FileReads.attributes(made, THREADS);
         Measurement _ = FileNames.rename(made, renamed, THREADS);
-        Measurement _ = FileNames.unlink(renamed, folder, THREADS);
-        Files.delete(folder);
+        Path moved = Files.move(folder, mount.path().resolve("warm-up-moved"), StandardCopyOption.ATOMIC_MOVE);
+        Measurement _ = FileNames.unlink(WriteRig.files(mount, "warm-up-moved/renamed", count), moved, THREADS);
+        Files.delete(moved);
         return mount;
     }
 
