@@ -22,6 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +41,7 @@ final class S3Front implements AutoCloseable {
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
     private final Queue<Request> requests = new ConcurrentLinkedQueue<>();
+    private final LongAdder sentByServer = new LongAdder();
     private volatile Function<Request, Treatment> rule = request -> Treatment.PASS;
 
     // Guarded by this.
@@ -79,6 +81,11 @@ final class S3Front implements AutoCloseable {
     record Request(String method, String target, long length) {
         boolean isUpload() {
             return method.equals("PUT") && length > 0;
+        }
+
+        /** Whether it reads an object or a part of it, and lists nothing. */
+        boolean isRead() {
+            return method.equals("GET") && !target.contains("?");
         }
 
         boolean isPart() {
@@ -141,6 +148,11 @@ final class S3Front implements AutoCloseable {
             drained.add(next);
         }
         return drained;
+    }
+
+    /** The bytes of the server's responses since the last call, their heads included. */
+    long drainBytes() {
+        return sentByServer.sumThenReset();
     }
 
     /**
@@ -298,6 +310,7 @@ final class S3Front implements AutoCloseable {
                     }
                 }
                 out.write(buffer, 0, read);
+                sentByServer.add(read);
             }
         }
 

@@ -1,0 +1,165 @@
+package io.penstock.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Python's programs for data write a data set and read it: on the local disk, on a mount, and from the next mount, whose
+ * cache is empty. What they read has the same sums each time. Prints a table of what the mounts requested for it.
+ */
+@Tag("long")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+final class PythonDataIT {
+    private static final Duration LIMIT = Duration.ofMinutes(4);
+    private static final String USED = "used ";
+    private static final double MIB = 1 << 20;
+
+    @TempDir
+    private static Path scratch;
+
+    private final List<String> table = new ArrayList<>(List.of(
+            "| program | written MiB | uploaded ÷ written | used MiB | GETs | all requests | fetched ÷ used |",
+            "|---|--:|--:|--:|--:|--:|--:|"));
+
+    private S3Front front;
+    private WrittenBucket bucket;
+
+    enum Data {
+        SAFETENSORS_WHOLE,
+        SAFETENSORS_PART,
+        NUMPY_FILES,
+        DATASETS_ARROW,
+        PYARROW_PARQUET,
+        POLARS_PARQUET,
+        DUCKDB_FILE(false),
+        H5PY_FILE,
+        ZARR_CHUNKS,
+        TENSORSTORE_ZARR,
+        LANCE_TABLE(false),
+        WEBDATASET_SHARDS,
+        LMDB_BASE(false),
+        GGUF_FILE,
+        FAISS_INDEX,
+        TORCH_FILES(PythonEnvironment.TORCH, true),
+        TORCH_DCP(PythonEnvironment.TORCH, false),
+        TORCH_LOADER(PythonEnvironment.TORCH, true),
+        MOSAICML_SHARDS(PythonEnvironment.TORCH, true);
+
+        private final PythonEnvironment environment;
+
+        /** Whether each run writes the same bytes. */
+        private final boolean repeatable;
+
+        Data() {
+            this(true);
+        }
+
+        Data(boolean repeatable) {
+            this(PythonEnvironment.DATA, repeatable);
+        }
+
+        Data(PythonEnvironment environment, boolean repeatable) {
+            this.environment = environment;
+            this.repeatable = repeatable;
+        }
+
+        private String lowerCase() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+
+        private String run(String command, Path folder) throws Exception {
+            // Outside of the folder, nothing of a run stays for the next.
+            List<String> line = List.of(
+                    "env",
+                    "HOME=" + Files.createDirectories(scratch.resolve("home")),
+                    environment.interpreter().toString(),
+                    "-B",
+                    PythonEnvironment.resource(lowerCase() + ".py").toString(),
+                    command,
+                    folder.toString());
+            return Program.run(scratch, LIMIT, line).orThrow();
+        }
+    }
+
+    @BeforeAll
+    void mount() throws Exception {
+        front = new S3Front(S3Server.shared());
+        bucket = new WrittenBucket(front.fronted(), scratch);
+    }
+
+    @AfterAll
+    void printAndUnmount() throws Exception {
+        try (S3Front _ = front;
+                WrittenBucket _ = bucket) {
+            String printed = String.join("\n", table) + "\n";
+            System.out.println(printed);
+            Files.writeString(Path.of("target", "programs-" + MountedBucket.BINDING + ".md"), printed);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void program_onAMount_readsWhatItReadsOnDisk(Data data) throws Exception {
+        String name = data.lowerCase();
+        Path disk = bucket.onDisk(name);
+        data.run("write", disk);
+        String expected = data.run("read", disk);
+
+        front.drainRequests();
+        Path folder = bucket.folder(name);
+        data.run("write", folder);
+        assertThat(data.run("read", folder)).isEqualTo(expected);
+        if (data.repeatable) {
+            bucket.assertHolds(name, disk);
+        } else {
+            bucket.assertStored(name);
+        }
+        long uploaded = front.drainRequests().stream()
+                .filter(S3Front.Request::isUpload)
+                .mapToLong(S3Front.Request::length)
+                .sum();
+
+        bucket.remountWithAnEmptyCache();
+        front.drainRequests();
+        front.drainBytes();
+        assertThat(data.run("read", folder)).isEqualTo(expected);
+        List<S3Front.Request> requests = front.drainRequests();
+        long fetched = front.drainBytes();
+        long used = Long.parseLong(
+                expected.substring(expected.lastIndexOf(USED) + USED.length()).strip());
+        table.add("| %s | %.1f | %.2f | %.1f | %d | %d | %.2f |"
+                .formatted(
+                        name.replace('_', ' '),
+                        size(disk) / MIB,
+                        (double) uploaded / size(disk),
+                        used / MIB,
+                        requests.stream().filter(S3Front.Request::isRead).count(),
+                        requests.size(),
+                        (double) fetched / used));
+    }
+
+    private static long size(Path folder) throws IOException {
+        long size = 0;
+        try (Stream<Path> paths = Files.walk(folder)) {
+            for (Path path : paths.filter(Files::isRegularFile).toList()) {
+                size += Files.size(path);
+            }
+        }
+        return size;
+    }
+}

@@ -1,0 +1,34 @@
+"""pyarrow: a Parquet file and a partitioned data set; all of them, two of 20 columns, and a filter."""
+
+import shared
+
+
+def table(rows, columns):
+    import pyarrow
+
+    data = {f"c{i:02}": shared.numbers(i, rows) for i in range(columns)}
+    return pyarrow.table({"part": [i * 4 // rows for i in range(rows)], **data})
+
+
+def write():
+    import pyarrow.dataset
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(table(400_000, 20), "t.parquet", row_group_size=50_000)
+    pyarrow.dataset.write_dataset(table(200_000, 6), "set", format="parquet", partitioning=["part"], max_rows_per_group=50_000)
+
+
+def read():
+    import pyarrow.dataset
+    import pyarrow.parquet
+
+    some = pyarrow.parquet.read_table("t.parquet", columns=["c03", "c17"])
+    shared.show("c03", some["c03"].to_numpy())
+    shared.show("c17", some["c17"].to_numpy())
+    data = pyarrow.dataset.dataset("set", partitioning=["part"])
+    shared.show("part", data.to_table(filter=pyarrow.dataset.field("part") == 2).sort_by("c00")["c05"].to_numpy())
+    shared.show("all", data.to_table().sort_by("c00")["c05"].to_numpy())
+    return some.nbytes + shared.size("set")
+
+
+shared.main(write, read)
