@@ -1,0 +1,361 @@
+package io.penstock.it;
+
+import static io.penstock.it.WrittenBucket.sh;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Programs of a developer's day do, print and leave on a mount what they do on a disk. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+final class ProgramsIT {
+    private static final int FILES = 20_000;
+    private static final int SAFETENSORS = (20 << 20) + 12_345;
+    private static final Duration FILES_LIMIT = Duration.ofMinutes(15);
+
+    /** Prints the attributes of each file below a folder. */
+    private static final String SHOW = """
+        show() {
+            (cd "$1" && find . -type f -printf '%P %m %s %T@ %U %G\\n' -o -type l -printf '%P %l\\n' | LC_ALL=C sort)
+        }
+        """;
+
+    @TempDir
+    private static Path scratch;
+
+    private WrittenBucket bucket;
+
+    @BeforeAll
+    void mount() throws Exception {
+        bucket = new WrittenBucket(scratch);
+    }
+
+    @AfterAll
+    void mountAgainAndUnmount() throws Exception {
+        try (WrittenBucket last = bucket) {
+            last.assertSameWithAnEmptyCache();
+        }
+    }
+
+    private static void assume(String program) {
+        assumeTrue(Program.shell(scratch, "type -P \"$1\"", program).exit() == 0, "there is no " + program);
+    }
+
+    @Test
+    @Tag("long")
+    void git_cloneMergeRebaseAndGc_passesFsck() throws Exception {
+        Path origin = Files.createDirectory(scratch.resolve("origin"));
+        sh(origin, """
+            git init -q -b main && git config user.email a@b.c && git config user.name n
+            for i in 1 2 3; do mkdir -p d$i && seq 2000 > d$i/f && git add . && git commit -qm c$i; done
+            """);
+        Path folder = bucket.folder("git");
+
+        assertThat(sh(folder, """
+            git clone -q --no-local "$1" clone && cd clone
+            git config user.email a@b.c && git config user.name n
+            git checkout -q -b topic && sed -i s/^7$/seven/ d1/f && git commit -qam topic
+            git checkout -q main && sed -i s/^1999$/last/ d1/f && git commit -qam main
+            git merge -q -m merged topic > /dev/null
+            echo stashed > d2/f && git stash -q && git diff --quiet && git stash pop -q && git checkout -q d2/f
+            git checkout -q -b other HEAD~1 && git rm -q d3/f && git commit -qm removed && git rebase -q main
+            git worktree add -q ../tree topic && git -C ../tree status --porcelain && git worktree remove ../tree
+            git push -q origin other
+            git gc -q --prune=now && git fsck --strict 2>&1
+            git log --format=%s
+            grep -c . d1/f && grep -E 'seven|last' d1/f
+            git status --porcelain
+            """, origin)).isEqualTo("removed\nmerged\nmain\ntopic\nc3\nc2\nc1\n2000\nseven\nlast\n");
+        bucket.assertStored("git");
+    }
+
+    /** With a backup, in place, and by a rename. A backup that is a link would be a copy here: links are. */
+    @Test
+    void editors_save_asOnDisk() throws Exception {
+        String script = """
+            import os
+            def put(name, text, flags=os.O_WRONLY | os.O_CREAT | os.O_TRUNC):
+                f = os.open(name, flags, 0o644)
+                os.write(f, text)
+                os.fsync(f)
+                os.close(f)
+            put('vim', b'old')
+            os.chmod('vim', 0o600)
+            put('4913', b'', os.O_WRONLY | os.O_CREAT | os.O_EXCL)      # may this folder be written to?
+            os.unlink('4913')
+            os.rename('vim', 'vim~')
+            put('vim', b'saved')
+            os.chmod('vim', os.stat('vim~').st_mode & 0o7777)
+            os.unlink('vim~')
+            put('emacs', b'old')
+            os.rename('emacs', 'emacs~')
+            put('emacs', b'saved')
+            put('code', b'an old and longer text')
+            put('code', b'saved')
+            for i in range(20):
+                put('.#idea', b'saved %d' % i, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+                os.replace('.#idea', 'idea')
+            for name in sorted(os.listdir('.')):
+                print(name, open(name).read(), oct(os.stat(name).st_mode))
+            """;
+        bucket.assertSameAsOnDisk("editors", "python3 -c \"$1\"; sed -i.bak s/saved/changed/ vim code idea", script);
+    }
+
+    @Test
+    void vim_saves_asOnDisk() throws Exception {
+        assume("vim");
+        bucket.assertSameAsOnDisk("vim", """
+            seq 1000 > f && chmod 640 f
+            edit() { vim -es -u NONE -c "$1" -c '%s/^7$/seven/e' -c 'normal Goend' -c wq f </dev/null; stat -c '%a %s' f; }
+            for copy in yes no auto; do edit "set backup backupdir=. backupcopy=$copy"; edit "set nobackup fsync"; done
+            ls -A
+            """);
+    }
+
+    @Test
+    void find_newerAndEmptyAndPrune_findsWhatItFindsOnDisk() throws Exception {
+        bucket.assertSameAsOnDisk("find", """
+            mkdir -p d/e && seq 300 > d/old && touch -d '1 hour ago' d/old
+            : > stamp && touch -d '1 minute ago' stamp
+            for i in $(seq 30); do echo $i > d/e/$i; done
+            echo more >> d/old && : > d/empty
+            find . -type f -newer stamp | LC_ALL=C sort
+            touch -d '2 minutes ago' d/e/7 && find d -newer stamp -type f | wc -l
+            find . -empty -o -size +1k -type f | LC_ALL=C sort
+            find . -path ./d/e -prune -o -type f -print | LC_ALL=C sort
+            find d/e -type f -mmin +1 -delete -print
+            du --apparent-size -b d/old d/e/30 && du -a --apparent-size -b d/e | awk '$2 != "d/e"' | LC_ALL=C sort
+            """);
+    }
+
+    @Test
+    void df_ofTheMount_showsRoomForWhatever() throws Exception {
+        String[] shown = sh(bucket.folder("df"), "df -B1 --output=size,avail,target .")
+                .lines()
+                .skip(1)
+                .findFirst()
+                .orElseThrow()
+                .strip()
+                .split(" +", -1);
+
+        assertThat(Long.parseLong(shown[0])).isEqualTo(1L << 50);
+        assertThat(Long.parseLong(shown[1])).isEqualTo(1L << 50);
+        assertThat(shown[2]).isEqualTo(bucket.mount().path().toString());
+    }
+
+    /** At least what each file has, so that a tree's sum says something. */
+    @Test
+    void du_ofATree_countsItsFiles() throws Exception {
+        Path folder = bucket.folder("du");
+
+        String sum = sh(
+                folder, "head -c 3000000 /dev/zero > a; mkdir d; head -c 70000 /dev/zero > d/b; du -sB1 . | cut -f1");
+
+        assertThat(Long.parseLong(sum.strip())).isBetween(3_070_000L, 3_100_000L);
+    }
+
+    @Test
+    void names_ofAllKinds_areKeptByteByByte() throws Exception {
+        String script = """
+            import os, unicodedata
+            names = ['a' * 255, 'ü' * 127, 'é', unicodedata.normalize('NFD', 'é'), '%41', '%2F', '%', '+', 'a b', ' ',
+                     ' a ', 'new\\nline', '\\n', 'tab\\t', 'dot.', '..dots..', '...', '~', '#?&;=', '\\\\', '"\\'', '*',
+                     '\\x01', '\\x7f', '\\u202e', '\\U0001f980', '-rf', 'CON', '.hidden', 'a:b', '[x]', '\\ufeffbom']
+            for name in names:
+                with open(name, 'w') as f:
+                    f.write(name)
+                os.mkdir('in ' + name[:100])
+                os.rename(name, os.path.join('in ' + name[:100], name))
+            for folder in sorted(os.listdir('.')):
+                for name in os.listdir(folder):
+                    assert open(os.path.join(folder, name)).read() == name
+                    print(ascii(folder), ascii(name))
+            for wrong in 'a' * 256, 'ü' * 128:
+                try:
+                    open(wrong, 'w')
+                except OSError as e:
+                    print(e.errno)
+            """;
+        bucket.assertSameAsOnDisk("names", "python3 -c \"$1\"", script);
+    }
+
+    /** The temporary file has its final size first, is written in order, and renamed before it is closed. */
+    @Test
+    void file_savedAsSafetensorsSaves_isUploadedOnce() throws Exception {
+        String script = """
+            import os
+            SIZE = 20 * 2**20 + 12345
+            def save(name, tmp, seed):
+                f = os.open(tmp, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+                os.ftruncate(f, SIZE)
+                for at in range(0, SIZE, 4 * 2**20):
+                    os.write(f, bytes([seed + at % 251]) * min(4 * 2**20, SIZE - at))
+                os.rename(tmp, name)
+                os.close(f)
+            save('model.safetensors', '.tmpA1b2C3', 1)
+            save('model.safetensors', '.tmpD4e5F6', 2)
+            """;
+        try (S3Front front = new S3Front(S3Server.shared());
+                WrittenBucket fronted =
+                        new WrittenBucket(front.fronted(), Files.createDirectory(scratch.resolve("fronted")))) {
+            fronted.folder("saved"); // with the mount's first requests
+            front.drainRequests();
+            fronted.assertSameAsOnDisk("saved", "python3 -c \"$1\" && ls -A", script);
+
+            List<S3Front.Request> requests = front.drainRequests();
+            assertThat(requests.stream().mapToLong(S3Front.Request::length).sum())
+                    .as("%s", requests)
+                    .isBetween(2L * SAFETENSORS, 2L * SAFETENSORS + 100_000);
+            assertThat(requests)
+                    .noneMatch(request -> request.target().contains("/.tmp")
+                            && List.of("PUT", "POST", "DELETE").contains(request.method()))
+                    .noneMatch(request -> request.target().contains("/model")
+                            && request.method().equals("PUT")
+                            && request.length() == 0); // as copies are
+        }
+    }
+
+    @Test
+    @Tag("long")
+    void make_ofACProject_buildsAndBuildsNothingTwice() throws Exception {
+        assume("gcc");
+        assume("make");
+        String said = sh(bucket.folder("make"), """
+            mkdir src
+            for i in $(seq 20); do echo "int f$i(void) { return $i; }" > src/f$i.c; done
+            { for i in $(seq 20); do echo "int f$i(void);"; done; echo '#include <stdio.h>'
+              echo 'int main(void) { printf("%d\\n", f1() + f20()); return 0; }'; } > src/main.c
+            cat > Makefile << 'END'
+            OBJECTS := $(patsubst src/%.c,build/%.o,$(wildcard src/*.c))
+            program: build/libf.a
+            	$(CC) -o $@ build/main.o -Lbuild -lf
+            build/libf.a: $(OBJECTS)
+            	$(AR) rcs $@ $^
+            build/%.o: src/%.c | build
+            	$(CC) -g -MMD -c -o $@ $<
+            build:
+            	mkdir build
+            -include $(OBJECTS:.o=.d)
+            END
+            make -sj2 && ./program && make -q && echo nothing
+            sed -i 's/return 20/return 120/' src/f20.c && ! make -q && make -sj2 && ./program && make -q && echo nothing
+            """);
+        assertThat(said).isEqualTo("21\nnothing\n121\nnothing\n");
+        bucket.assertStored("make");
+    }
+
+    @Test
+    @Tag("long")
+    void venvAndPip_installIntoAMount_runsFromIt() throws Exception {
+        Path folder = bucket.folder("venv");
+        assumeTrue(Program.shell(folder, "python3 -m venv env").exit() == 0, "python3 makes no environments with pip");
+        Program.Result installed = Program.shell(
+                folder, "env/bin/pip install -q --no-cache-dir --disable-pip-version-check requests numpy==2.1.3");
+        assumeTrue(installed.exit() == 0, "pip: " + installed.out());
+
+        assertThat(sh(folder, """
+            env/bin/python -c 'import numpy, requests; print(numpy.arange(10).sum(), numpy.__file__)'
+            env/bin/pip --disable-pip-version-check check
+            env/bin/pip uninstall -q -y requests
+            env/bin/python -c 'import requests' 2>&1 | tail -1 || true
+            """)).isEqualTo("""
+                45 %s/env/lib/python%s/site-packages/numpy/__init__.py
+                No broken requirements found.
+                ModuleNotFoundError: No module named 'requests'
+                """.formatted(
+                        folder,
+                        sh(folder, "python3 -c 'import sys; print(\"%d.%d\" % sys.version_info[:2])'")
+                                .strip()));
+    }
+
+    @Test
+    @Tag("long")
+    void npm_installOfASmallTree_runsFromIt() throws Exception {
+        assume("npm");
+        Path folder = bucket.folder("npm");
+        Program.Result installed = Program.shell(
+                folder,
+                "npm init -y > /dev/null && npm install --no-audit --no-fund --cache \"$1\" express@4.21.2",
+                scratch.resolve("npm-cache"));
+        assumeTrue(installed.exit() == 0, "npm: " + installed.out());
+
+        assertThat(sh(folder, """
+            node -e 'console.log(typeof require("express")().listen)'
+            npm ls --depth=0 | tail -n +2
+            rm -r node_modules && npm ci --no-audit --no-fund --silent --cache "$1" --prefer-offline
+            node -e 'console.log(require("express/package.json").version)'
+            """, scratch.resolve("npm-cache")).strip())
+                .startsWith("function\n")
+                .endsWith("4.21.2");
+        bucket.remountWithAnEmptyCache();
+        assertThat(sh(
+                        folder,
+                        "node -e 'console.log(require(\"express/package.json\").version)' && ls -A node_modules/.bin"))
+                .startsWith("4.21.2\n")
+                .contains("mime");
+    }
+
+    @Test
+    @Tag("long")
+    void tar_ofManySmallFilesInAndOut_keepsAllAttributes() throws Exception {
+        String make = """
+            import os
+            for i in range(%d):
+                folder = 'tree/%%02d' %% (i %% 40)
+                os.makedirs(folder, exist_ok=True)
+                name = folder + '/%%05d' %% i
+                with open(name, 'w') as f:
+                    f.write('%%d' %% i * (i %% 300))
+                os.chmod(name, 0o400 | i %% 0o400)
+                os.utime(name, ns=(10**18 + i, 10**18 + i * 1000003))
+            os.symlink('00/00000', 'tree/link')
+            """.formatted(FILES);
+        Path disk = bucket.onDisk("many");
+        sh(disk, "python3 -c \"$1\" && tar --format=posix --sort=name -cf ../many.tar tree", make);
+        Path folder = bucket.folder("many");
+        Path tar = disk.resolveSibling("many.tar");
+        run(
+                folder,
+                "tar -xpf \"$1\" && tar --format=posix --sort=name -cf \"$2\" tree",
+                tar,
+                scratch.resolve("out.tar"));
+
+        sh(disk, SHOW + "show tree > ../expected && wc -l < ../expected | grep -qx $1", FILES + 1);
+        Path expected = disk.resolveSibling("expected");
+        assertShows(folder, "tree", expected);
+        assertThat(run(
+                        scratch,
+                        "mkdir out && tar -xpf out.tar -C out && diff -r out/tree \"$1\" | head",
+                        disk.resolve("tree")))
+                .isEmpty();
+        assertShows(scratch, "out/tree", expected);
+        bucket.remountWithAnEmptyCache();
+        assertShows(folder, "tree", expected);
+        assertThat(run(folder, "diff -r tree/07 \"$1\"/07 | head", disk.resolve("tree")))
+                .isEmpty();
+    }
+
+    /** Says some lines only: all 20,000 in one message are too much for the reports. */
+    private static void assertShows(Path folder, String tree, Path expected) {
+        assertThat(run(folder, SHOW + "show \"$1\" | diff - \"$2\" | head", Path.of(tree), expected))
+                .isEmpty();
+    }
+
+    private static String run(Path folder, String script, Path... arguments) {
+        List<String> command = new ArrayList<>(List.of("bash", "-c", "set -euo pipefail\n" + script, "bash"));
+        for (Path argument : arguments) {
+            command.add(argument.toString());
+        }
+        return Program.run(folder, FILES_LIMIT, command).orThrow();
+    }
+}
