@@ -33,7 +33,7 @@ final class PythonDataIT {
     private static Path scratch;
 
     private final List<String> table = new ArrayList<>(List.of(
-            "| program | written MiB | uploaded ÷ written | used MiB | GETs | all requests | fetched ÷ used |",
+            "| program | written MiB | uploaded ÷ kept | used MiB | GETs | all requests | fetched ÷ used |",
             "|---|--:|--:|--:|--:|--:|--:|"));
 
     private S3Front front;
