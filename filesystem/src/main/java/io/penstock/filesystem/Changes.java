@@ -51,6 +51,7 @@ final class Changes {
         this.attributes = new AttributeChanges(writing, inodes, places, shared, lookups, contents, view);
         Writeback writeback = writing.writeback();
         List<WrittenFile> moved = new LeftRenames(writing, shared.tree()).end();
+        writeback.endSuperseded();
         writeback.recovered().forEach(shared::recover);
         writeback.start(shared);
         moved.forEach(WrittenFile::resumeCommits);

@@ -192,6 +192,28 @@ final class InDoubt {
         return origin == Origin.SUPERSEDED;
     }
 
+    /**
+     * Asks the store whether an earlier run has had the name removed, or taken by another file, if nothing of this one was
+     * sent that the store may have.
+     */
+    boolean wasSuperseded(String key, WriteCondition condition) throws InterruptedException {
+        lock.lock();
+        try {
+            if (!doubts.isEmpty()) {
+                return false;
+            }
+        } finally {
+            lock.unlock();
+        }
+        askWhy(key, condition);
+        lock.lock();
+        try {
+            return isSuperseded();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** A commit has failed for good: asks the store whether an earlier run has removed or replaced the object. */
     void askWhy(String key, WriteCondition condition) throws InterruptedException {
         lock.lock();

@@ -245,7 +245,22 @@ public final class Writeback implements AutoCloseable {
      * Their uploads go on by themselves once {@link #start} is called.
      */
     public List<WrittenFile> recovered() {
-        return recovered;
+        return recovered.stream().filter(file -> !file.isEnded()).toList();
+    }
+
+    /**
+     * Ends those of {@link #recovered} whose names were about to be removed or replaced at the crash, and that the store shows
+     * removed or replaced: no program is to see them first. May wait for the store. An interrupt ends it, and the flag is set
+     * again.
+     */
+    public void endSuperseded() {
+        try {
+            for (WrittenFile file : recovered) {
+                file.endIfSuperseded();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** The same as {@link #recovered}, for {@code penstock recover}: nothing may be started then. */

@@ -482,6 +482,20 @@ public final class WrittenFile {
         open.release();
     }
 
+    /**
+     * Ends what an earlier run left while its name was about to go, if the store shows that the name is gone or another
+     * object's. Before others have the file.
+     */
+    void endIfSuperseded() throws InterruptedException {
+        if (commits.inDoubt().wasSuperseded(key(), locked(commits.object()::condition))) {
+            open.endIfDone(new ObjectStoreException.PreconditionFailed("its name is gone", null));
+        }
+    }
+
+    boolean isEnded() {
+        return locked(state::isEnded);
+    }
+
     /** Commits what an earlier run left, unless somebody has it open by now: then that does. */
     void resume() {
         open.endIfDone(null);

@@ -94,6 +94,25 @@ final class CrashWindowsTest {
     }
 
     @Test
+    void endSuperseded_ofANameThatWasReplacedJustBeforeTheCrash_isShownToNobody() throws Exception {
+        s.create("a").write(0, "1").then(WrittenFile::fsync, WrittenFile::withdraw);
+        s.bucket.put("a", "the file that took its name");
+        s.crash(6).remount();
+        s.mount().writeback.endSuperseded();
+        assertThat(s.mount().writeback.recovered()).isEmpty();
+        s.start().settles().expectKept().expect("a", "the file that took its name");
+    }
+
+    @Test
+    void endSuperseded_ofANameThatIsStillItsOwn_isCommitted() throws Exception {
+        s.create("a").write(0, "1").then(WrittenFile::fsync, WrittenFile::withdraw);
+        s.crash(7).remount();
+        s.mount().writeback.endSuperseded();
+        assertThat(s.mount().writeback.recovered()).hasSize(1);
+        s.start().settles().expect("a", "1");
+    }
+
+    @Test
     void holdUncommitted_whileACommitIsDecided_holdsNothing() throws Exception {
         s.create("a").write(0, "1");
         try (Gate _ = s.held(Call.Put.class, WrittenFile::commit)) {
