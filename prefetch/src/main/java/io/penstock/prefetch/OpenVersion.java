@@ -16,11 +16,12 @@ import org.jspecify.annotations.Nullable;
  * One open object version, shared by all its readers.
  *
  * <pre>
- *          last reader closes              last fetch ends
- *   OPEN ─────────────────────▶ CLOSING ─────────────────────▶ CLOSED (its pages are given back to the cache)
+ *          last reader closes          no reader follows             last fetch ends
+ *   OPEN ◀────────────────────▶ PAUSED ───────────────────▶ CLOSING ─────────────────▶ CLOSED (its pages are given back)
+ *          another reader opens
  * </pre>
  *
- * <p>In CLOSING no fetch begins, and fetches that nobody awaits are cancelled. A reader that opens the version then
+ * <p>In PAUSED, where the fetcher has that, fetches go on and no readahead begins. In CLOSING no fetch begins, and fetches that nobody awaits are cancelled. A reader that opens the version then
  * gets another OpenVersion; the claims in the cache keep the two apart.
  */
 final class OpenVersion {
@@ -35,6 +36,9 @@ final class OpenVersion {
 
     /** Written once, before the fetches are cancelled, so that a fetch added at that time finds it set. */
     private volatile boolean closing;
+
+    /** Whether it has no reader for the moment: no GET begins. */
+    private volatile boolean paused;
 
     private final Set<RangeFetch> fetches = ConcurrentHashMap.newKeySet();
 
@@ -67,7 +71,17 @@ final class OpenVersion {
         }
     }
 
-    /** The last reader has closed. */
+    /** The last reader has closed, and another may follow: what runs goes on, and nothing more begins. */
+    void pause() {
+        paused = true;
+    }
+
+    /** Another reader has followed. */
+    void resume() {
+        paused = false;
+    }
+
+    /** The last reader has closed, and no other has followed. */
     void close() {
         closing = true;
         streams.close();
@@ -96,7 +110,7 @@ final class OpenVersion {
 
     private @Nullable Fill claimNext(Stream stream) throws InterruptedException {
         ByteRange range;
-        while (!closing && (range = streams.issue(stream)) != null) {
+        while (!closing && !paused && (range = streams.issue(stream)) != null) {
             long first = range.offset() / PAGE_SIZE;
             long end = pages(range.end());
             Fill fill = cached.claim(first, end, Urgency.READAHEAD);
@@ -108,6 +122,9 @@ final class OpenVersion {
                 streams.pause(stream, range.offset());
                 return null;
             }
+        }
+        if (paused) {
+            streams.giveBack(stream);
         }
         return null;
     }

@@ -8,7 +8,11 @@ import io.penstock.cache.Urgency;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStore;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -21,6 +25,15 @@ import org.slf4j.LoggerFactory;
 /** Fetches Missing pages from the object store. Safe for use by any number of threads. */
 public final class PageFetcher implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PageFetcher.class);
+
+    /**
+     * How long a version stays open after its last reader has closed. Programs that open a file for each sample in it
+     * (MosaicML's StreamingDataset does) go on with the streams and GETs of the reader before.
+     */
+    public static final Duration LINGER = Duration.ofSeconds(1);
+
+    /** Some KiB of heap each. */
+    private static final int MOST_LINGERING = 1_000;
 
     /** How long a store may take to react to an interrupt: it promises to do so at once. */
     private static final long CLOSE_SECONDS = 10;
@@ -40,14 +53,22 @@ public final class PageFetcher implements AutoCloseable {
     @GuardedBy("objects")
     private final Map<ObjectVersion, OpenVersion> objects = new HashMap<>();
 
+    private final long lingerNanos;
+
+    /** Those without a reader, by System.nanoTime() when they are to be closed, the first of them first. */
+    @GuardedBy("objects")
+    private final Map<OpenVersion, Long> lingering = new LinkedHashMap<>();
+
     private record Readahead(OpenVersion object, Stream stream) {}
 
     /**
      * @param store the source of the pages; the caller closes it, after this
      * @param cache their destination; the caller closes it, after this
      * @param namespace distinguishes this bucket's keys in the cache: endpoint and bucket
+     * @param linger how long a version stays open after its last reader has closed; see {@link #LINGER}
      */
-    public PageFetcher(ObjectStore store, PageCache cache, String namespace, ReadaheadConfig config) {
+    public PageFetcher(ObjectStore store, PageCache cache, String namespace, ReadaheadConfig config, Duration linger) {
+        this.lingerNanos = linger.toNanos();
         this.store = store;
         this.cache = cache;
         this.namespace = namespace;
@@ -55,6 +76,11 @@ public final class PageFetcher implements AutoCloseable {
         this.gate = new FetchGate<>(config.concurrency());
         // The other half is for pages that are being read, and pages on their way to the disk.
         this.running = new RunningStreams(() -> cache.memoryBytes() / 2, System::nanoTime);
+    }
+
+    /** A fetcher whose versions close with their last reader. */
+    public PageFetcher(ObjectStore store, PageCache cache, String namespace, ReadaheadConfig config) {
+        this(store, cache, namespace, config, Duration.ZERO);
     }
 
     /**
@@ -69,6 +95,9 @@ public final class PageFetcher implements AutoCloseable {
         synchronized (objects) {
             shared = objects.computeIfAbsent(version, absent -> mine);
             shared.readers++;
+            if (lingering.remove(shared) != null) {
+                shared.resume();
+            }
         }
         if (shared != mine) {
             cached.close();
@@ -78,13 +107,70 @@ public final class PageFetcher implements AutoCloseable {
 
     /** A reader of this object has closed. */
     void closed(OpenVersion object) {
+        OpenVersion done = object;
         synchronized (objects) {
             if (--object.readers > 0) {
                 return;
             }
-            objects.remove(object.cached.version());
+            if (lingers(object)) {
+                object.pause();
+                lingering.put(object, System.nanoTime() + lingerNanos);
+                done = lingering.size() > MOST_LINGERING
+                        ? lingering.keySet().iterator().next()
+                        : null;
+                if (done != null) {
+                    lingering.remove(done);
+                }
+            }
+            if (done != null) {
+                objects.remove(done.cached.version());
+            }
         }
-        object.close();
+        if (done != null) {
+            done.close();
+        }
+    }
+
+    /** Has it closed later, unless it is small or the cache has all of it, as its streams are of no use then. */
+    @GuardedBy("objects")
+    private boolean lingers(OpenVersion object) {
+        boolean isStreamed = object.cached.version().size() > config.smallFileBytes() && !object.cached.isWhole();
+        return lingerNanos > 0 && isStreamed && (!lingering.isEmpty() || start(this::closeLingering));
+    }
+
+    /** Ends once nothing lingers any more. */
+    private void closeLingering() {
+        try {
+            long nanos = lingerNanos;
+            while (nanos > 0) {
+                TimeUnit.NANOSECONDS.sleep(nanos);
+                nanos = closeDue();
+            }
+        } catch (InterruptedException e) { // by close(), which closes the rest
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** @return nanoseconds until the next is due; 0 if there is none */
+    private long closeDue() {
+        List<OpenVersion> due = new ArrayList<>();
+        long nanos = 0;
+        synchronized (objects) {
+            for (Map.Entry<OpenVersion, Long> entry : lingering.entrySet()) {
+                nanos = entry.getValue() - System.nanoTime();
+                if (nanos > 0) {
+                    break;
+                }
+                due.add(entry.getKey());
+            }
+            due.forEach(object -> {
+                lingering.remove(object);
+                objects.remove(object.cached.version());
+            });
+            nanos = lingering.isEmpty() ? 0 : Math.max(1, nanos);
+        }
+        due.forEach(OpenVersion::close);
+        return nanos;
     }
 
     public ReadaheadStatistics statistics() {
@@ -198,6 +284,13 @@ public final class PageFetcher implements AutoCloseable {
     @Override
     public void close() {
         fetchThreads.shutdownNow();
+        List<OpenVersion> left;
+        synchronized (objects) {
+            left = List.copyOf(lingering.keySet());
+            lingering.clear();
+            left.forEach(object -> objects.remove(object.cached.version()));
+        }
+        left.forEach(OpenVersion::close);
         try {
             if (!fetchThreads.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
                 LOG.warn("GETs from {} did not end within {} s of being cancelled", namespace, CLOSE_SECONDS);

@@ -19,6 +19,7 @@ import io.penstock.testing.TestData;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -42,11 +43,18 @@ final class FetcherFixture implements AutoCloseable {
     final RecordingObjectStore store = new RecordingObjectStore(delays);
     final PageCache cache;
     final PageFetcher fetcher;
+    private final ReadaheadConfig config;
     private final List<ObjectVersion> versions = new ArrayList<>();
 
     FetcherFixture(Path directory, ReadaheadConfig config, long cacheBytes, long memoryBytes) throws IOException {
         cache = PageCache.open(new CacheConfig(directory.resolve("cache"), cacheBytes, 0, memoryBytes));
+        this.config = config;
         fetcher = new PageFetcher(store, cache, NAMESPACE, config);
+    }
+
+    /** Another one, whose versions stay open for a while. */
+    PageFetcher lingering(Duration linger) {
+        return new PageFetcher(store, cache, NAMESPACE, config, linger);
     }
 
     ObjectVersion put(String key, long size) {

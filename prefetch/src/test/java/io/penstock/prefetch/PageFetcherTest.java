@@ -24,6 +24,7 @@ import io.penstock.testing.TestData;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -234,6 +235,44 @@ class PageFetcherTest {
             assertThat(fixture.store.gets().stream().skip(before))
                     .allMatch(get -> get.range().offset() >= 2 * MIB);
             readInSequence(again, version, 2 * MIB, 4 * MIB);
+        }
+    }
+
+    @Test
+    void open_soonAfterTheLastReaderHasClosed_goesOnWithItsStreamAndGets() throws Exception {
+        ObjectVersion version = fixture.put("object", 512 * MIB);
+        try (PageFetcher lingering = fixture.lingering(Duration.ofHours(1));
+                Gate gate = fixture.delays.hold(from(2 * MIB))) {
+            try (ObjectReader reader = lingering.open(version)) {
+                readInSequence(reader, version, 0, 2 * MIB);
+                gate.awaitHeld(4);
+            }
+            assertThat(lingering.openObjects()).isOne();
+            gate.open();
+            FetcherFixture.await("GETs end", () -> fixture.store.getsInFlight() == 0);
+            int before = fixture.store.gets().size();
+            for (long at = 2 * MIB; at < 4 * MIB; at += FetcherFixture.REQUEST) {
+                try (ObjectReader reader = lingering.open(version)) {
+                    FetcherFixture.readAndVerify(reader, version, at, FetcherFixture.REQUEST);
+                }
+            }
+            assertThat(fixture.store.gets().stream().skip(before))
+                    .allMatch(get -> get.range().offset() >= 4 * MIB);
+            assertThat(lingering.statistics().cancelledGets()).isZero();
+        }
+    }
+
+    @Test
+    void open_noReaderFollows_closesAndCancelsReadahead() throws Exception {
+        ObjectVersion version = fixture.put("object", 512 * MIB);
+        try (PageFetcher lingering = fixture.lingering(Duration.ofMillis(1));
+                Gate gate = fixture.delays.hold(from(2 * MIB))) {
+            try (ObjectReader reader = lingering.open(version)) {
+                readInSequence(reader, version, 0, 2 * MIB);
+                gate.awaitHeld(4);
+            }
+            FetcherFixture.await("it closes", () -> lingering.openObjects() == 0);
+            FetcherFixture.await("held GETs end", () -> fixture.store.getsInFlight() == 0);
         }
     }
 

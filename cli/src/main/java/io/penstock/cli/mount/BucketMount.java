@@ -88,7 +88,7 @@ public final class BucketMount implements AutoCloseable {
             PageCache cache = PageCache.open(cacheConfig(plan));
             closers.push(cache::close);
             times.done("cache");
-            PageFetcher fetcher = new PageFetcher(store, cache, plan.namespace(), plan.readahead());
+            PageFetcher fetcher = new PageFetcher(store, cache, plan.namespace(), plan.readahead(), PageFetcher.LINGER);
             closers.push(fetcher::close);
             Tree tree = new Tree(store, plan.target().prefix(), plan.metadata(), System::nanoTime);
             closers.push(tree::close);
