@@ -74,7 +74,7 @@ final class NameChanges {
 
     /** Waits for the removal of a name that is to be taken by something new. */
     void awaitRemoval(Directory directory, String name) throws ErrnoException {
-        burst.hurry();
+        burst.interrupt();
         removals.await(directory, name);
     }
 

@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
 final class RemovalBurst {
     private static final Logger LOG = LoggerFactory.getLogger(RemovalBurst.class);
 
-    /** So many removals within {@link #WITHIN_NANOS} begin a burst. */
+    /** So many removals in a row, within {@link #WITHIN_NANOS}, begin a burst. */
     static final int FIRST = 8;
 
     private static final long WITHIN_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -150,8 +150,17 @@ final class RemovalBurst {
         notifyAll();
     }
 
-    /** The caller waits for a removal: what is in the queue does not wait for more. */
-    synchronized void hurry() {
+    /**
+     * A name is about to be made: a program that makes files between its removals does not clear a folder away, and may
+     * rely on each removal when it returns. What is in the queue does not wait for more.
+     */
+    synchronized void interrupt() {
+        last.clear();
+        hurry();
+    }
+
+    /** The caller waits for a removal. */
+    private synchronized void hurry() {
         isAwaited = !queue.isEmpty();
         notifyAll();
     }

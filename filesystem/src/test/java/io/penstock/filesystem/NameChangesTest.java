@@ -669,6 +669,21 @@ class NameChangesTest extends OverWritableMount {
     }
 
     @Test
+    void unlink_manyWithFilesMadeInBetween_areEachDoneWhenTheyReturn() throws Exception {
+        m.mkdir("d");
+        putMany("d", 30);
+        for (int i = 0; i < 30; i++) {
+            m.unlink("d/" + i);
+            assertThat(m.stored("d/" + i)).isNull();
+            if (i % 4 == 0) {
+                m.save("other", "1");
+                m.unlink("other");
+            }
+        }
+        assertThat(m.store.batches()).isEmpty();
+    }
+
+    @Test
     void unlink_ofABurstThatTheStoreRefuses_showsTheFilesAgain() throws Exception {
         m.mkdir("d");
         putMany("d", 20);
