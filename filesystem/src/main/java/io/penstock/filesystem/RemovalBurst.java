@@ -223,25 +223,26 @@ final class RemovalBurst {
         return batch;
     }
 
+    /** Each of the batch ends, whatever happens: calls wait for it, and renames of its directory. */
     private void delete(List<Removal> batch) throws InterruptedException {
-        Set<ObjectVersion> deleted = new HashSet<>();
+        Queue<Removal> left = new ArrayDeque<>(batch);
         try {
-            batch.forEach(removal -> deleted.add(removal.version));
-            List<ObjectVersion> others = store.deleteAll(List.copyOf(deleted));
-            others.forEach(deleted::remove);
-        } catch (ObjectStoreException e) {
-            deleted.clear();
+            Set<ObjectVersion> others = new HashSet<>(
+                    store.deleteAll(batch.stream().map(Removal::version).toList()));
+            while (!left.isEmpty()) {
+                Removal removal = left.element();
+                boolean deleted = !others.contains(removal.version) || isDeletedSingly(removal);
+                end(left.remove(), deleted);
+            }
+        } catch (ObjectStoreException | RuntimeException e) {
             LOG.warn(
                     "Of {} files that were removed in quick succession not all could be deleted: {} Those that are"
                             + " left, '{}' perhaps, are shown again.",
                     batch.size(),
                     e.getMessage(),
                     batch.getFirst().version.key());
-            batch.forEach(removal -> end(removal, false));
-            return;
-        }
-        for (Removal removal : batch) {
-            end(removal, deleted.contains(removal.version) || isDeletedSingly(removal));
+        } finally {
+            left.forEach(removal -> end(removal, false));
         }
     }
 

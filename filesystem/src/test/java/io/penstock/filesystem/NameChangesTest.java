@@ -702,6 +702,22 @@ class NameChangesTest extends OverWritableMount {
     }
 
     @Test
+    void unlink_ofABurstWhoseDeletionBreaksOff_leavesNoCallWaiting() throws Exception {
+        m.mkdir("d");
+        putMany("d", 20);
+        unlinkMany("d", RemovalBurst.FIRST);
+        m.faults.next(Call.Delete.class::isInstance, Fault.fail((message, cause) -> {
+            throw new IllegalStateException("a bug");
+        }));
+        for (int i = RemovalBurst.FIRST; i < 20; i++) {
+            m.unlink("d/" + i);
+        }
+        assertErrno(Errno.ENOTEMPTY, () -> m.rmdir("d"));
+        m.rename("d", "e", 0);
+        assertThat(m.lookup("e").isDirectory()).isTrue();
+    }
+
+    @Test
     void unlink_ofABurstThatAnotherNodeHasWritten_removesThatToo() throws Exception {
         m.mkdir("d");
         putMany("d", 20);
