@@ -16,6 +16,7 @@ import io.penstock.testing.Call;
 import io.penstock.testing.Fault;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.Seeded;
+import io.penstock.testing.TestTier;
 import io.penstock.writeback.WritebackConfig;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -46,8 +47,7 @@ class WritingModelTest {
     private static final List<String> PATHS = List.of("a", "b", "d/a");
     private static final int SLOTS = 3;
     private static final int STEPS = 14;
-    private static final int SEQUENCES =
-            Integer.getInteger("penstock.sequences", Boolean.getBoolean("penstock.test.full") ? 10_000 : 1_000);
+    private static final int SEQUENCES = TestTier.choose("penstock.sequences", 300, 10_000);
 
     // fallocate(2).
     private static final int KEEP_SIZE = 1;

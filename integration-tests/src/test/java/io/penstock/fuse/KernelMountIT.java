@@ -9,6 +9,7 @@ import io.penstock.filesystem.FileSystem;
 import io.penstock.fuse.kernel.KernelBinding;
 import io.penstock.testing.Seeded;
 import io.penstock.testing.TestData;
+import io.penstock.testing.TestTier;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
@@ -32,11 +33,8 @@ import org.junit.jupiter.api.Timeout;
 
 @Tag("alone")
 class KernelMountIT extends MountContract {
-    /** Full length takes minutes: {@code -Dpenstock.test.full=true}. */
-    private static final boolean FULL = Boolean.getBoolean("penstock.test.full");
-
-    private static final int FILES = FULL ? 1_000_000 : 20_000;
-    private static final Duration STRESS = Duration.ofSeconds(FULL ? 60 : 3);
+    private static final int FILES = TestTier.choose(20_000, 1_000_000);
+    private static final Duration STRESS = Duration.ofSeconds(TestTier.choose(3, 60));
 
     private static final int MIB = 1 << 20;
 

@@ -10,29 +10,43 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The demo of very many names, as a user calls it. That of reads and writes is what every other test is about. */
+/** The demo, as a user calls it. */
 final class DemoIT {
     private static final int END_SECONDS = 60;
 
     @TempDir
     private Path scratch;
 
-    private List<String> demo(String objects) {
+    private List<String> demo(String... options) {
         // As a shell in the foreground starts programs: in the background SIGINT is ignored.
         List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT", "TMPDIR=" + scratch));
         command.addAll(MountedBucket.penstock());
-        command.addAll(List.of("demo", "--objects", objects));
+        command.add("demo");
+        command.addAll(List.of(options));
         return command;
     }
 
+    @Tag("long")
+    @Test
+    @Timeout(240)
+    void demo_readsAndWritesAndLeavesNothing() throws IOException {
+        String said = Program.run(scratch, demo()).orThrow();
+        assertThat(said)
+                .contains("All bytes read are those stored, and all bytes written are in the bucket.")
+                .doesNotContain("DIFFERS");
+        assertNothingLeft();
+    }
+
+    @Tag("long")
     @Test
     @Timeout(240)
     void demo_ofManyObjects_findsThemAllAndLeavesNothing() throws IOException {
-        String said = Program.run(scratch, demo("23000")).orThrow();
+        String said = Program.run(scratch, demo("--objects", "23000")).orThrow();
         assertThat(said)
                 .contains("23,000 objects in 3 folders, up to imgs/00002/000022999.jpg")
                 .contains("\n  23,000 objects in ", " requests\n", "\n  23000\n")
@@ -44,7 +58,7 @@ final class DemoIT {
     @Test
     @Timeout(240)
     void interrupt_whileAllIsListed_unmountsAndLeavesNothing() throws Exception {
-        Process process = new ProcessBuilder(demo("100000000"))
+        Process process = new ProcessBuilder(demo("--objects", "100000000"))
                 .directory(Path.of("/").toFile())
                 .redirectErrorStream(true)
                 .start();

@@ -2,6 +2,7 @@ package io.penstock.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.testing.TestTier;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -21,8 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class DifferentialIT {
     private static final int STEPS = 250;
-    private static final int SEQUENCES =
-            Integer.getInteger("penstock.sequences", Boolean.getBoolean("penstock.test.full") ? 60 : 4);
+    private static final int SEQUENCES = TestTier.choose("penstock.sequences", 4, 60);
 
     @TempDir
     private static Path scratch;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.testing.TestData;
+import io.penstock.testing.TestTier;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.RandomAccessFile;
@@ -91,9 +92,21 @@ final class LifecycleIT {
 
     @Tag("binding")
     @ParameterizedTest
-    @ValueSource(strings = {"umount", "umount -l", "fusermount3 -u", "fusermount3 -uz"})
+    @ValueSource(strings = {"umount", "fusermount3 -uz"})
     @Timeout(120)
     void umount_byTheSystemsCommand_endsTheProcessAndLeavesNothing(String command) throws Exception {
+        assertEndsAndLeavesNothing(command);
+    }
+
+    @Tag("long")
+    @ParameterizedTest
+    @ValueSource(strings = {"umount -l", "fusermount3 -u"})
+    @Timeout(120)
+    void umount_byAnotherOfTheSystemsCommands_endsTheProcessAndLeavesNothing(String command) throws Exception {
+        assertEndsAndLeavesNothing(command);
+    }
+
+    private void assertEndsAndLeavesNothing(String command) throws Exception {
         try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
             Program.shell(scratch, "cat \"$1\"/data/* >/dev/null", mount.path()).orThrow();
             Program.shell(scratch, command + " \"$1\"", mount.path()).orThrow();
@@ -200,7 +213,7 @@ final class LifecycleIT {
     @Tag("binding")
     @Test
     void sigterm_whileStarting_leavesNothing() throws Exception {
-        for (int millis = 100; millis <= 1_500; millis += 200) {
+        for (int millis = 100; millis <= 1_500; millis += TestTier.choose(400, 100)) {
             try (MountedBucket mount = MountedBucket.start(SERVER, bucket.name(), scratch)) {
                 Thread.sleep(millis);
                 mount.terminate();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.testing.TestData;
+import io.penstock.testing.TestTier;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -23,7 +24,6 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,11 +32,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Programs read through a mount the bytes that were stored, whatever the program, the size and the access pattern. */
-@Tag("binding")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class ReadIT {
     private static final int MIB = 1 << 20;
-    private static final boolean FULL = Boolean.getBoolean("penstock.test.full");
+    private static final boolean FULL = TestTier.isAll();
     private static final long[] SIZES = {0, 1, 4095, MIB - 1, MIB, MIB + 1, 100L * MIB};
 
     /** The period is no power of two, so that an offset that lost its upper bits would show. */

@@ -10,14 +10,12 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The effect of each system call that changes a file through a mount, flag by flag and mode by mode. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Tag("binding")
 final class WriteCallsIT {
     private static final int MIB = 1 << 20;
 

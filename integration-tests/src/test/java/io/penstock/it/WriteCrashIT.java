@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.penstock.testing.Seeded;
+import io.penstock.testing.TestTier;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,7 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
  * same cache folder. All content that an fsync, a close, a rename or a removal has promised is there each time: through
  * the mount, and after the uploads have ended from the bucket alone.
  *
- * <p>It is killed 8 times, with {@code penstock.test.full} 50 times, and N times with {@code
+ * <p>It is killed 6 times, with {@code penstock.test.full} 50 times, and N times with {@code
  * -Dpenstock.crash.rounds=N}. The times follow from {@code -Dpenstock.seed=S}, which each run prints, as far as threads
  * and servers let them. Most of the test is the same with either binding, and starting mounts takes time: where the
  * second binding runs it, it has a fifth of the rounds, the first the others.
@@ -76,9 +77,8 @@ final class WriteCrashIT {
     }
 
     private static int rounds() {
-        boolean full = Boolean.getBoolean("penstock.test.full");
-        int all = Integer.getInteger("penstock.crash.rounds", full ? 50 : 8);
-        if (!full) {
+        int all = TestTier.choose("penstock.crash.rounds", 6, 50);
+        if (!TestTier.isAll()) {
             return all;
         }
         int second = Math.max(1, all / 5);

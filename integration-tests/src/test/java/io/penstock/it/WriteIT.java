@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
@@ -191,6 +192,7 @@ final class WriteIT {
             """, source);
     }
 
+    @Tag("long")
     @Test
     void git_initAddCommitAndRepack_passesFsck() throws Exception {
         Path folder = bucket.folder("git");

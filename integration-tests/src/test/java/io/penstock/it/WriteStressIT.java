@@ -3,6 +3,7 @@ package io.penstock.it;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.penstock.testing.TestTier;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -12,6 +13,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,11 +27,8 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class WriteStressIT {
-    /** 200,000 operations take minutes: {@code -Dpenstock.test.full=true}. */
-    private static final boolean FULL = Boolean.getBoolean("penstock.test.full");
-
     private static final long SEED = Long.getLong("penstock.seed", 1);
-    private static final Duration LIMIT = FULL ? Duration.ofMinutes(40) : Duration.ofMinutes(5);
+    private static final Duration LIMIT = Duration.ofMinutes(TestTier.choose(5, 40));
 
     @TempDir
     private static Path scratch;
@@ -58,10 +57,10 @@ class WriteStressIT {
     /** What fsx does. */
     enum Exercise {
         /** Mostly within one block, with and without mmap, committed now and then. */
-        SMALL(256 << 10, 64 << 10, FULL ? 200_000 : 15_000, 0.1),
+        SMALL(256 << 10, 64 << 10, TestTier.choose(10_000, 200_000), 0.1),
 
         /** Several blocks and parts, of which most are staged. */
-        LARGE(24 << 20, 1 << 20, FULL ? 20_000 : 1_500, 0.5);
+        LARGE(24 << 20, 1 << 20, TestTier.choose(1_000, 20_000), 0.5);
 
         private final int fileSize;
         private final int operationSize;
@@ -136,6 +135,7 @@ class WriteStressIT {
                 .findFirst();
     }
 
+    @Tag("long")
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -165,6 +165,7 @@ class WriteStressIT {
         return Program.run(scratch, command);
     }
 
+    @Tag("long")
     @Test
     void fio_ofAFileThatIsThere_changesWhatItWrites() throws Exception {
         assumeTrue(Program.shell(scratch, "type -P fio").exit() == 0, "no fio: bin/test installs it");
