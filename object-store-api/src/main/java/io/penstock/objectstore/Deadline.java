@@ -24,8 +24,11 @@ public final class Deadline {
     /** {@link System#nanoTime} of the beginning, or of the last progress. */
     private volatile long since = System.nanoTime();
 
-    /** The call has waited in a queue of this process since its last request. */
-    private volatile boolean stoodInLine;
+    /** The last wait in a queue of this process, if the store's responses meanwhile are not taken into account yet. */
+    private volatile @Nullable Wait waited;
+
+    /** From when to when, by {@link System#nanoTime}. */
+    private record Wait(long from, long to) {}
 
     /**
      * @param patience zero for one attempt, which only the timeouts of the connection bound
@@ -90,31 +93,44 @@ public final class Deadline {
         return leftNanos() <= 0;
     }
 
-    /**
-     * Notes that the call has waited in a queue of this process. The store was not silent during that time, so the time
-     * before its last response to any call does not count.
-     */
+    /** Notes that the call has waited in a queue of this process ever since it began, or since its last progress. */
     public void stoodInLine() {
-        stoodInLine = true;
+        stoodInLine(since);
+    }
+
+    /**
+     * Notes that the call has waited in a queue of this process until now. That does not count as long as the store has
+     * responded to others meanwhile; what the call's own requests take does.
+     *
+     * @param began {@link System#nanoTime} of the beginning of the wait
+     */
+    public void stoodInLine(long began) {
+        waited = new Wait(began, System.nanoTime());
     }
 
     /** Acquires a permit, and notes a wait for it in the current deadline. */
     static void acquire(Semaphore permits) throws InterruptedException {
         if (!permits.tryAcquire()) {
+            long began = System.nanoTime();
             permits.acquire();
             Deadline deadline = current();
             if (deadline != null) {
-                deadline.stoodInLine();
+                deadline.stoodInLine(began);
             }
         }
     }
 
     /** @param respondedAt {@link System#nanoTime} of the store's last response to any call */
     void storeResponded(long respondedAt) {
-        if (stoodInLine) {
-            stoodInLine = false;
-            since = respondedAt - since > 0 ? respondedAt : since;
+        Wait wait = waited;
+        if (wait == null) {
+            return;
         }
+        waited = null;
+        long counted = since;
+        long from = wait.from - counted > 0 ? wait.from : counted;
+        long to = wait.to - respondedAt > 0 ? respondedAt : wait.to;
+        since = counted + Math.max(0, to - from);
     }
 
     /** Sleeps for the pause, but no longer than the deadline lasts. */

@@ -241,6 +241,19 @@ final class OutageTest {
         assertThat(deadline.isOver()).isFalse();
     }
 
+    @Test
+    void standingInLine_againAndAgain_doesNotHideFailuresOfTheCallItself() throws Exception {
+        Deadline deadline = new RetryPolicy(SHORT, SHORT).forReading();
+
+        while (!deadline.isOver()) {
+            deadline.stoodInLine(System.nanoTime());
+            Thread.sleep(1); // its own request, which fails while the store responds to others
+            deadline.storeResponded(System.nanoTime());
+        }
+
+        assertThat(deadline.isOver()).isTrue();
+    }
+
     private static void awaitEnd(Deadline deadline) throws InterruptedException {
         while (!deadline.isOver()) {
             Thread.sleep(1);

@@ -84,8 +84,9 @@ final class RangeFetch implements BodySink {
     void run(FetchGate<?> gate) {
         runner = Thread.currentThread();
         try {
+            long began = System.nanoTime();
             if (urgency == Urgency.DEMAND && gate.acquire()) {
-                deadline.stoodInLine();
+                deadline.stoodInLine(began);
             }
             try {
                 transfer();

@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  *    └── PAUSING ◀───┘
  * </pre>
  */
-final class Commit implements Background.Task {
+final class Commit implements Background.Task, FileUpload.Decision {
     private static final Logger log = LoggerFactory.getLogger(Commit.class);
 
     private final FileCommits file;
@@ -151,7 +151,7 @@ final class Commit implements Background.Task {
     public void run() {
         Exception failure = null;
         try {
-            begin();
+            prepare();
             pause();
             if (mode == Mode.BEHIND) {
                 deadline.restart();
@@ -200,7 +200,7 @@ final class Commit implements Background.Task {
                 if (mode == Mode.AWAITED || outlook(e) != Outlook.PASSES) {
                     throw e;
                 }
-                begin();
+                prepare();
                 long seconds = TimeUnit.NANOSECONDS.toSeconds(fail());
                 log.warn("'{}' cannot be committed now: {}. Again in {} s.", content.key(), e.getMessage(), seconds);
                 pause();
@@ -237,7 +237,7 @@ final class Commit implements Background.Task {
 
     private ObjectVersion send() throws ObjectStoreException, IOException, InterruptedException {
         try {
-            return upload.commit(content.size(), condition, this::decide);
+            return upload.commit(content.size(), condition, this);
         } catch (IOException e) {
             if (e.getCause() instanceof ObjectStoreException cause) {
                 throw cause; // of a body, part of which is in the base version
@@ -306,7 +306,7 @@ final class Commit implements Background.Task {
         throw new InterruptedException();
     }
 
-    private synchronized void begin() throws InterruptedException {
+    private synchronized void prepare() throws InterruptedException {
         if (order != Order.GO_ON) {
             throw new InterruptedException();
         }
@@ -314,12 +314,18 @@ final class Commit implements Background.Task {
         enter(Step.PREPARING);
     }
 
-    private void decide(OptionalInt crc32c) throws InterruptedException {
+    @Override
+    public void begin(OptionalInt crc32c) throws InterruptedException {
         file.deciding(this, content.size(), crc32c);
         synchronized (this) {
-            begin();
+            prepare();
             enter(Step.DECIDING);
         }
+    }
+
+    @Override
+    public void postpone() throws InterruptedException {
+        prepare();
     }
 
     /** @return nanoseconds until the next attempt */

@@ -54,6 +54,13 @@ public final class FileUpload {
          * @throws InterruptedException if it has been
          */
         void begin(OptionalInt crc32c) throws InterruptedException;
+
+        /**
+         * The store has refused the request, and another will follow: until then the commit can be called off again.
+         *
+         * @throws InterruptedException if it has been
+         */
+        void postpone() throws InterruptedException;
     }
 
     /** @param earlier what an earlier run has left at the store, if there is something */
@@ -132,10 +139,11 @@ public final class FileUpload {
     }
 
     private void standInLine() throws InterruptedException {
+        long began = System.nanoTime();
         lane.acquire();
         Deadline deadline = Deadline.current();
         if (deadline != null) {
-            deadline.stoodInLine();
+            deadline.stoodInLine(began);
         }
     }
 
@@ -220,6 +228,7 @@ public final class FileUpload {
         if (made != null) {
             return withProperties(made, to);
         }
+        decision.postpone();
         sender.beginInEqualParts(size);
         ObjectVersion version = joinPartsOnce(size, condition, decision);
         uploads.demandEqualParts();

@@ -17,6 +17,7 @@ import io.penstock.testing.RecordingObjectStore;
 import io.penstock.testing.TestData;
 import java.util.Collections;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -64,6 +65,33 @@ final class EqualPartsTest {
     }
 
     @Test
+    void commit_calledOffBeforeItGoesUpOnceMore_sendsNothingMore() {
+        uploads.close();
+        uploads = uploads(PartSizes.GROWING);
+        ObjectVersion base = bucket.putTestData("key", 40 * MIB);
+        FakeFile file = new FakeFile(base, TestData.of("key", 40 * MIB).bytes());
+        FileUpload upload = uploads.begin(base, file, target(TargetProperties.Over.SAME_CONTENT), file);
+        file.write(upload, 9 * MIB, new byte[1]);
+
+        assertThatThrownBy(() -> upload.commit(40 * MIB, new WriteCondition.Unchanged(base.etag()), new CalledOff()))
+                .isInstanceOf(InterruptedException.class);
+
+        assertThat(store.only(Call.Complete.class)).hasSize(1);
+        upload.abandon();
+    }
+
+    /** By somebody who comes too late for the first request, and in time for the second. */
+    private static final class CalledOff implements FileUpload.Decision {
+        @Override
+        public void begin(OptionalInt crc32c) {}
+
+        @Override
+        public void postpone() throws InterruptedException {
+            throw new InterruptedException();
+        }
+    }
+
+    @Test
     void commit_equalAndRefusedForAnotherReason_fails() {
         store = new RecordingObjectStore(new ForwardingObjectStore(bucket) {
             @Override
@@ -77,7 +105,7 @@ final class EqualPartsTest {
         FakeFile file = new FakeFile(null, TestData.of("key", 20 * MIB).bytes());
         FileUpload upload = uploads.begin(null, file, target(TargetProperties.Over.NOTHING), file);
 
-        assertThatThrownBy(() -> upload.commit(20 * MIB, WriteCondition.ABSENT, _ -> {}))
+        assertThatThrownBy(() -> upload.commit(20 * MIB, WriteCondition.ABSENT, NeverCalledOff.INSTANCE))
                 .isInstanceOf(Refused.class);
 
         assertThat(store.only(Call.UploadPart.class)).hasSize(3);
@@ -95,7 +123,7 @@ final class EqualPartsTest {
         FileUpload upload = uploads.begin(null, file, target(TargetProperties.Over.NOTHING), NoJournal.INSTANCE);
         file.writeAll(upload, 100 * GIB + 5);
 
-        ObjectVersion version = upload.commit(100 * GIB + 5, WriteCondition.ABSENT, _ -> {});
+        ObjectVersion version = upload.commit(100 * GIB + 5, WriteCondition.ABSENT, NeverCalledOff.INSTANCE);
 
         assertThat(version.size()).isEqualTo(100 * GIB + 5);
         assertThat(sizes.pieces("key")).hasSizeLessThanOrEqualTo(UploadedPart.MAX_NUMBER);
@@ -107,7 +135,7 @@ final class EqualPartsTest {
         FileUpload upload = uploads.begin(base, file, target(TargetProperties.Over.SAME_CONTENT), file);
         file.write(upload, 9 * MIB, new byte[1]);
 
-        assertThat(upload.commit(size, new WriteCondition.Unchanged(base.etag()), _ -> {})
+        assertThat(upload.commit(size, new WriteCondition.Unchanged(base.etag()), NeverCalledOff.INSTANCE)
                         .size())
                 .isEqualTo(size);
     }

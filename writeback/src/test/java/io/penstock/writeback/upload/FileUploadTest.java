@@ -64,7 +64,7 @@ final class FileUploadTest {
 
     @Test
     void commit_empty_isOnePut() throws Exception {
-        ObjectVersion version = begin(null).commit(0, WriteCondition.ABSENT, _ -> {});
+        ObjectVersion version = begin(null).commit(0, WriteCondition.ABSENT, NeverCalledOff.INSTANCE);
         assertThat(version.size()).isZero();
         assertThat(store.writes()).containsExactly(new Call.Put("key", 0, WriteCondition.ABSENT));
     }
@@ -93,8 +93,8 @@ final class FileUploadTest {
 
     @Test
     void commit_conditionDoesNotHold_fails() throws Exception {
-        begin(null).commit(0, WriteCondition.ABSENT, _ -> {});
-        assertThatThrownBy(() -> begin(null).commit(0, WriteCondition.ABSENT, _ -> {}))
+        begin(null).commit(0, WriteCondition.ABSENT, NeverCalledOff.INSTANCE);
+        assertThatThrownBy(() -> begin(null).commit(0, WriteCondition.ABSENT, NeverCalledOff.INSTANCE))
                 .isInstanceOf(PreconditionFailed.class);
     }
 
@@ -188,7 +188,7 @@ final class FileUploadTest {
             gate.awaitHeld(6);
         }
         commit(upload);
-        another.commit(2 * PART, WriteCondition.ALWAYS, _ -> {});
+        another.commit(2 * PART, WriteCondition.ALWAYS, NeverCalledOff.INSTANCE);
         assertThat(store.mostUploadsInFlight()).isEqualTo(6);
     }
 
@@ -219,7 +219,8 @@ final class FileUploadTest {
         FileUpload upload = begin(base);
         file.write(upload, 0, new byte[1]);
         bucket.put("key", "another's");
-        assertThatThrownBy(() -> upload.commit(file.size(), new WriteCondition.Unchanged(base.etag()), _ -> {}))
+        assertThatThrownBy(() ->
+                        upload.commit(file.size(), new WriteCondition.Unchanged(base.etag()), NeverCalledOff.INSTANCE))
                 .isInstanceOf(PreconditionFailed.class);
         upload.abandon();
         uploads.close();
@@ -243,7 +244,8 @@ final class FileUploadTest {
                 throw new IOException("is not to be read");
             }
         };
-        uploads.begin(null, content, target("copy", null), copy).commit(2 * PART, WriteCondition.ABSENT, _ -> {});
+        uploads.begin(null, content, target("copy", null), copy)
+                .commit(2 * PART, WriteCondition.ABSENT, NeverCalledOff.INSTANCE);
         assertThat(store.uploadedBytes()).isZero();
         assertThat(bytesOf("copy", 2 * PART)).isEqualTo(bytes);
     }
@@ -257,7 +259,7 @@ final class FileUploadTest {
         awaitUploaded(upload, 2 * PART);
         file.write(upload, 2 * PART, data(100));
         faults.next(PARTS, Fault.fail(ObjectStoreException.AccessDenied::new));
-        assertThatThrownBy(() -> upload.commit(file.size(), WriteCondition.ALWAYS, _ -> {}))
+        assertThatThrownBy(() -> upload.commit(file.size(), WriteCondition.ALWAYS, NeverCalledOff.INSTANCE))
                 .isInstanceOf(ObjectStoreException.AccessDenied.class);
         store.drain();
         commit(upload);
@@ -269,7 +271,7 @@ final class FileUploadTest {
         file = new FakeFile(null, data(2 * PART));
         FileUpload failing = uploads.begin(null, file, target("key", null), file);
         file.failNextBody();
-        assertThatThrownBy(() -> failing.commit(file.size(), WriteCondition.ALWAYS, _ -> {}))
+        assertThatThrownBy(() -> failing.commit(file.size(), WriteCondition.ALWAYS, NeverCalledOff.INSTANCE))
                 .isInstanceOf(IOException.class)
                 .hasMessage("injected");
     }
@@ -303,7 +305,7 @@ final class FileUploadTest {
         limits.set(new WritebackLimits.Values(1, 1, 4, 1 << 30, 1 << 30, PART));
         file.write(upload, 0, data(2 * PART));
         awaitNothingRuns();
-        assertThatThrownBy(() -> upload.commit(file.size(), WriteCondition.ALWAYS, _ -> {}))
+        assertThatThrownBy(() -> upload.commit(file.size(), WriteCondition.ALWAYS, NeverCalledOff.INSTANCE))
                 .isInstanceOf(Unavailable.class);
         commit(upload);
     }
@@ -321,7 +323,7 @@ final class FileUploadTest {
         assertThat(bucket.openUploads()).isEmpty();
         assertThat(store.only(Call.UploadPart.class)).hasSize(3);
         assertThat(file.journalled()).isNull();
-        assertThatThrownBy(() -> upload.commit(file.size(), WriteCondition.ALWAYS, _ -> {}))
+        assertThatThrownBy(() -> upload.commit(file.size(), WriteCondition.ALWAYS, NeverCalledOff.INSTANCE))
                 .isInstanceOf(IOException.class);
     }
 
@@ -445,7 +447,7 @@ final class FileUploadTest {
     }
 
     private void commit(FileUpload upload) throws Exception {
-        ObjectVersion version = upload.commit(file.size(), WriteCondition.ALWAYS, _ -> {});
+        ObjectVersion version = upload.commit(file.size(), WriteCondition.ALWAYS, NeverCalledOff.INSTANCE);
         assertThat(version.size()).isEqualTo(file.size());
         assertThat(Arrays.mismatch(bytesOf("key", Math.toIntExact(file.size())), file.bytes()))
                 .isEqualTo(-1);

@@ -53,7 +53,7 @@ final class LargeFilesTest {
         while (upload.uploadedBytes() < 99 * GIB) {
             Thread.sleep(1);
         }
-        checkObject(upload.commit(100 * GIB + 5, WriteCondition.ABSENT, _ -> {}));
+        checkObject(upload.commit(100 * GIB + 5, WriteCondition.ABSENT, NeverCalledOff.INSTANCE));
         assertThat(store.only(Call.UploadPart.class)).hasSizeLessThan(4_100);
     }
 
@@ -62,14 +62,14 @@ final class LargeFilesTest {
         MadeUpFile file = new MadeUpFile(null, 0);
         FileUpload upload = uploads.begin(null, file, NEW, NoJournal.INSTANCE);
         file.writeAll(upload, 5 * TIB);
-        checkObject(upload.commit(5 * TIB, WriteCondition.ABSENT, _ -> {}));
+        checkObject(upload.commit(5 * TIB, WriteCondition.ABSENT, NeverCalledOff.INSTANCE));
         assertThat(bucket.pieces("key")).hasSizeBetween(9_000, UploadedPart.MAX_NUMBER);
     }
 
     @Test
     void commit_5TiBOfWhichNothingIsUp_fitsInTenThousandParts() throws Exception {
         FileUpload upload = uploads.begin(null, new MadeUpFile(null, 0), NEW, NoJournal.INSTANCE);
-        checkObject(upload.commit(5 * TIB, WriteCondition.ABSENT, _ -> {}));
+        checkObject(upload.commit(5 * TIB, WriteCondition.ABSENT, NeverCalledOff.INSTANCE));
         assertThat(bucket.pieces("key")).hasSizeLessThanOrEqualTo(UploadedPart.MAX_NUMBER);
     }
 
@@ -77,7 +77,7 @@ final class LargeFilesTest {
     void commit_allOfItsParts_haveItsDeadline() throws Exception {
         FileUpload upload = uploads.begin(null, new MadeUpFile(null, 0), NEW, NoJournal.INSTANCE);
         Deadline deadline = RetryPolicy.DEFAULT.forWriting();
-        ObjectVersion _ = deadline.call(() -> upload.commit(GIB, WriteCondition.ABSENT, _ -> {}));
+        ObjectVersion _ = deadline.call(() -> upload.commit(GIB, WriteCondition.ABSENT, NeverCalledOff.INSTANCE));
         assertThat(store.only(Call.UploadPart.class)).hasSizeGreaterThan(10);
         assertThat(store.deadlines()).containsExactly(deadline);
     }
@@ -105,7 +105,7 @@ final class LargeFilesTest {
         while (upload.uploadedBytes() < 9 * GIB) {
             Thread.sleep(1);
         }
-        upload.commit(TIB + 10 * GIB, new WriteCondition.Unchanged(base.etag()), _ -> {});
+        upload.commit(TIB + 10 * GIB, new WriteCondition.Unchanged(base.etag()), NeverCalledOff.INSTANCE);
         assertThat(store.uploadedBytes()).isEqualTo(10 * GIB);
         assertThat(store.copiedBytes()).isEqualTo(TIB);
     }
@@ -115,7 +115,8 @@ final class LargeFilesTest {
         MadeUpFile file = new MadeUpFile(base, size / BLOCK_SIZE * BLOCK_SIZE);
         FileUpload upload = uploads.begin(base, file, NEW, NoJournal.INSTANCE);
         file.writeAll(upload, size + appended);
-        ObjectVersion version = upload.commit(size + appended, new WriteCondition.Unchanged(base.etag()), _ -> {});
+        ObjectVersion version =
+                upload.commit(size + appended, new WriteCondition.Unchanged(base.etag()), NeverCalledOff.INSTANCE);
         assertThat(version.size()).isEqualTo(size + appended);
         assertThat(store.gets()).isEmpty();
     }
