@@ -662,6 +662,16 @@ final class CrashWindowsTest {
     }
 
     @Test
+    void commit_ofAnEditAfterOneOfCopiedPartsWhoseAnswerWasLost_isAConflict() throws Exception {
+        s.open("a", new byte[8 * BLOCK_SIZE])
+                .write(5L * BLOCK_SIZE, "mine")
+                .fails(Call.Complete.class, Fault.failAfterwards(Unavailable::new));
+        s.failsWith(Unavailable.class, WrittenFile::commit).write(6L * BLOCK_SIZE, "edited");
+        s.failsWith(ObjectStoreException.PreconditionFailed.class, WrittenFile::commit);
+        s.releases().expectFailed(1).expectOnDisk(true);
+    }
+
+    @Test
     void closeStaged_ofWhatIsDurableAndBeingCommitted_doesNotWaitForThat() throws Exception {
         s.create("a").write(0, "mine");
         try (Gate gate = s.held(Call.Put.class, WrittenFile::closeStaged)) {
