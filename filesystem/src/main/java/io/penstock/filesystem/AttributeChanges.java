@@ -31,7 +31,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Changes what is kept beside the content: mode, owner, times, extended attributes. Those of a file that is being written
  * go with its next commit and cost nothing; those of any other file are a copy of the object onto itself, and those of a
- * directory one of its marker. Safe for use by any number of threads.
+ * directory one of its marker. The rules of chmod, chown, utimensat and setxattr are here together, which is why this class is
+ * long. Safe for use by any number of threads.
  */
 final class AttributeChanges {
     /** setxattr(2)'s flags, from include/uapi/linux/xattr.h. */

@@ -19,7 +19,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What stat, access and xattr calls show of a node. Safe for use by any number of threads. */
+/**
+ * What stat, access and xattr calls show of a node. One method for each kind of node and each such call, as all join what is
+ * kept with the mount's settings: hence its length. Safe for use by any number of threads.
+ */
 final class AttributeView {
     /** What the names of attributes begin with that users may give: xattr(7). */
     static final String USER = "user.";

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class Changes {
     private final NameChanges names;
     private final FileChanges contents;
+    private final OpenFileWrites writes;
     private final Places places;
     private final InodeTable inodes;
     private final OpenFiles files;
@@ -42,7 +43,8 @@ final class Changes {
             AttributeView view) {
         MovingDirectories moving = new MovingDirectories();
         this.names = new NameChanges(writing, inodes, places, shared, kernels, moving);
-        this.contents = new FileChanges(writing, inodes, places, shared, named, files, names, moving);
+        this.writes = new OpenFileWrites(writing, shared.kept());
+        this.contents = new FileChanges(writing, inodes, places, shared, named, files, names, moving, writes);
         this.places = places;
         this.inodes = inodes;
         this.files = files;
@@ -62,9 +64,14 @@ final class Changes {
         return names;
     }
 
-    /** Of what files hold. */
+    /** Of files, by inode and by name. */
     FileChanges contents() {
         return contents;
+    }
+
+    /** Of the bytes of open files. */
+    OpenFileWrites writes() {
+        return writes;
     }
 
     /** What is made with extended or other attributes: the mount keeps them, or does not. */

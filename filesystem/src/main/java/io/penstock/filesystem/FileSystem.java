@@ -385,7 +385,7 @@ public final class FileSystem implements AutoCloseable {
      * @throws ErrnoException EBADF, EFBIG, EIO
      */
     public int write(long handle, long position, ByteBuffer from, int flags, boolean pages) throws ErrnoException {
-        return changes().contents().write(handles.object(handle), position, from, flags, pages);
+        return changes().writes().write(handles.object(handle), position, from, flags, pages);
     }
 
     /**
@@ -398,7 +398,7 @@ public final class FileSystem implements AutoCloseable {
 
     /** {@link #write} if nothing has to be waited for: {@link #WOULD_WAIT} if something has. */
     public int writeNow(long handle, long position, ByteBuffer from, int flags, boolean pages) throws ErrnoException {
-        return changes().contents().writeNow(handles.object(handle), position, from, flags, pages);
+        return changes().writes().writeNow(handles.object(handle), position, from, flags, pages);
     }
 
     /**
@@ -408,8 +408,8 @@ public final class FileSystem implements AutoCloseable {
      */
     public long copyFileRange(long from, long fromPosition, long to, long toPosition, long length)
             throws ErrnoException {
-        FileChanges made = changes().contents();
-        return made.copy(handles.object(from).file(), fromPosition, handles.object(to), toPosition, length);
+        OpenFileWrites writes = changes().writes();
+        return writes.copy(handles.object(from).file(), fromPosition, handles.object(to), toPosition, length);
     }
 
     /**
@@ -417,7 +417,7 @@ public final class FileSystem implements AutoCloseable {
      * @throws ErrnoException EBADF, EINVAL, EFBIG; EOPNOTSUPP for other modes
      */
     public void fallocate(long handle, int mode, long offset, long length) throws ErrnoException {
-        changes().contents().fallocate(handles.object(handle), mode, offset, length);
+        changes().writes().fallocate(handles.object(handle), mode, offset, length);
     }
 
     /** Closes what is still open. */

@@ -29,7 +29,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The files that are open, and those that are written and not committed yet. Safe for use by any number of threads. */
+/**
+ * The files that are open, and those that are written and not committed yet. Long, as one table is kept by inode and by
+ * content. Safe for use by any number of threads.
+ */
 final class SharedFiles implements Writeback.Listener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SharedFiles.class);
 

@@ -4,7 +4,8 @@
  *
  * <pre>
  *   FileSystem                                      one method for each call of the kernel
- *   Changes: NameChanges, Renames, FileChanges      what a mount that can be written does beyond one that cannot
+ *   Changes: NameChanges, Renames, FileChanges,
+ *   OpenFileWrites                                  what a mount that can be written does beyond one that cannot
  *   Lookups, OpenFiles, Directories                 what is shown, opened and read
  *   NamedInodes, Places, Removals                   which inode a name has, what it stands for, whether it is being removed
  *   SharedFiles, SharedFile                         what the handles of one file share

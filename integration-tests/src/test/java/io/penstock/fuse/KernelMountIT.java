@@ -193,7 +193,8 @@ class KernelMountIT extends MountContract {
 
     /** A thread of its own notifies the kernel: the change shows after a moment. */
     private static void awaitTrue(Callable<Boolean> condition) throws Exception {
-        long deadline = System.nanoTime() + Duration.ofSeconds(FULL ? 120 : 20).toNanos();
+        long deadline = System.nanoTime()
+                + Duration.ofSeconds(TestTier.isAll() ? 120 : 20).toNanos();
         while (!condition.call()) {
             assertThat(System.nanoTime()).isLessThan(deadline);
             Thread.sleep(5);

@@ -1,0 +1,169 @@
+package io.penstock.filesystem;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.OpenHandle.OpenObject;
+import io.penstock.metadata.attributes.KeptAttributes;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.writeback.WritebackConfig;
+import io.penstock.writeback.WrittenFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.InstantSource;
+
+/** Changes the bytes of files that are open for writing. Safe for use by any number of threads. */
+final class OpenFileWrites {
+    // fallocate(2)'s modes, from include/uapi/linux/falloc.h.
+    private static final int FALLOC_FL_KEEP_SIZE = 1;
+    private static final int FALLOC_FL_PUNCH_HOLE = 2;
+    private static final int FALLOC_FL_ZERO_RANGE = 0x10;
+
+    /** Bytes that are copied at a time where the store cannot do it. */
+    private static final int COPY_BYTES = 1 << 20;
+
+    /** Who has so many bytes copied and is not at the end yet will be back: the kernel takes up to 2 or 4 GiB a call. */
+    private static final long ONE_OF_SEVERAL = 1L << 30;
+
+    private final WritebackConfig config;
+    private final InstantSource clock;
+    private final KeptAttributes kept;
+
+    OpenFileWrites(Writing writing, KeptAttributes kept) {
+        this.config = writing.writeback().config();
+        this.clock = writing.clock();
+        this.kept = kept;
+    }
+
+    int write(OpenObject handle, long position, ByteBuffer from, int flags, boolean pages) throws ErrnoException {
+        WrittenFile content = writable(handle);
+        boolean append = !pages && (flags & OpenFlags.O_APPEND) != 0;
+        checkEnd((append ? content.size() : position) + from.remaining());
+        return Errnos.call(() -> {
+            int written = append ? content.append(from) : content.write(position, from);
+            while (pages && from.hasRemaining()) { // the kernel takes its pages for written as a whole
+                written += content.write(position + written, from);
+            }
+            handle.file().changed(clock.instant());
+            if (!pages && (flags & OpenFlags.O_DSYNC) != 0) {
+                content.fsync();
+            }
+            return written;
+        });
+    }
+
+    /** {@link #write} if nothing has to be waited for: {@link FileSystem#WOULD_WAIT} if something has. */
+    int writeNow(OpenObject handle, long position, ByteBuffer from, int flags, boolean pages) throws ErrnoException {
+        if (!pages && (flags & (OpenFlags.O_APPEND | OpenFlags.O_DSYNC)) != 0) {
+            return SharedContent.WOULD_WAIT;
+        }
+        WrittenFile content = writable(handle);
+        int length = from.remaining();
+        checkEnd(position + length);
+        if (!Errnos.call(() -> content.writeNow(position, from))) {
+            return SharedContent.WOULD_WAIT;
+        }
+        handle.file().changed(clock.instant());
+        return length;
+    }
+
+    void truncate(OpenObject handle, long size) throws ErrnoException {
+        checkSize(size);
+        WrittenFile content = writable(handle);
+        Errnos.run(() -> content.truncate(size));
+        handle.file().changed(clock.instant());
+    }
+
+    void fallocate(OpenObject handle, int mode, long offset, long length) throws ErrnoException {
+        WrittenFile content = writable(handle);
+        if (offset < 0 || length <= 0) {
+            throw new ErrnoException(Errno.EINVAL, "offset %d, length %d".formatted(offset, length));
+        }
+        boolean zero = switch (mode) {
+            case 0, FALLOC_FL_KEEP_SIZE -> false;
+            case FALLOC_FL_ZERO_RANGE,
+                    FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE,
+                    FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE -> true;
+            default -> throw new ErrnoException(Errno.EOPNOTSUPP, "fallocate mode " + mode);
+        };
+        long end = offset > Long.MAX_VALUE - length ? Long.MAX_VALUE : offset + length;
+        checkEnd(end);
+        Errnos.run(() -> {
+            if (zero) {
+                content.zero(offset, length);
+            }
+            if ((mode & FALLOC_FL_KEEP_SIZE) == 0 && end > content.size()) {
+                content.truncate(end);
+            }
+        });
+        handle.file().changed(clock.instant());
+    }
+
+    /** copy_file_range(2): returns how many bytes were copied. */
+    long copy(SharedFile from, long fromPosition, OpenObject handle, long toPosition, long length)
+            throws ErrnoException {
+        WrittenFile to = writable(handle);
+        long count = Math.min(length, from.size() - fromPosition);
+        if (fromPosition < 0 || toPosition < 0 || length < 0) {
+            throw new ErrnoException(Errno.EINVAL, "a position or length below zero");
+        } else if (count <= 0) {
+            return 0;
+        } else if (from == handle.file() && Math.abs(fromPosition - toPosition) < count) {
+            throw new ErrnoException(Errno.EINVAL, "the ranges overlap");
+        }
+        checkEnd(toPosition + count);
+        // The store copies whole objects: one call, or several if it is large.
+        ObjectVersion version = from == handle.file() || fromPosition != toPosition ? null : from.version();
+        ByteRange range = new ByteRange(fromPosition, count);
+        boolean more = count >= ONE_OF_SEVERAL && fromPosition + count < from.size();
+        handle.file().changed(clock.instant());
+        if (version != null && kept.areKept()) {
+            handle.file().keep(handle.file().attributes()); // not those of the object that is copied
+        }
+        return Errnos.call(() -> version != null && to.copyFrom(version, range, more)
+                ? count
+                : copyBytes(from, fromPosition, to, toPosition, count));
+    }
+
+    private static long copyBytes(SharedFile from, long fromPosition, WrittenFile to, long toPosition, long length)
+            throws ObjectStoreException, IOException, InterruptedException {
+        ByteBuffer buffer = ByteBuffer.allocate((int) Math.min(COPY_BYTES, length));
+        long copied = 0;
+        while (copied < length) {
+            buffer.clear().limit((int) Math.min(buffer.capacity(), length - copied));
+            if (from.content().read(fromPosition + copied, buffer, null) == 0) {
+                break;
+            }
+            copied += to.write(toPosition + copied, buffer.flip());
+            if (buffer.hasRemaining()) {
+                break;
+            }
+        }
+        return copied;
+    }
+
+    private static WrittenFile writable(OpenObject handle) throws ErrnoException {
+        if (!handle.isWritable()) {
+            throw new ErrnoException(Errno.EBADF, handle.inode() + " is not open for writing");
+        }
+        return handle.file().written(handle.opener());
+    }
+
+    /** Throws if no file can have this size. */
+    void checkSize(long size) throws ErrnoException {
+        if (size < 0) {
+            throw new ErrnoException(Errno.EINVAL, "a size of " + size);
+        }
+        checkEnd(size);
+    }
+
+    private void checkEnd(long end) throws ErrnoException {
+        if (end < 0 || end > config.largestObjectBytes()) {
+            throw new ErrnoException(
+                    Errno.EFBIG,
+                    "%d bytes: more than the store's largest object, which is set to %d"
+                            .formatted(end, config.largestObjectBytes()));
+        }
+    }
+}
