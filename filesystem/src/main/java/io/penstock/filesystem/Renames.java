@@ -3,6 +3,8 @@ package io.penstock.filesystem;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
+import io.penstock.metadata.Absent;
+import io.penstock.metadata.Answer;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;
@@ -146,19 +148,20 @@ final class Renames {
             return false;
         }
         Place to = rename.to;
-        ObjectVersion replaced = rename.target != null
-                        && places.revalidated(to.parent(), to.name()) instanceof FileEntry(StoredObject object)
-                ? object.version()
-                : null;
+        Answer asked = rename.target == null ? Absent.ABSENT : places.revalidated(to.parent(), to.name());
         if (!Errnos.call(content::holdUncommitted)) {
             return false;
         }
         try {
             Inode loser = files.inode(to, rename.target);
-            content.renamed(to.key(), replaced);
-            tree.keep(rename.from.parent());
-            inodes.move(file.inode(), to.parent(), to.name());
-            file.renamed(replaced);
+            boolean _ = removals.replacing(loser, () -> {
+                ObjectVersion replaced = replaced(to, asked);
+                content.renamed(to.key(), replaced);
+                tree.keep(rename.from.parent());
+                inodes.move(file.inode(), to.parent(), to.name());
+                file.renamed(replaced);
+                return true;
+            });
             if (loser != null) {
                 removals.detach(loser);
             }
@@ -166,6 +169,19 @@ final class Renames {
             content.resumeCommits();
         }
         return true;
+    }
+
+    /**
+     * The object that the name stands for once nothing of what it was is committed any more: another program may have
+     * opened that for writing, and committed it, since the store was asked.
+     */
+    private @Nullable ObjectVersion replaced(Place to, Answer asked) throws ObjectStoreException, InterruptedException {
+        Answer now = asked instanceof Absent ? asked : tree.lookupNow(to.parent(), to.name());
+        return switch (now == null ? asked : now) {
+            case FileEntry(StoredObject object) -> object.version();
+            case SharedFile _ -> deletions.find(to.key());
+            default -> null;
+        };
     }
 
     /** Copies a file to a name that nothing has, and leaves it where it is. */

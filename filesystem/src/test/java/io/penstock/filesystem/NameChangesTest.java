@@ -22,6 +22,7 @@ import io.penstock.writeback.WritebackConfig;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -800,6 +801,42 @@ class NameChangesTest extends OverWritableMount {
         m.close(file);
 
         assertThat(m.stored("b")).isEqualTo("mine");
+    }
+
+    @Test
+    void rename_notYetCommittedOntoAnObjectThatIsWrittenMeanwhile_replacesThat() throws Exception {
+        for (boolean isOpen : new boolean[] {false, true}) {
+            m.bucket.put("b", "old");
+            m.clock.advance(Mounted.TTL);
+            long inode = m.lookup("b").inode();
+            OpenFile file = m.create("a", O_WRONLY);
+            m.write(file, 0, "mine");
+            FutureTask<Void> rename = task(() -> m.rename("a", "b", 0));
+            AtomicBoolean first = new AtomicBoolean();
+            OpenFile other;
+            try (Gate asked =
+                    m.delays.holdAnswer(call -> call instanceof Call.Head && first.compareAndSet(false, true))) {
+                Thread.startVirtualThread(rename);
+                asked.awaitHeld(1);
+                other = m.fs.open(inode, O_WRONLY);
+                m.setFlags(other, O_WRONLY);
+                m.write(other, 0, "theirs, which is longer");
+                m.fs.flush(other.handle(), 0);
+                if (!isOpen) {
+                    m.fs.release(other.handle());
+                }
+            }
+            rename.get();
+
+            m.close(file);
+            m.drain();
+            assertThat(m.stored("b")).isEqualTo("mine");
+            assertThat(m.cat("b")).isEqualTo("mine");
+            assertThat(m.uncommitted().failedFiles()).isZero();
+            if (isOpen) {
+                m.close(other);
+            }
+        }
     }
 
     @Test
