@@ -550,6 +550,21 @@ class KeptAttributesTest {
     }
 
     @Test
+    void rename_ofANewFileOverAnother_leavesNothingOfWhatThatHadBesideItsBytes() throws Exception {
+        m.bucket.put(
+                "b",
+                Content.of("old".getBytes(UTF_8)),
+                ObjectProperties.ofNew("b.html")
+                        .with(Map.of(META + "file-owner", "9", META + "penstock-xattrs", "user.secret=MQ")));
+        OpenFile file = m.create("a", Mounted.O_WRONLY);
+        m.rename("a", "b", 0);
+        m.close(file);
+
+        m.save("c", "");
+        assertThat(m.bucket.properties("b")).isEqualTo(m.bucket.properties("c"));
+    }
+
+    @Test
     void setattr_ofADirectoryThatWasRemoved_doesNotMakeItAnew() throws Exception {
         m.mkdir("d");
         long inode = m.lookup("d").inode();

@@ -175,7 +175,7 @@ final class FileObject {
     }
 
     /**
-     * Nothing of it is in the store, and it is to have another key.
+     * Nothing of it is in the store, and it is to have another key. What an object there has beside its bytes goes with that.
      *
      * @param replaced the object that has that key; null if there is none
      * @return the upload under the old one, to be abandoned
@@ -184,6 +184,7 @@ final class FileObject {
     FileUpload renamed(String to, @Nullable ObjectVersion replaced) {
         state.rename(to);
         state.setReplaced(replaced);
+        properties.set(ObjectProperties.ofNew(to));
         return takeUpload();
     }
 
