@@ -62,6 +62,10 @@ final class RemovalBurst {
     @GuardedBy("this")
     private final Set<Removal> waiting = new HashSet<>();
 
+    /** Directories of removals whose objects could not be deleted, until a caller that waits for them is told. */
+    @GuardedBy("this")
+    private final Set<Directory> failed = new HashSet<>();
+
     /** When the last removals were, by System.nanoTime(), the oldest first. */
     @GuardedBy("this")
     private final Queue<Long> last = new ArrayDeque<>();
@@ -74,8 +78,8 @@ final class RemovalBurst {
     @GuardedBy("this")
     private boolean isAwaited;
 
-    /** A name that is not shown any more, and whose object is to be deleted. Told whether it was. */
-    private record Removal(Place place, ObjectVersion version, CompletableFuture<Boolean> ended) {}
+    /** A name that is not shown any more, and whose object is to be deleted. */
+    private record Removal(Place place, ObjectVersion version, CompletableFuture<?> ended) {}
 
     RemovalBurst(
             ObjectStore store,
@@ -168,28 +172,29 @@ final class RemovalBurst {
     /**
      * Waits until all that was removed in the directory, or below it, is deleted.
      *
-     * @return whether all of it was
+     * @return whether all of it was, since the last of these calls
      */
     boolean await(Directory directory) throws InterruptedException {
-        List<CompletableFuture<Boolean>> ends;
+        List<CompletableFuture<?>> ends;
         synchronized (this) {
             ends = waiting.stream()
                     .filter(removal -> removal.place.parent().isWithin(directory))
-                    .map(Removal::ended)
+                    .<CompletableFuture<?>>map(Removal::ended)
                     .toList();
             if (!ends.isEmpty()) {
                 hurry();
             }
         }
-        boolean all = true;
-        for (CompletableFuture<Boolean> ended : ends) {
+        for (CompletableFuture<?> ended : ends) {
             try {
-                all &= ended.get();
+                ended.get();
             } catch (ExecutionException e) {
                 throw new IllegalStateException(e);
             }
         }
-        return all;
+        synchronized (this) {
+            return !failed.removeIf(parent -> parent.isWithin(directory));
+        }
     }
 
     private void delete() {
@@ -269,8 +274,11 @@ final class RemovalBurst {
         moving.leave(place.parent());
         synchronized (this) {
             waiting.remove(removal);
+            if (!deleted) {
+                failed.add(place.parent());
+            }
             notifyAll();
         }
-        removal.ended.complete(deleted);
+        removal.ended.complete(null);
     }
 }
