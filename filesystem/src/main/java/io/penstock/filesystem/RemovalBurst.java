@@ -239,7 +239,7 @@ final class RemovalBurst {
                 boolean deleted = !others.contains(removal.version) || isDeletedSingly(removal);
                 end(left.remove(), deleted);
             }
-        } catch (ObjectStoreException | RuntimeException e) {
+        } catch (ObjectStoreException | RuntimeException | Error e) { // this thread goes on: no other may begin
             LOG.warn(
                     "Of {} files that were removed in quick succession not all could be deleted: {} Those that are"
                             + " left, '{}' perhaps, are shown again.",

@@ -704,18 +704,25 @@ class NameChangesTest extends OverWritableMount {
         m.fs.releasedir(handle);
     }
 
-    @Test
-    void unlink_ofABurstWhoseDeletionBreaksOff_leavesNoCallWaiting() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void unlink_ofABurstWhoseDeletionBreaksOff_leavesNoCallWaiting(boolean isError) throws Exception {
         m.mkdir("d");
         putMany("d", 20);
         unlinkMany("d", RemovalBurst.FIRST);
         m.faults.next(Call.Delete.class::isInstance, Fault.fail((message, cause) -> {
+            if (isError) {
+                throw new StackOverflowError("a bug");
+            }
             throw new IllegalStateException("a bug");
         }));
-        for (int i = RemovalBurst.FIRST; i < 20; i++) {
+        for (int i = RemovalBurst.FIRST; i < 19; i++) {
             m.unlink("d/" + i);
         }
         assertErrno(Errno.ENOTEMPTY, () -> m.rmdir("d"));
+        m.unlink("d/19");
+        assertErrno(Errno.ENOTEMPTY, () -> m.rmdir("d"));
+        assertThat(m.stored("d/19")).isNull();
         m.rename("d", "e", 0);
         assertThat(m.lookup("e").isDirectory()).isTrue();
     }
