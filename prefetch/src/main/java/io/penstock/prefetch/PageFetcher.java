@@ -59,6 +59,10 @@ public final class PageFetcher implements AutoCloseable {
     @GuardedBy("objects")
     private final Map<OpenVersion, Long> lingering = new LinkedHashMap<>();
 
+    /** Whether a thread closes those whose time is up. */
+    @GuardedBy("objects")
+    private boolean isClosing;
+
     private record Readahead(OpenVersion object, Stream stream) {}
 
     /**
@@ -135,7 +139,11 @@ public final class PageFetcher implements AutoCloseable {
     @GuardedBy("objects")
     private boolean lingers(OpenVersion object) {
         boolean isStreamed = object.cached.version().size() > config.smallFileBytes() && !object.cached.isWhole();
-        return lingerNanos > 0 && isStreamed && (!lingering.isEmpty() || start(this::closeLingering));
+        if (lingerNanos == 0 || !isStreamed) {
+            return false;
+        }
+        isClosing = isClosing || start(this::closeLingering);
+        return isClosing;
     }
 
     /** Ends once nothing lingers any more. */
@@ -167,7 +175,8 @@ public final class PageFetcher implements AutoCloseable {
                 lingering.remove(object);
                 objects.remove(object.cached.version());
             });
-            nanos = lingering.isEmpty() ? 0 : Math.max(1, nanos);
+            isClosing = !lingering.isEmpty();
+            nanos = isClosing ? Math.max(1, nanos) : 0;
         }
         due.forEach(OpenVersion::close);
         return nanos;
@@ -286,6 +295,7 @@ public final class PageFetcher implements AutoCloseable {
         fetchThreads.shutdownNow();
         List<OpenVersion> left;
         synchronized (objects) {
+            isClosing = false;
             left = List.copyOf(lingering.keySet());
             lingering.clear();
             left.forEach(object -> objects.remove(object.cached.version()));

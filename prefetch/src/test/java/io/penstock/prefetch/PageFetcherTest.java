@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.management.HotSpotDiagnosticMXBean;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.Deadline;
@@ -22,7 +23,9 @@ import io.penstock.testing.Gate;
 import io.penstock.testing.Seeded;
 import io.penstock.testing.TestData;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -273,6 +276,20 @@ class PageFetcherTest {
             }
             FetcherFixture.await("it closes", () -> lingering.openObjects() == 0);
             FetcherFixture.await("held GETs end", () -> fixture.store.getsInFlight() == 0);
+        }
+    }
+
+    @Test
+    void open_againAndAgain_keepsOneThreadToClose() throws Exception {
+        ObjectVersion version = fixture.put("object", 512 * MIB);
+        try (PageFetcher lingering = fixture.lingering(Duration.ofHours(1))) {
+            for (int i = 0; i < 100; i++) {
+                lingering.open(version).close();
+            }
+            Path dump = directory.resolve("threads");
+            ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
+                    .dumpThreads(dump.toString(), HotSpotDiagnosticMXBean.ThreadDumpFormat.JSON);
+            assertThat(Files.readString(dump).split("\"name\": \"fetch-", -1)).hasSize(2);
         }
     }
 
