@@ -40,7 +40,8 @@ final class BatchDeletions {
 
     /**
      * Deletes those of these objects that a listing shows unchanged. Nothing but time lies between the listing and the
-     * request: a write by another client in that time is lost, as between a HEAD and a single deletion.
+     * request: a write by another client in that time is lost, as between a HEAD and a single deletion. The listing ends
+     * where single deletions would have ended: few of these objects may lie among very many others.
      *
      * @return those that are not known to be deleted
      */
@@ -61,8 +62,8 @@ final class BatchDeletions {
         String prefix = commonPrefix(inOrder.getFirst().key(), inOrder.getLast().key());
         List<ObjectVersion> unchanged = new ArrayList<>();
         ListRequest request =
-                new ListRequest(prefix, "", before(inOrder.getFirst().key(), prefix), null, versions.size());
-        while (!wanted.isEmpty()) {
+                new ListRequest(prefix, "", before(inOrder.getFirst().key(), prefix), null, ListRequest.MAX_KEYS);
+        for (int left = 1 + versions.size() / SingleDeletions.CONCURRENCY; left > 0 && !wanted.isEmpty(); left--) {
             ListPage page = reader.list(request);
             for (StoredObject object : page.objects()) {
                 ObjectVersion there = object.version();

@@ -11,7 +11,8 @@ import java.util.concurrent.Future;
 
 /** Deletes objects by one request each, some at the same time, where one request cannot delete several. Thread-safe. */
 final class SingleDeletions {
-    private static final int CONCURRENCY = 16;
+    /** Requests at a time. */
+    static final int CONCURRENCY = 16;
 
     private final ObjectStore store;
 

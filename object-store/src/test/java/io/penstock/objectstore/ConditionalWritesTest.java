@@ -218,6 +218,26 @@ final class ConditionalWritesTest {
         assertThat(server.requests().getLast()).contains("If-Match: " + THEIRS);
     }
 
+    @Test
+    void deleteAll_fewAmongManyWhereNoConditionIsHonoured_listsNoFurtherThanThatIsWorth() throws Exception {
+        String done = withBody("200 OK", "<DeleteResult></DeleteResult>");
+        server.answers(STORED, done, DONE, STORED, DONE, DONE); // the probes of DeleteObjects and DeleteObject
+        server.answers(
+                withBody(
+                        "200 OK",
+                        "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>x</NextContinuationToken>"
+                            + "<Contents><Key>mounted/a</Key><ETag>" + MINE + "</ETag><Size>5</Size>"
+                                                                                + "<LastModified>2026-11-22T12:00:00.000Z</LastModified></Contents></ListBucketResult>"),
+                done);
+        server.answers(there(MINE), DONE);
+        ObjectVersion far =
+                new ObjectVersion("mounted/z", MINE, 5, version(MINE).lastModified());
+
+        assertThat(store.deleteAll(List.of(version(MINE), far))).isEmpty();
+
+        assertThat(firstLines().getLast()).startsWith("DELETE /bucket/mounted/z");
+    }
+
     private void answerProbeOfDelete() {
         server.answers(STORED, REFUSED, there(MINE), DONE);
     }
