@@ -131,7 +131,7 @@ public final class AttributeHeaders {
     private static <T> @Nullable T value(
             SortedMap<String, String> headers, String name, Function<String, @Nullable T> reading) {
         String text = headers.get(name);
-        if (text == null) {
+        if (text == null || text.isEmpty()) {
             return null;
         }
         try {

@@ -68,6 +68,14 @@ class AttributeHeadersTest {
                 .isEqualTo(ObjectAttributes.NONE);
     }
 
+    /** A journal has them as they are given to the object: with empty values for what that must not have. */
+    @Test
+    void read_emptyValues_countAsMissing() {
+        ObjectAttributes attributes = ObjectAttributes.NONE.withPermissions(0600);
+
+        assertThat(AttributeHeaders.read(AttributeHeaders.of(attributes))).isEqualTo(attributes);
+    }
+
     @Test
     void read_whatDataSyncWrites_isUnderstood() {
         ObjectAttributes read = AttributeHeaders.read(new TreeMap<>(Map.of(
