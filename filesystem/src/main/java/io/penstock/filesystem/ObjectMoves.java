@@ -15,6 +15,7 @@ import io.penstock.writeback.Writeback;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -163,6 +164,7 @@ final class ObjectMoves {
         for (boolean marker : List.of(false, true)) {
             List<ObjectVersion> some = versions.stream()
                     .filter(version -> version.key().endsWith("/") == marker)
+                    .sorted(Comparator.comparing(ObjectVersion::key)) // a batch may have to be listed
                     .toList();
             SideBySide.forEach(batches(some), BATCHES, batch -> {
                 List<ObjectVersion> changed = store.deleteAll(batch);

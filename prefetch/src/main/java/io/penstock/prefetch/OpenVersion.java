@@ -109,8 +109,11 @@ final class OpenVersion {
     }
 
     private @Nullable Fill claimNext(Stream stream) throws InterruptedException {
-        ByteRange range;
-        while (!closing && !paused && (range = streams.issue(stream)) != null) {
+        while (!closing && !paused) {
+            ByteRange range = streams.issue(stream);
+            if (range == null) {
+                return null;
+            }
             long first = range.offset() / PAGE_SIZE;
             long end = pages(range.end());
             Fill fill = cached.claim(first, end, Urgency.READAHEAD);
@@ -123,9 +126,7 @@ final class OpenVersion {
                 return null;
             }
         }
-        if (paused) {
-            streams.giveBack(stream);
-        }
+        streams.giveBack(stream);
         return null;
     }
 

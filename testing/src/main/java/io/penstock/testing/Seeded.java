@@ -19,9 +19,12 @@ public final class Seeded {
         void check(RandomGenerator random) throws Exception;
     }
 
-    /** Checks the property with the seeds {@code 0} to {@code runs - 1}: every run of the tests uses the same. */
+    /**
+     * Checks the property with the seeds {@code 0} to {@code runs - 1}, the same in every run of the tests; with a third of
+     * them unless {@link TestTier all} is tested.
+     */
     public static void check(int runs, Property property) {
-        checkFrom(0, runs, property);
+        checkFrom(0, TestTier.choose((runs + 2) / 3, runs), property);
     }
 
     /**
