@@ -48,6 +48,8 @@ final class BucketReader {
                 requests.watch(body);
                 get.receive(body);
                 requests.progressed();
+            } catch (StalledException e) {
+                LOG.debug("{}: {}", errors.object(version.key()), e.getMessage());
             } catch (IOException | SdkException e) {
                 RequestExecutor.checkInterrupt(e);
                 ObjectStoreException failure = errors.explainBrokenBody(version.key(), e);
@@ -72,7 +74,8 @@ final class BucketReader {
     }
 
     private ObjectBody open(ObjectVersion version, ByteRange range) throws InterruptedException {
-        ObjectBody body = requests.direct == null ? null : requests.direct.get(version, range);
+        boolean checked = isChecked(version, range);
+        ObjectBody body = requests.direct == null ? null : requests.direct.get(version, range, checked);
         if (body != null) {
             return body;
         }
@@ -81,15 +84,14 @@ final class BucketReader {
                 .key(version.key())
                 .ifMatch(version.etag().equals(ResponseValues.NO_ETAG) ? null : version.etag())
                 .range(range.toHttpRange())
-                .checksumMode(isChecked(version, range) ? ChecksumMode.ENABLED : null)
+                .checksumMode(checked ? ChecksumMode.ENABLED : null)
                 .requestPayer(requests.payer)
                 .build();
         return requests.client.getObject(request, SdkBody.LEFT_OPEN);
     }
 
     /**
-     * Whether the SDK asks for a checksum and compares it. It compares only if asked. A checksum covers the whole
-     * object. S3 computes that of a multipart object from the parts' checksums and does not always say so
+     * Whether a checksum is asked for and compared. A checksum covers the whole object. S3 computes that of a multipart object from the parts' checksums and does not always say so
      * (aws-sdk-java-v2 issue 5421), but the ETag shows it.
      */
     private boolean isChecked(ObjectVersion version, ByteRange range) {

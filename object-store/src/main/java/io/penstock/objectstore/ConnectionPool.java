@@ -5,13 +5,12 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.Collections;
 import java.util.Deque;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +23,9 @@ final class ConnectionPool implements AutoCloseable {
      * repeated.
      */
     private static final Duration LONGEST_IDLE = Duration.ofSeconds(5);
+
+    /** The maximum delay with which a stall is noticed, as a part of the silence that is one. */
+    private static final int CHECKS_OF_A_STALL = 4;
 
     /** The maximum delay with which the pool notices the end of a call's deadline or of a connection's idle time. */
     private static final Duration CHECK_INTERVAL = Duration.ofSeconds(1);
@@ -39,6 +41,7 @@ final class ConnectionPool implements AutoCloseable {
     /** The connection used last comes first. */
     private final Deque<HttpConnection> idle = new ConcurrentLinkedDeque<>();
 
+    private final Stalls stalls = new Stalls();
     private final Thread watch;
     private volatile boolean closed;
 
@@ -62,7 +65,11 @@ final class ConnectionPool implements AutoCloseable {
             if (connection == null) {
                 connection = connect();
             }
+            boolean wasIdle = used.isEmpty();
             used.add(connection);
+            if (wasIdle) {
+                LockSupport.unpark(watch);
+            }
         } finally {
             if (connection == null) {
                 permits.release();
@@ -102,6 +109,11 @@ final class ConnectionPool implements AutoCloseable {
         throw failure;
     }
 
+    /** How long responses to GETs take, and which of them are asked again. */
+    Stalls stalls() {
+        return stalls;
+    }
+
     /** Takes a connection back whose response has been read to the end. */
     void giveBack(HttpConnection connection) {
         if (used.remove(connection)) {
@@ -126,7 +138,7 @@ final class ConnectionPool implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        watch.interrupt();
+        LockSupport.unpark(watch);
         used.forEach(this::end);
         closeIdle();
     }
@@ -153,7 +165,10 @@ final class ConnectionPool implements AutoCloseable {
      * Closes connections that have waited too long for bytes, and the oldest idle ones, which may never be used again.
      */
     void closeLate(long now) {
-        used.forEach(connection -> connection.closeIfLate(now));
+        used.forEach(connection -> {
+            connection.closeIfLate(now);
+            connection.closeIfStalled(now, stalls);
+        });
         HttpConnection oldest;
         while ((oldest = idle.peekLast()) != null && isStale(oldest, now)) {
             if (idle.removeLastOccurrence(oldest)) { // otherwise another thread was faster
@@ -167,14 +182,10 @@ final class ConnectionPool implements AutoCloseable {
     }
 
     private void watch() {
-        Duration interval = Collections.min(List.of(readTimeout.dividedBy(4), CHECK_INTERVAL));
-        try {
-            while (!closed) {
-                Thread.sleep(interval);
-                closeLate(System.nanoTime());
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        long longest = Math.min(readTimeout.toNanos() / 4, CHECK_INTERVAL.toNanos());
+        while (!closed) {
+            LockSupport.parkNanos(used.isEmpty() ? longest : Math.min(longest, stalls.longest() / CHECKS_OF_A_STALL));
+            closeLate(System.nanoTime());
         }
     }
 }

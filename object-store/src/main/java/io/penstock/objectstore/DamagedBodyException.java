@@ -6,6 +6,10 @@ import java.io.IOException;
 final class DamagedBodyException extends IOException {
     private static final long serialVersionUID = 1;
 
+    DamagedBodyException(String message) {
+        super(message);
+    }
+
     DamagedBodyException(RuntimeException cause) {
         super(cause.getMessage(), cause);
     }

@@ -11,16 +11,26 @@ final class DirectBody implements ObjectBody {
     private final HttpConnection connection;
     private final ResponseHead head;
     private final long length;
+    private final @Nullable ExpectedChecksum checksum;
 
     /** Confined to the reading thread. */
     private long left;
 
-    /** @param length in bytes, from the response's head */
-    DirectBody(ConnectionPool connections, HttpConnection connection, ResponseHead head, long length) {
+    /**
+     * @param length in bytes, from the response's head
+     * @param checksum that it must have; null if it is not compared
+     */
+    DirectBody(
+            ConnectionPool connections,
+            HttpConnection connection,
+            ResponseHead head,
+            long length,
+            @Nullable ExpectedChecksum checksum) {
         this.connections = connections;
         this.connection = connection;
         this.head = head;
         this.length = length;
+        this.checksum = checksum;
         this.left = length;
     }
 
@@ -46,7 +56,7 @@ final class DirectBody implements ObjectBody {
 
     @Override
     public boolean isChecked() {
-        return false;
+        return checksum != null;
     }
 
     @Override
@@ -54,17 +64,24 @@ final class DirectBody implements ObjectBody {
         if (left == 0) {
             return -1;
         }
+        int start = target.position();
         int received = connection.read(target, (int) Math.min(wanted, left));
         left -= Math.max(0, received);
+        if (checksum != null && received > 0) {
+            checksum.update(target.slice(start, received));
+        }
         return received;
     }
 
     @Override
-    public boolean finish() {
+    public boolean finish() throws DamagedBodyException {
         if (left > 0 || !head.keepsAlive()) {
             connections.end(connection);
         } else {
             connections.giveBack(connection);
+        }
+        if (checksum != null && left == 0) {
+            checksum.check();
         }
         return left == 0;
     }

@@ -16,6 +16,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.auth.credentials.AwsCredentials;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.core.SdkGlobalTime;
@@ -32,6 +34,8 @@ import software.amazon.awssdk.utils.http.SdkHttpUtils;
  * refusal. Safe for use by any number of threads.
  */
 final class DirectRequests implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(DirectRequests.class);
+
     private static final int OK = 200;
     private static final int PARTIAL_CONTENT = 206;
 
@@ -90,35 +94,61 @@ final class DirectRequests implements AutoCloseable {
         this.connections = new ConnectionPool(addresses, port, tls, config.limits());
     }
 
-    /** The body of exactly this range of this version; null if the SDK must make the request. */
+    /**
+     * The body of exactly this range of this version; null if the SDK must make the request.
+     *
+     * @param checked whether the store is asked for a checksum of the range, and the bytes are compared with it
+     */
     @Nullable
-    ObjectBody get(ObjectVersion version, ByteRange range) throws InterruptedException {
-        // S3 may send a checksum of a whole object, which the SDK compares.
-        if (range.length() == version.size() || version.etag().equals(ResponseValues.NO_ETAG) || isBackingOff()) {
+    ObjectBody get(ObjectVersion version, ByteRange range, boolean checked) throws InterruptedException {
+        if (version.etag().equals(ResponseValues.NO_ETAG) || isBackingOff()) {
             return null;
         }
         SdkHttpRequest.Builder request = request(SdkHttpMethod.GET, version.key())
                 .putHeader("If-Match", version.etag())
                 .putHeader("Range", range.toHttpRange());
-        HttpConnection connection = null;
-        ObjectBody body = null;
+        if (checked) {
+            request.putHeader("x-amz-checksum-mode", "ENABLED");
+        }
         try {
             byte[] text = signedText(request);
             if (text == null) {
                 return null;
             }
+            for (int stalls = 0; ; stalls++) {
+                try {
+                    return get(text, version, range, checked, stalls);
+                } catch (StalledException e) {
+                    LOG.debug("{} of '{}': {}", range, version.key(), e.getMessage());
+                }
+            }
+        } catch (SdkException e) {
+            checkInterrupt();
+            onFailure(e, null);
+            return null;
+        }
+    }
+
+    private @Nullable ObjectBody get(byte[] text, ObjectVersion version, ByteRange range, boolean checked, int stalls)
+            throws StalledException, InterruptedException {
+        HttpConnection connection = null;
+        ObjectBody body = null;
+        try {
             connection = connections.take();
-            ResponseHead head = connection.send(text);
+            long began = System.nanoTime();
+            ResponseHead head = connection.send(text, stalls);
+            connections.stalls().responded(System.nanoTime() - began);
             if (isPart(head, version, range)) {
-                body = new DirectBody(connections, connection, head, range.length());
+                ExpectedChecksum checksum = checked ? ExpectedChecksum.of(head) : null;
+                body = new DirectBody(connections, connection, head, range.length(), checksum);
                 onSuccess();
             } else {
                 onRefusal(head.status());
             }
-        } catch (IOException | SdkException e) {
-            if (Thread.interrupted()) {
-                throw new InterruptedException();
-            }
+        } catch (StalledException e) {
+            throw e;
+        } catch (IOException e) {
+            checkInterrupt();
             onFailure(e, connection);
         } finally {
             if (connection != null && body == null) {
@@ -195,9 +225,7 @@ final class DirectRequests implements AutoCloseable {
             reusable = head.contentLength() == 0 && head.keepsAlive();
             return head;
         } catch (IOException | SdkException e) {
-            if (Thread.interrupted()) {
-                throw new InterruptedException();
-            }
+            checkInterrupt();
             onFailure(e, connection);
             return null;
         } finally {
@@ -215,6 +243,12 @@ final class DirectRequests implements AutoCloseable {
     @Override
     public void close() {
         connections.close();
+    }
+
+    private static void checkInterrupt() throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
     }
 
     private void onSuccess() {

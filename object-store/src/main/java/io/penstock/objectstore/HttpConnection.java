@@ -55,6 +55,14 @@ final class HttpConnection implements AutoCloseable {
 
     private volatile boolean timedOut;
 
+    /** How often what the connection is asked for was {@linkplain Stalls asked again} already; -1 if it may not be. */
+    private volatile int stalls = -1;
+
+    /** Its user waits for bytes of the server, and does nothing else. */
+    private volatile boolean waiting;
+
+    private volatile boolean stalled;
+
     /**
      * @param tls null for none; the first request makes the handshake
      * @throws IOException if the server cannot be reached in time
@@ -79,6 +87,17 @@ final class HttpConnection implements AutoCloseable {
     /** Sends a request and returns the head of its response; {@link #read} reads the body. */
     ResponseHead send(byte[] request) throws IOException {
         return send(request, BodyReader.NOTHING, 0);
+    }
+
+    /**
+     * The same of a GET, which can be asked again if its response stalls.
+     *
+     * @param before how often it was
+     * @throws StalledException if that is what is to be done; also from {@link #read}
+     */
+    ResponseHead send(byte[] get, int before) throws IOException {
+        stalls = before;
+        return send(get);
     }
 
     /**
@@ -177,10 +196,19 @@ final class HttpConnection implements AutoCloseable {
         if (!received.hasRemaining()) {
             throw new IOException("the response's head is longer than " + LONGEST_HEAD + " bytes");
         }
-        if (channel.read(received) < 0) {
+        if (receive(received) < 0) {
             throw new EOFException("the server closed the connection before it responded");
         }
         touch();
+    }
+
+    private int receive(ByteBuffer target) throws IOException {
+        waiting = true;
+        try {
+            return channel.read(target);
+        } finally {
+            waiting = false;
+        }
     }
 
     /** Where the empty line that ends the head begins; -1 if it has not been received. */
@@ -205,7 +233,7 @@ final class HttpConnection implements AutoCloseable {
         target.limit(target.position() + wanted);
         touch();
         try {
-            return channel.read(target);
+            return receive(target);
         } catch (AsynchronousCloseException e) {
             throw explain(e);
         } finally {
@@ -239,6 +267,19 @@ final class HttpConnection implements AutoCloseable {
     /** Ends the use of the connection until the next request. */
     void release() {
         call = null;
+        stalls = -1;
+    }
+
+    /**
+     * Closes the connection if its user has waited for bytes of a GET for much longer than others do, twice as long each time
+     * that it was asked again, and it may be asked again.
+     */
+    void closeIfStalled(long now, Stalls usual) {
+        int before = stalls;
+        if (before >= 0 && waiting && idle(now) >> before > usual.longest() && usual.mayAskAgain()) {
+            stalled = true;
+            close();
+        }
     }
 
     /** Closes the connection if its user has waited too long. */
@@ -269,8 +310,11 @@ final class HttpConnection implements AutoCloseable {
     }
 
     private IOException explain(AsynchronousCloseException e) {
-        return timedOut && !(e instanceof ClosedByInterruptException)
-                ? new SocketTimeoutException("no byte arrived in time")
-                : e;
+        if (e instanceof ClosedByInterruptException) {
+            return e;
+        } else if (timedOut) {
+            return new SocketTimeoutException("no byte arrived in time");
+        }
+        return stalled ? new StalledException() : e;
     }
 }

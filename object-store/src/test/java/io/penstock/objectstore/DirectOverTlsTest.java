@@ -72,7 +72,7 @@ final class DirectOverTlsTest {
         String answer = HEAD + new String(content, ISO_8859_1);
         server.answers(answer, answer, answer);
         for (int i = 0; i < 3; i++) {
-            assertThat(read(requests.get(VERSION, RANGE))).isEqualTo(content);
+            assertThat(read(requests.get(VERSION, RANGE, false))).isEqualTo(content);
         }
         assertThat(server.connections()).isOne();
     }
@@ -82,8 +82,8 @@ final class DirectOverTlsTest {
         String answer = HEAD + new String(content, ISO_8859_1);
         String smuggled = HEAD + "x".repeat(LENGTH);
         server.answers(answer + smuggled, answer);
-        assertThat(read(requests.get(VERSION, RANGE))).isEqualTo(content);
-        assertThat(read(requests.get(VERSION, RANGE))).isEqualTo(content);
+        assertThat(read(requests.get(VERSION, RANGE, false))).isEqualTo(content);
+        assertThat(read(requests.get(VERSION, RANGE, false))).isEqualTo(content);
         assertThat(server.connections()).isEqualTo(2);
     }
 
@@ -104,15 +104,15 @@ final class DirectOverTlsTest {
     @Test
     void get_connectionEndedMeanwhile_isLeftToTheSdkAndTheNextIsNot() throws Exception {
         server.answers(ScriptedServer.HANG_UP, HEAD + new String(content, ISO_8859_1));
-        assertThat(requests.get(VERSION, RANGE)).isNull();
-        assertThat(read(requests.get(VERSION, RANGE))).isEqualTo(content);
+        assertThat(requests.get(VERSION, RANGE, false)).isNull();
+        assertThat(read(requests.get(VERSION, RANGE, false))).isEqualTo(content);
     }
 
     @Test
     void get_certificateNotTrusted_isLeftToTheSdkAndSoAreTheNext() throws Exception {
         try (DirectRequests distrustful = requests(null)) {
-            assertThat(distrustful.get(VERSION, RANGE)).isNull();
-            assertThat(distrustful.get(VERSION, RANGE)).isNull();
+            assertThat(distrustful.get(VERSION, RANGE, false)).isNull();
+            assertThat(distrustful.get(VERSION, RANGE, false)).isNull();
         }
         assertThat(server.connections()).isOne();
         assertThat(server.requests()).isEmpty();
@@ -125,7 +125,7 @@ final class DirectOverTlsTest {
         server = new ScriptedServer(other);
         server.answers(HEAD);
         try (DirectRequests direct = requests(other.pem())) {
-            assertThat(direct.get(VERSION, RANGE)).isNull();
+            assertThat(direct.get(VERSION, RANGE, false)).isNull();
         }
         assertThat(server.requests()).isEmpty();
     }
@@ -140,7 +140,7 @@ final class DirectOverTlsTest {
                     "r",
                     signer(),
                     System::nanoTime)) {
-                assertThat(direct.get(VERSION, RANGE)).isNull();
+                assertThat(direct.get(VERSION, RANGE, false)).isNull();
             }
         }
     }
@@ -149,7 +149,7 @@ final class DirectOverTlsTest {
     void read_bodyStalls_endsAfterTheReadTimeout() throws Exception {
         try (DirectRequests impatient = requests(certificate.pem(), Duration.ofSeconds(2))) {
             server.answers(HEAD + "he");
-            ObjectBody body = impatient.get(VERSION, RANGE);
+            ObjectBody body = impatient.get(VERSION, RANGE, false);
             assertThat(body).isNotNull();
             assertThat(body.read(ByteBuffer.allocateDirect(LENGTH), LENGTH)).isEqualTo(2);
             assertThatThrownBy(() -> body.read(ByteBuffer.allocateDirect(LENGTH), LENGTH - 2))
@@ -166,7 +166,7 @@ final class DirectOverTlsTest {
                 signer(),
                 System::nanoTime)) {
             server.answers(HEAD + "he");
-            ObjectBody body = patient.get(VERSION, RANGE);
+            ObjectBody body = patient.get(VERSION, RANGE, false);
             assertThat(body).isNotNull();
             assertThat(body.read(ByteBuffer.allocateDirect(LENGTH), LENGTH)).isEqualTo(2);
             CompletableFuture<Throwable> failure = new CompletableFuture<>();

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.Locale;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import software.amazon.awssdk.auth.credentials.AnonymousCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
@@ -40,6 +42,9 @@ final class DirectRequestsTest {
     private static final String REFUSAL = "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n";
     private static final AwsCredentialsProvider CREDENTIALS =
             StaticCredentialsProvider.create(AwsBasicCredentials.create("id", "secret"));
+
+    /** So many responses tell how long one usually takes. */
+    private static final int USUALLY = 16;
 
     private final AtomicLong nanoTime = new AtomicLong();
     private ScriptedServer server;
@@ -82,7 +87,7 @@ final class DirectRequestsTest {
     void get_anonymous_isNotSigned() throws Exception {
         server.answers(GOOD);
         try (DirectRequests anonymous = gets(AnonymousCredentialsProvider.create())) {
-            ObjectBody body = anonymous.get(VERSION, RANGE);
+            ObjectBody body = anonymous.get(VERSION, RANGE, false);
             assertThat(body).isNotNull();
             assertThat(read(body)).isEqualTo("hello");
         }
@@ -98,6 +103,57 @@ final class DirectRequestsTest {
             assertThat(read(get())).isEqualTo("hello");
         }
         assertThat(server.connections()).isOne();
+    }
+
+    @Test
+    void get_responseStalls_isAskedAgainOnAnotherConnection() throws Exception {
+        try (DirectRequests patient = usually(Duration.ofMinutes(10))) {
+            server.answersAndStalls("HTTP/1.1 206 Partial");
+            server.answers(GOOD);
+
+            assertThat(read(patient.get(VERSION, RANGE, false))).isEqualTo("hello");
+
+            assertThat(server.connections()).isEqualTo(2);
+            assertThat(server.requests().getLast()).contains("Range: bytes=10-14");
+        }
+    }
+
+    @Test
+    void get_bodyStalls_failsInAWayThatHasTheRestAskedAtOnce() throws Exception {
+        try (DirectRequests patient = usually(Duration.ofMinutes(10))) {
+            server.answersAndStalls(GOOD.replace("hello", "hel"));
+
+            ObjectBody body = patient.get(VERSION, RANGE, false);
+
+            assertThatThrownBy(() -> read(body)).isInstanceOf(StalledException.class);
+        }
+    }
+
+    @Test
+    void get_whereTheStoreStallsAsAWhole_isAskedAgainAFewTimesOnly() throws Exception {
+        try (DirectRequests impatient = usually(Duration.ofSeconds(2))) {
+            for (int i = 0; i < 20; i++) {
+                server.answersAndStalls("HTTP/1.1 206 Partial");
+            }
+
+            assertThat(impatient.get(VERSION, RANGE, false))
+                    .as("left to the SDK")
+                    .isNull();
+
+            assertThat(server.requests())
+                    .as("twice, which is all there is to begin with")
+                    .hasSize(USUALLY + 3);
+        }
+    }
+
+    /** A client that knows how long a response usually takes. */
+    private DirectRequests usually(Duration readTimeout) throws Exception {
+        DirectRequests requests = gets(CREDENTIALS, readTimeout);
+        for (int i = 0; i < USUALLY; i++) {
+            server.answers(GOOD);
+            assertThat(read(requests.get(VERSION, RANGE, false))).isEqualTo("hello");
+        }
+        return requests;
     }
 
     @Test
@@ -118,44 +174,26 @@ final class DirectRequestsTest {
         assertThat(server.connections()).isEqualTo(2);
     }
 
-    @Test
-    void get_wholeObject_isLeftToTheSdk() throws Exception {
-        assertThat(gets.get(VERSION, new ByteRange(0, VERSION.size()))).isNull();
-        assertThat(server.connections()).isZero();
-    }
-
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "HTTP/1.1 412 Precondition Failed\r\nContent-Length: 0\r\n\r\n",
-                "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
-                "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n",
-                "HTTP/1.1 206 Partial Content\r\nContent-Length: five\r\n\r\n",
-                "HTTP/1.1 206 Partial Content\r\nno colon\r\n\r\n",
-                "SSH-2.0-OpenSSH\r\n\r\n",
-                ScriptedServer.HANG_UP
-            })
-    void get_unusualAnswer_isLeftToTheSdkAndTheNextIsNot(String answer) throws Exception {
-        server.answers(answer, GOOD);
-        assertThat(get()).isNull();
-        assertThat(read(get())).isEqualTo("hello");
-    }
+    @CsvSource({
+        "crc32c, mnG7TA==",
+        "crc32, NhCmhg==",
+        "sha1, qvTGHdzF6KLavt4PO0gs2a6pQ00=",
+        "sha256, LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=",
+        "crc64nvme, M3eFcAZSQlc="
+    })
+    void get_wholeObject_isComparedWithTheChecksumThatIsAskedFor(String algorithm, String checksum) throws Exception {
+        ObjectVersion whole = new ObjectVersion("key", "\"tag\"", 5, Instant.EPOCH);
+        String answer = GOOD.replace("10-14/100", "0-4/5\r\nx-amz-checksum-" + algorithm + ": " + checksum);
+        server.answers(answer, answer.replace("hello", "hallo"));
 
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "200 OK\r\nContent-Length: 0",
-                "206 Partial Content\r\nTransfer-Encoding: chunked\r\nContent-Length: 5",
-                "301 Moved\r\nContent-Length: 0",
-                "400 Bad Request\r\nContent-Length: 0",
-                "429 Too Many Requests\r\nContent-Length: 0",
-                "503 Slow Down\r\nContent-Length: 0"
-            })
-    void get_refused_theNextAreLeftToTheSdkToo(String answer) throws Exception {
-        server.answers("HTTP/1.1 " + answer + "\r\n\r\n", GOOD);
-        assertThat(get()).isNull();
-        assertThat(get()).isNull();
-        assertThat(server.requests()).hasSize(1);
+        assertThat(read(gets.get(whole, new ByteRange(0, 5), true))).isEqualTo("hello");
+        assertThat(server.requests().getFirst()).contains("x-amz-checksum-mode: ENABLED");
+        if (!algorithm.equals("crc64nvme")) { // the JDK cannot compute it
+            assertThatThrownBy(() -> read(gets.get(whole, new ByteRange(0, 5), true)))
+                    .isInstanceOf(DamagedBodyException.class)
+                    .hasMessageContaining(algorithm.toUpperCase(Locale.ROOT));
+        }
     }
 
     @Test
@@ -258,7 +296,7 @@ final class DirectRequestsTest {
     void get_entityTagWithLineBreak_isNotSentAsAHeader() throws Exception {
         ObjectVersion hostile = new ObjectVersion("key", "\"tag\"\r\nX-Injected: yes", 100, Instant.EPOCH);
         server.answers(GOOD, GOOD);
-        assertThat(gets.get(hostile, RANGE)).isNull();
+        assertThat(gets.get(hostile, RANGE, false)).isNull();
         assertThat(server.requests()).isEmpty();
         assertThat(read(get())).isEqualTo("hello");
     }
@@ -319,13 +357,16 @@ final class DirectRequestsTest {
     }
 
     private DirectRequests gets(AwsCredentialsProvider credentials) throws ObjectStoreException {
-        S3Config config =
-                config("bucket", at(server.uri("")), readTimeout(Duration.ofMillis(200)), RetryPolicy.DEFAULT);
+        return gets(credentials, Duration.ofMillis(200));
+    }
+
+    private DirectRequests gets(AwsCredentialsProvider credentials, Duration readTimeout) throws ObjectStoreException {
+        S3Config config = config("bucket", at(server.uri("")), readTimeout(readTimeout), RetryPolicy.DEFAULT);
         return new DirectRequests(config, server.uri("/bucket/"), "us-east-1", credentials, nanoTime::get);
     }
 
     private @Nullable ObjectBody get() throws InterruptedException {
-        return gets.get(VERSION, RANGE);
+        return gets.get(VERSION, RANGE, false);
     }
 
     private static String read(@Nullable ObjectBody body) throws IOException {

@@ -149,7 +149,7 @@ final class ResponseFuzzTest {
     /** The bytes; null for an error, or if they are left to the SDK. */
     private static @Nullable String receive(DirectRequests direct, ObjectVersion version, ByteRange range)
             throws InterruptedException {
-        ObjectBody body = direct.get(version, range);
+        ObjectBody body = direct.get(version, range, false);
         if (body == null) {
             return null;
         }

@@ -60,18 +60,23 @@ final class ScriptedServer implements AutoCloseable {
 
     void answers(String... next) {
         for (String text : next) {
-            answers.add(new Answer(text, text.equals(HANG_UP), false));
+            answers.add(new Answer(text, text.equals(HANG_UP) ? End.HANG_UP : End.GO_ON, false));
         }
     }
 
     /** After which the connection ends. */
     void answersAndHangsUp(String text) {
-        answers.add(new Answer(text, true, false));
+        answers.add(new Answer(text, End.HANG_UP, false));
+    }
+
+    /** After which nothing more comes until the client closes the connection. */
+    void answersAndStalls(String text) {
+        answers.add(new Answer(text, End.STALL, false));
     }
 
     /** Sent as soon as a request's head is there; its body is never read, and the connection is reset. */
     void answersEarly(String text) {
-        answers.add(new Answer(text, true, true));
+        answers.add(new Answer(text, End.HANG_UP, true));
     }
 
     /** Waits until so many more connections have ended. */
@@ -84,7 +89,13 @@ final class ScriptedServer implements AutoCloseable {
         answers.clear();
     }
 
-    private record Answer(String text, boolean last, boolean early) {}
+    private enum End {
+        GO_ON,
+        HANG_UP,
+        STALL
+    }
+
+    private record Answer(String text, End end, boolean early) {}
 
     /** The lines of each request so far. */
     List<List<String>> requests() {
@@ -134,13 +145,20 @@ final class ScriptedServer implements AutoCloseable {
                 Answer answer = request.isEmpty() ? null : answers.poll();
                 if (answer == null
                         || (!answer.early() && !readBody(in, request))
-                        || answer.text().equals(HANG_UP)) {
+                        || (answer.text().isEmpty() && answer.end() == End.HANG_UP)) {
                     return;
                 }
                 requests.add(request);
                 socket.getOutputStream().write(answer.text().getBytes(ISO_8859_1));
-                if (answer.last()) {
-                    return;
+                switch (answer.end()) {
+                    case GO_ON -> {}
+                    case HANG_UP -> {
+                        return;
+                    }
+                    case STALL -> {
+                        int _ = in.read();
+                        return;
+                    }
                 }
             }
         } catch (IOException _) {

@@ -1,0 +1,125 @@
+package io.penstock.objectstore;
+
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Base64;
+import java.util.zip.CRC32;
+import java.util.zip.CRC32C;
+import java.util.zip.Checksum;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The checksum that a response says its body has, and that of the bytes received so far. Of S3's checksums those that the
+ * JDK computes: not CRC64NVME, as the SDK without its native library. Confined to one thread.
+ */
+final class ExpectedChecksum {
+    private static final String HEADER = "x-amz-checksum-";
+
+    private final String algorithm;
+    private final Sum sum;
+    private final byte[] expected;
+
+    private interface Sum {
+        void update(ByteBuffer bytes);
+
+        byte[] value();
+    }
+
+    /** The algorithms, the fastest first. */
+    private enum Algorithm {
+        CRC32C(4),
+        CRC32(4),
+        SHA1(20),
+        SHA256(32);
+
+        private final int bytes;
+
+        Algorithm(int bytes) {
+            this.bytes = bytes;
+        }
+
+        Sum begin() {
+            return switch (this) {
+                case CRC32C -> sumOf(new CRC32C());
+                case CRC32 -> sumOf(new CRC32());
+                case SHA1 -> sumOf("SHA-1");
+                case SHA256 -> sumOf("SHA-256");
+            };
+        }
+    }
+
+    private ExpectedChecksum(String algorithm, Sum sum, byte[] expected) {
+        this.algorithm = algorithm;
+        this.sum = sum;
+        this.expected = expected;
+    }
+
+    /** That of a response to a GET of a whole object; null if it has none that can be compared. */
+    static @Nullable ExpectedChecksum of(ResponseHead head) {
+        for (Algorithm algorithm : Algorithm.values()) {
+            byte[] expected = decode(head.header(HEADER + algorithm));
+            if (expected.length == algorithm.bytes) {
+                return new ExpectedChecksum(algorithm.name(), algorithm.begin(), expected);
+            }
+        }
+        return null;
+    }
+
+    /** Empty for null, and for what is no checksum of all bytes: that of a multipart object ends with the parts' number. */
+    private static byte[] decode(@Nullable String text) {
+        try {
+            return text == null ? new byte[0] : Base64.getDecoder().decode(text);
+        } catch (IllegalArgumentException _) {
+            return new byte[0];
+        }
+    }
+
+    /** Takes the next bytes of the body, between the buffer's position and its limit. */
+    void update(ByteBuffer bytes) {
+        sum.update(bytes);
+    }
+
+    /** @throws DamagedBodyException if the bytes taken are not those that the checksum was computed of */
+    void check() throws DamagedBodyException {
+        if (!MessageDigest.isEqual(sum.value(), expected)) {
+            throw new DamagedBodyException("its " + algorithm + " does not match its bytes");
+        }
+    }
+
+    private static Sum sumOf(Checksum checksum) {
+        return new Sum() {
+            @Override
+            public void update(ByteBuffer bytes) {
+                checksum.update(bytes);
+            }
+
+            @Override
+            public byte[] value() {
+                return ByteBuffer.allocate(Integer.BYTES)
+                        .putInt((int) checksum.getValue())
+                        .array();
+            }
+        };
+    }
+
+    private static Sum sumOf(String digestName) {
+        MessageDigest digest;
+        try {
+            digest = MessageDigest.getInstance(digestName);
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError("every JDK has " + digestName, e);
+        }
+        return new Sum() {
+            @Override
+            public void update(ByteBuffer bytes) {
+                digest.update(bytes);
+            }
+
+            @Override
+            public byte[] value() {
+                return digest.digest();
+            }
+        };
+    }
+}
