@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** The pages of one object version. Safe for use by any number of threads; all calls are positional. */
+/** The pages of one object version, or its sectors. Safe for use by any number of threads; all calls are positional. */
 public final class CachedObject implements AutoCloseable {
     /** What {@link #read} and {@link #readNow} return instead of a byte count when the page is Missing. */
     public static final int MISSING = -1;
@@ -16,13 +16,15 @@ public final class CachedObject implements AutoCloseable {
 
     private final ObjectPages pages;
     private final PageReads reads;
+    private final PageStore store;
     private final WholeFiles wholeFiles;
     private final ObjectVersion version;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    CachedObject(ObjectPages pages, PageReads reads, WholeFiles wholeFiles, ObjectVersion version) {
+    CachedObject(ObjectPages pages, PageReads reads, PageStore store, WholeFiles wholeFiles, ObjectVersion version) {
         this.pages = pages;
         this.reads = reads;
+        this.store = store;
         this.wholeFiles = wholeFiles;
         this.version = version;
     }
@@ -81,6 +83,21 @@ public final class CachedObject implements AutoCloseable {
     /** Like {@link #read}, but never waits, not for the disk either: {@link #WOULD_WAIT} instead. */
     public int readNow(long position, ByteBuffer to, @Nullable LentBytes loans) {
         return reads.readNow(checkPosition(position), to, loans);
+    }
+
+    /** Bytes in a page of it: {@link PageCache#PAGE_SIZE} or {@link PageCache#SECTOR_SIZE}. */
+    public int pageSize() {
+        return pages.geometry().size();
+    }
+
+    /** Notes how it was read, for its next open, also after a restart if pages of it are stored then. */
+    public void setStreamed(boolean is) {
+        store.setStreamed(pages, is);
+    }
+
+    /** What {@link #setStreamed} noted last; false if nothing. */
+    public boolean isStreamed() {
+        return pages.isStreamed();
     }
 
     /** Whether all pages are stored on disk: a snapshot, made without touching it. */

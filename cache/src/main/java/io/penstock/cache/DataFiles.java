@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.cache.IndexRecord.ObjectAdded;
 import io.penstock.cache.IndexRecord.ObjectRemoved;
+import io.penstock.cache.IndexRecord.ObjectStreamed;
 import io.penstock.cache.IndexRecord.PagesDropped;
 import io.penstock.disk.DataFile;
 import io.penstock.disk.DataFolder;
@@ -106,7 +107,10 @@ final class DataFiles {
     /** The object's file is about to be made. */
     private void note(StoredObject object) throws IOException {
         setKnown(object);
-        index.append(new ObjectAdded(object.fileName(), object.id(), object.size()));
+        index.append(ObjectAdded.of(object));
+        if (object.isStreamed()) {
+            index.append(new ObjectStreamed(object.fileName(), true));
+        }
     }
 
     /** Frees the space of an extent. False if no part of its file can be freed. */
@@ -127,8 +131,9 @@ final class DataFiles {
         }
         try {
             int last = firstPage + pages - 1;
-            long start = PageGeometry.start(firstPage);
-            open(object).punch(start, PageGeometry.start(last) + object.pageLength(last) - start);
+            PageGeometry geometry = object.geometry();
+            long start = geometry.start(firstPage);
+            open(object).punch(start, geometry.start(last) + object.pageLength(last) - start);
             return true;
         } catch (NoSuchFileException e) {
             return true; // somebody else removed it: its space is free

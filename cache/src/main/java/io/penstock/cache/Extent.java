@@ -232,7 +232,7 @@ final class Extent {
     /** Bytes on disk once all of its pages are there. */
     long wholeBytes() {
         int last = firstPage + checksums.length - 1;
-        return PageGeometry.start(checksums.length - 1) + object.allocatedBytes(last);
+        return object.geometry().start(checksums.length - 1) + object.allocatedBytes(last);
     }
 
     /** Bytes on disk. */

@@ -25,9 +25,10 @@ public final class Fill {
 
     /** The bytes to fetch: whole pages, the object's last one cut at its size. */
     public ByteRange range() {
-        long start = PageGeometry.start(frames.getFirst().page());
+        PageGeometry geometry = object.geometry();
+        long start = geometry.start(frames.getFirst().page());
         PageFrame last = frames.getLast();
-        return new ByteRange(start, PageGeometry.start(last.page()) + last.length() - start);
+        return new ByteRange(start, geometry.start(last.page()) + last.length() - start);
     }
 
     /**

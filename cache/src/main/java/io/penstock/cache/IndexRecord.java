@@ -12,7 +12,11 @@ sealed interface IndexRecord {
     long file();
 
     /** From now on the file belongs to this object version. May be said again. */
-    record ObjectAdded(long file, ObjectId object, long size) implements IndexRecord {}
+    record ObjectAdded(long file, ObjectId object, long size, PageGeometry geometry) implements IndexRecord {
+        static ObjectAdded of(StoredObject object) {
+            return new ObjectAdded(object.fileName(), object.id(), object.size(), object.geometry());
+        }
+    }
 
     /**
      * Pages are on disk.
@@ -31,6 +35,9 @@ sealed interface IndexRecord {
     /** Somebody may read the file without this cache, for as long as it is there. May be said again. */
     record ObjectLent(long file) implements IndexRecord {}
 
+    /** Whether the object was read in long runs when it was last read; not until this is said. */
+    record ObjectStreamed(long file, boolean is) implements IndexRecord {}
+
     /** The index of a cache folder: pages of records that it loses are fetched again. */
     RecordLog.Format<IndexRecord> FORMAT = new RecordLog.Format<>(
             0x50454e53_494458_01L, // "PENSIDX", version 1
@@ -41,8 +48,8 @@ sealed interface IndexRecord {
 
     private void encode(DataOutputStream to) throws IOException {
         switch (this) {
-            case ObjectAdded(long file, ObjectId object, long size) -> {
-                start(to, 1);
+            case ObjectAdded(long file, ObjectId object, long size, PageGeometry geometry) -> {
+                start(to, geometry == PageGeometry.PAGES ? 1 : 6);
                 to.writeLong(object.high());
                 to.writeLong(object.low());
                 to.writeLong(size);
@@ -62,6 +69,10 @@ sealed interface IndexRecord {
             }
             case ObjectRemoved(long file) -> start(to, 4);
             case ObjectLent(long file) -> start(to, 5);
+            case ObjectStreamed(long file, boolean is) -> {
+                start(to, 7);
+                to.writeBoolean(is);
+            }
         }
     }
 
@@ -74,13 +85,19 @@ sealed interface IndexRecord {
         int type = from.readByte();
         long file = from.readLong();
         return switch (type) {
-            case 1 -> new ObjectAdded(file, new ObjectId(from.readLong(), from.readLong()), from.readLong());
+            case 1 -> decodeObject(file, PageGeometry.PAGES, from);
             case 2 -> decodePages(file, from);
             case 3 -> new PagesDropped(file, from.readInt(), from.readInt());
             case 4 -> new ObjectRemoved(file);
             case 5 -> new ObjectLent(file);
+            case 6 -> decodeObject(file, PageGeometry.SECTORS, from);
+            case 7 -> new ObjectStreamed(file, from.readBoolean());
             default -> throw new IOException("no such record: " + type);
         };
+    }
+
+    private static ObjectAdded decodeObject(long file, PageGeometry geometry, DataInputStream from) throws IOException {
+        return new ObjectAdded(file, new ObjectId(from.readLong(), from.readLong()), from.readLong(), geometry);
     }
 
     private static PagesStored decodePages(long file, DataInputStream from) throws IOException {

@@ -3,6 +3,7 @@ package io.penstock.cache;
 import io.penstock.cache.IndexRecord.ObjectAdded;
 import io.penstock.cache.IndexRecord.ObjectLent;
 import io.penstock.cache.IndexRecord.ObjectRemoved;
+import io.penstock.cache.IndexRecord.ObjectStreamed;
 import io.penstock.cache.IndexRecord.PagesDropped;
 import io.penstock.cache.IndexRecord.PagesStored;
 import io.penstock.cache.ObjectPages.Shared;
@@ -26,12 +27,17 @@ final class IndexReplay implements Consumer<IndexRecord> {
     @Override
     public void accept(IndexRecord entry) {
         switch (entry) {
-            case ObjectAdded(long file, ObjectId id, long size) ->
-                objects.computeIfAbsent(file, name -> new ObjectPages(shared, id, size, name, true));
+            case ObjectAdded(long file, ObjectId id, long size, PageGeometry geometry) ->
+                objects.computeIfAbsent(file, name -> new ObjectPages(shared, id, size, geometry, name, true));
             case ObjectRemoved(long file) -> objects.remove(file);
             case ObjectLent(long file) ->
                 objects.computeIfPresent(file, (name, object) -> {
                     object.setLent();
+                    return object;
+                });
+            case ObjectStreamed(long file, boolean is) ->
+                objects.computeIfPresent(file, (name, object) -> {
+                    object.setStreamed(is);
                     return object;
                 });
             case PagesStored(long file, int firstPage, int pages, IntBuffer checksums) -> {

@@ -23,6 +23,11 @@ record ObjectId(long high, long low) {
         return new ObjectId(hash.getLong(), hash.getLong());
     }
 
+    /** Stands for the sectors of the same version, which are kept apart from its pages. */
+    ObjectId ofSectors() {
+        return new ObjectId(~high, low);
+    }
+
     static MessageDigest sha256() {
         try {
             return MessageDigest.getInstance("SHA-256");

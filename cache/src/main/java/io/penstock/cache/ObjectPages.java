@@ -29,12 +29,12 @@ final class ObjectPages extends StoredObject implements PageFrame.Owner {
             Counters counters,
             int pagesPerExtent) {}
 
-    ObjectPages(Shared shared, ObjectId id, long size) {
-        this(shared, id, size, ThreadLocalRandom.current().nextLong(), false);
+    ObjectPages(Shared shared, ObjectId id, long size, PageGeometry geometry) {
+        this(shared, id, size, geometry, ThreadLocalRandom.current().nextLong(), false);
     }
 
-    ObjectPages(Shared shared, ObjectId id, long size, long fileName, boolean fileExists) {
-        super(id, size, fileName, fileExists, shared.pagesPerExtent());
+    ObjectPages(Shared shared, ObjectId id, long size, PageGeometry geometry, long fileName, boolean fileExists) {
+        super(id, size, geometry, fileName, fileExists, shared.pagesPerExtent());
         this.shared = shared;
     }
 

@@ -12,6 +12,7 @@ import java.util.BitSet;
 import java.util.Collection;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,6 +24,9 @@ import org.slf4j.LoggerFactory;
 public final class PageCache implements AutoCloseable {
     /** Bytes in a page; the last page of an object is as long as what is left of it. */
     public static final int PAGE_SIZE = PageGeometry.PAGE_SIZE;
+
+    /** Bytes in a sector, of which there are 16 in a page. */
+    public static final int SECTOR_SIZE = PageGeometry.SECTOR_SIZE;
 
     private static final Logger log = LoggerFactory.getLogger(PageCache.class);
 
@@ -127,14 +131,30 @@ public final class PageCache implements AutoCloseable {
      * @param namespace what keeps keys of different buckets apart: endpoint and bucket
      */
     public CachedObject open(String namespace, ObjectVersion version) {
-        ObjectId id = ObjectId.of(namespace, version);
-        ObjectPages pages = table.retain(id, () -> new ObjectPages(shared, id, version.size()));
-        return new CachedObject(pages, new PageReads(pages, store, counters), wholeFiles, version);
+        return open(ObjectId.of(namespace, version), version, PageGeometry.PAGES);
     }
 
-    /** Gives up the pages of a version that is no longer wanted; those in flight are left to their fills. */
+    /**
+     * The same in sectors: its pages are of {@link #SECTOR_SIZE}. What is kept of a version in pages is not in its sectors,
+     * and the other way round; the caller decides where a byte is fetched to.
+     */
+    public CachedObject openSectors(String namespace, ObjectVersion version) {
+        return open(ObjectId.of(namespace, version).ofSectors(), version, PageGeometry.SECTORS);
+    }
+
+    private CachedObject open(ObjectId id, ObjectVersion version, PageGeometry geometry) {
+        ObjectPages pages = table.retain(id, () -> new ObjectPages(shared, id, version.size(), geometry));
+        return new CachedObject(pages, new PageReads(pages, store, counters), store, wholeFiles, version);
+    }
+
+    /** Gives up the pages and sectors of a version that is no longer wanted; those in flight are left to their fills. */
     public void invalidate(String namespace, ObjectVersion version) {
-        ObjectPages pages = table.find(ObjectId.of(namespace, version));
+        ObjectId id = ObjectId.of(namespace, version);
+        discard(table.find(id));
+        discard(table.find(id.ofSectors()));
+    }
+
+    private void discard(@Nullable ObjectPages pages) {
         if (pages != null) {
             store.discard(pages);
             pages.discardFrames();
@@ -153,7 +173,7 @@ public final class PageCache implements AutoCloseable {
      */
     public boolean adopt(String namespace, ObjectVersion version, Path file, BitSet pages, int[] checksums) {
         ObjectId id = ObjectId.of(namespace, version);
-        ObjectPages object = table.retain(id, () -> new ObjectPages(shared, id, version.size()));
+        ObjectPages object = table.retain(id, () -> new ObjectPages(shared, id, version.size(), PageGeometry.PAGES));
         try {
             return writes.adopt(object, file, pages, checksums);
         } finally {

@@ -1,20 +1,34 @@
 package io.penstock.cache;
 
 /** How the bytes of an object are divided into pages. */
-final class PageGeometry {
+enum PageGeometry {
+    /** What is kept of objects as a rule. */
+    PAGES(20),
+    /** The same bytes in small pieces: what is read at random here and there is fetched and kept without its surroundings. */
+    SECTORS(16);
+
     /** Bytes in a page; the last page of an object is as long as what is left of it. */
-    static final int PAGE_SIZE = 1 << 20;
+    static final int PAGE_SIZE = PAGES.size();
 
-    static final int PAGE_SHIFT = Integer.numberOfTrailingZeros(PAGE_SIZE);
+    static final int SECTOR_SIZE = SECTORS.size();
 
-    private PageGeometry() {}
+    private final int shift;
 
-    static long start(int page) {
-        return (long) page << PAGE_SHIFT;
+    PageGeometry(int shift) {
+        this.shift = shift;
+    }
+
+    /** Bytes in a page; the last page of an object is as long as what is left of it. */
+    int size() {
+        return 1 << shift;
+    }
+
+    long start(int page) {
+        return (long) page << shift;
     }
 
     /** The page that holds the position. */
-    static int pageAt(long position) {
-        return (int) (position >> PAGE_SHIFT);
+    int pageAt(long position) {
+        return (int) (position >> shift);
     }
 }

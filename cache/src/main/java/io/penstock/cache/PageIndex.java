@@ -2,6 +2,7 @@ package io.penstock.cache;
 
 import io.penstock.cache.IndexRecord.ObjectAdded;
 import io.penstock.cache.IndexRecord.ObjectLent;
+import io.penstock.cache.IndexRecord.ObjectStreamed;
 import io.penstock.cache.IndexRecord.PagesStored;
 import io.penstock.disk.RecordLog;
 import java.io.IOException;
@@ -76,7 +77,10 @@ final class PageIndex {
     private void snapshot(RecordLog.Sink<IndexRecord> to) throws IOException {
         for (StoredObject object : table.all()) {
             if (object.hasFile()) {
-                to.add(new ObjectAdded(object.fileName(), object.id(), object.size()));
+                to.add(ObjectAdded.of(object));
+                if (object.isStreamed()) {
+                    to.add(new ObjectStreamed(object.fileName(), true));
+                }
                 if (object.wasLent()) {
                     to.add(new ObjectLent(object.fileName()));
                 }

@@ -36,8 +36,8 @@ final class PageReads {
         if (position >= pages.size() || !to.hasRemaining()) {
             return 0;
         }
-        int page = PageGeometry.pageAt(position);
-        int offset = (int) (position - PageGeometry.start(page));
+        int page = pages.geometry().pageAt(position);
+        int offset = (int) (position - pages.geometry().start(page));
         int end = Math.min(pages.pageLength(page), offset + to.remaining());
         while (true) {
             PageFrame frame = pages.frame(page);
@@ -213,8 +213,8 @@ final class PageReads {
         if (position >= pages.size() || !to.hasRemaining()) {
             return 0;
         }
-        int page = PageGeometry.pageAt(position);
-        int offset = (int) (position - PageGeometry.start(page));
+        int page = pages.geometry().pageAt(position);
+        int offset = (int) (position - pages.geometry().start(page));
         PageFrame frame = pages.frame(page);
         if (frame == null) {
             return store.has(pages, page) ? CachedObject.WOULD_WAIT : CachedObject.MISSING;

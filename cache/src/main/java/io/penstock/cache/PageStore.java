@@ -1,6 +1,7 @@
 package io.penstock.cache;
 
 import io.penstock.cache.IndexRecord.ObjectLent;
+import io.penstock.cache.IndexRecord.ObjectStreamed;
 import io.penstock.cache.IndexRecord.PagesDropped;
 import io.penstock.disk.DataFile;
 import io.penstock.disk.DiskHealth;
@@ -129,7 +130,7 @@ final class PageStore {
                 return false;
             }
             space.touch(extent);
-            long position = PageGeometry.start(page) + offset;
+            long position = extent.object().geometry().start(page) + offset;
             boolean whole = reading.from(files.open(extent.object()), position, target) == target.limit();
             health.succeeded();
             if (!whole) {
@@ -188,6 +189,16 @@ final class PageStore {
 
     void letGo(List<Extent> extents) {
         tasks.execute("let a file go", () -> space.letGo(extents));
+    }
+
+    /** How the object was read: kept with its pages. */
+    void setStreamed(StoredObject object, boolean is) {
+        if (object.isStreamed() != is) {
+            object.setStreamed(is);
+            if (object.hasFile()) { // else it is said once it has one
+                index.appendSoon(new ObjectStreamed(object.fileName(), is));
+            }
+        }
     }
 
     boolean isWell() {

@@ -61,7 +61,7 @@ final class PageWrites {
     }
 
     private void writeData(StoredObject object, int page, ByteBuffer bytes) throws IOException {
-        long position = PageGeometry.start(page);
+        long position = object.geometry().start(page);
         try {
             files.openForWriting(object).write(position, bytes.duplicate());
         } catch (IOException e) {

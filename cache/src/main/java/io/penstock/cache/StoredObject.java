@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 abstract class StoredObject {
     private final ObjectId id;
     private final long size;
+    private final PageGeometry geometry;
 
     /**
      * Name of the data file. Random, so that a file that is being removed is never mistaken for that of the same object
@@ -30,15 +31,19 @@ abstract class StoredObject {
     /** Whether the data file exists. Write-behind sets it, holding {@link #making}. */
     private volatile boolean fileExists;
 
+    /** Whether it was read in long runs when it was last read. */
+    private volatile boolean streamed;
+
     /** Somebody may read the data file without us, and no lease tells until when: a mapping outlives the last close. */
     private volatile boolean lent;
 
     private final Object making = new Object();
     private final StoredPages stored;
 
-    StoredObject(ObjectId id, long size, long fileName, boolean fileExists, int pagesPerExtent) {
+    StoredObject(ObjectId id, long size, PageGeometry geometry, long fileName, boolean fileExists, int pagesPerExtent) {
         this.id = id;
         this.size = size;
+        this.geometry = geometry;
         this.fileName = fileName;
         this.fileExists = fileExists;
         this.stored = new StoredPages(this, pagesPerExtent);
@@ -65,12 +70,16 @@ abstract class StoredObject {
         return size;
     }
 
+    PageGeometry geometry() {
+        return geometry;
+    }
+
     int pageLength(int page) {
-        return (int) Math.min(PageGeometry.PAGE_SIZE, size - PageGeometry.start(page));
+        return (int) Math.min(geometry.size(), size - geometry.start(page));
     }
 
     int pageCount() {
-        return Math.toIntExact((size + PageGeometry.PAGE_SIZE - 1) >> PageGeometry.PAGE_SHIFT);
+        return Math.toIntExact(Math.ceilDiv(size, geometry.size()));
     }
 
     /** What a page takes on disk: whole blocks of the file system. */
@@ -170,6 +179,15 @@ abstract class StoredObject {
     /** There will be a new file, which nobody has seen. */
     void setNotLent() {
         lent = false;
+    }
+
+    /** Whether it was read in long runs when it was last read: see {@link CachedObject#setStreamed}. */
+    boolean isStreamed() {
+        return streamed;
+    }
+
+    void setStreamed(boolean is) {
+        streamed = is;
     }
 
     StoredPages stored() {

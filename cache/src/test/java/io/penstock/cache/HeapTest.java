@@ -44,7 +44,8 @@ final class HeapTest {
             index.compact(records -> {
                 for (int object = 0; object < OBJECTS; object++) {
                     int pages = PAGES / OBJECTS;
-                    records.add(new ObjectAdded(object, new ObjectId(1, object), (long) pages * PageCache.PAGE_SIZE));
+                    records.add(new ObjectAdded(
+                            object, new ObjectId(1, object), (long) pages * PageCache.PAGE_SIZE, PageGeometry.PAGES));
                     for (int page = 0; page < pages; page += Extent.MAX_PAGES) {
                         records.add(new PagesStored(object, page, -1, IntBuffer.allocate(Extent.MAX_PAGES)));
                     }

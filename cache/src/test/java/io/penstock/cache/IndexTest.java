@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.cache.IndexRecord.ObjectAdded;
 import io.penstock.cache.IndexRecord.ObjectLent;
 import io.penstock.cache.IndexRecord.ObjectRemoved;
+import io.penstock.cache.IndexRecord.ObjectStreamed;
 import io.penstock.cache.IndexRecord.PagesDropped;
 import io.penstock.cache.IndexRecord.PagesStored;
 import io.penstock.disk.DataFolder;
@@ -53,11 +54,26 @@ final class IndexTest {
             """.replace("\n", "")));
         assertThat(replayed())
                 .containsExactly(
-                        new ObjectAdded(1, new ObjectId(2, 3), 4),
+                        new ObjectAdded(1, new ObjectId(2, 3), 4, PageGeometry.PAGES),
                         new PagesStored(1, 32, 5, IntBuffer.wrap(new int[] {6, 7})),
                         new PagesDropped(1, 32, 4),
                         new ObjectLent(1),
                         new ObjectRemoved(8));
+    }
+
+    @Test
+    void replay_ofSectorsAndOfHowAnObjectWasRead_givesTheirRecords() throws Exception {
+        List<IndexRecord> records = List.of(
+                new ObjectAdded(1, new ObjectId(2, 3), 4, PageGeometry.PAGES),
+                new ObjectStreamed(1, true),
+                new ObjectAdded(5, new ObjectId(~2, 3), 4, PageGeometry.SECTORS),
+                new ObjectStreamed(1, false));
+        try (RecordLog<IndexRecord> index = RecordLog.create(files, "index.log", IndexRecord.FORMAT)) {
+            for (IndexRecord entry : records) {
+                index.append(entry);
+            }
+        }
+        assertThat(replayed()).containsExactlyElementsOf(records);
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.penstock.cache;
 
 import static io.penstock.cache.PageCache.PAGE_SIZE;
+import static io.penstock.cache.PageCache.SECTOR_SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -49,6 +50,52 @@ final class RestartTest {
             assertThat(statistics.diskHits()).isEqualTo(7);
             assertThat(statistics.misses()).isZero();
             assertThat(statistics.diskBytes()).isEqualTo(5L * PAGE_SIZE + 16_384 + 102_400);
+        }
+    }
+
+    @Test
+    void open_afterCleanClose_hasTheSameSectorsAndNotTheirPages() throws Exception {
+        try (PageCache cache = open();
+                CachedObject sectors = cache.openSectors(TestObject.NAMESPACE, LARGE.version())) {
+            LARGE.fill(TestObject.claimed(sectors, 33, 35), SECTOR_SIZE);
+        }
+        try (PageCache cache = open();
+                CachedObject pages = LARGE.open(cache);
+                CachedObject sectors = cache.openSectors(TestObject.NAMESPACE, LARGE.version())) {
+            assertThat(sectors.pageSize()).isEqualTo(SECTOR_SIZE);
+            assertThat(sectors.state(32)).isEqualTo(PageState.MISSING);
+            assertThat(pages.state(2)).isEqualTo(PageState.MISSING);
+            ByteBuffer read = ByteBuffer.allocate(SECTOR_SIZE);
+            assertThat(sectors.read(34L * SECTOR_SIZE, read)).isEqualTo(SECTOR_SIZE);
+            assertThat(read.flip()).isEqualTo(LARGE.content(34L * SECTOR_SIZE, SECTOR_SIZE));
+            assertThat(cache.statistics().diskBytes()).isEqualTo(2L * SECTOR_SIZE);
+        }
+    }
+
+    @Test
+    void invalidate_ofAVersion_dropsItsSectorsToo() throws Exception {
+        try (PageCache cache = open();
+                CachedObject sectors = cache.openSectors(TestObject.NAMESPACE, LARGE.version())) {
+            LARGE.fill(TestObject.claimed(sectors, 33, 35), SECTOR_SIZE);
+            cache.awaitWritten();
+            cache.invalidate(TestObject.NAMESPACE, LARGE.version());
+            assertThat(sectors.state(33)).isEqualTo(PageState.MISSING);
+        }
+    }
+
+    @Test
+    void isStreamed_afterARestart_isWhatWasNotedLast() throws Exception {
+        fillAndClose();
+        for (boolean is : new boolean[] {true, false}) {
+            try (PageCache cache = open();
+                    CachedObject object = LARGE.open(cache)) {
+                assertThat(object.isStreamed()).isNotEqualTo(is);
+                object.setStreamed(is);
+            }
+        }
+        try (PageCache cache = open();
+                CachedObject object = LARGE.open(cache)) {
+            assertThat(object.isStreamed()).isFalse();
         }
     }
 

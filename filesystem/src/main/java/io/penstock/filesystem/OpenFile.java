@@ -6,17 +6,18 @@ package io.penstock.filesystem;
  * @param handle names it in {@link FileSystem#read}, {@link FileSystem#readdir} and {@link FileSystem#release}
  * @param pageCache what the kernel may do with the pages that it has of this inode; of a directory: with its listing
  * @param backing what {@link BackingFiles#open} returned, for {@link PageCachePolicy#PASS_THROUGH}; else 0
+ * @param streamed whether the kernel may read far ahead in it: all of it is known to be wanted, or was when it was last read
  */
-public record OpenFile(long handle, PageCachePolicy pageCache, int backing) {
+public record OpenFile(long handle, PageCachePolicy pageCache, int backing, boolean streamed) {
     public OpenFile {
         if (backing > 0 != (pageCache == PageCachePolicy.PASS_THROUGH)) {
             throw new IllegalArgumentException(pageCache + " with the backing file " + backing);
         }
     }
 
-    /** Without a backing file. */
+    /** Without a backing file, and not streamed. */
     public OpenFile(long handle, PageCachePolicy pageCache) {
-        this(handle, pageCache, 0);
+        this(handle, pageCache, 0, false);
     }
 
     /**

@@ -165,7 +165,9 @@ final class OpenFiles {
         if (!handle.isWritable()) {
             WrittenFile _ = file.flush(handle.opener()); // nothing comes that a commit would wait for
         }
-        return new OpenFile(handles.add(handle), opened.policy(), used == null ? 0 : used.id());
+        int backingId = used == null ? 0 : used.id();
+        return new OpenFile(
+                handles.add(handle), opened.policy(), backingId, file.content().isStreamed());
     }
 
     private boolean mayPassThrough(SharedFile file, @Nullable BackingFiles reader) {

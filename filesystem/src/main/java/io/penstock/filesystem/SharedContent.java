@@ -133,6 +133,12 @@ final class SharedContent {
         return written == null && open != null && open.isWhole();
     }
 
+    /** Whether nobody writes it, and {@link ObjectReader#isStreamed}. */
+    boolean isStreamed() {
+        ObjectReader open = reader;
+        return written == null && open != null && open.isStreamed();
+    }
+
     /** The cache's file of it, if it {@linkplain #isWhole is whole}: null if it is not, or not to be handed out yet. */
     @Nullable
     WholeFile wholeFile(boolean verified) {

@@ -68,7 +68,7 @@ public final class ObjectReader implements AutoCloseable {
         List<RangeFetch> mine = List.of();
         Deadline deadline = null;
         try {
-            if (object.anyMissing(position / PAGE_SIZE, OpenVersion.pages(end))) {
+            if (object.isMissing(position, end)) {
                 deadline = fetcher.deadline();
                 mine = fetchMissing(position, end, deadline);
             }
@@ -83,7 +83,7 @@ public final class ObjectReader implements AutoCloseable {
         while (at < end) {
             Exception failure;
             try {
-                int copied = cached.read(at, to, sequential, loans);
+                int copied = object.holder(at).read(at, to, sequential, loans);
                 if (copied != CachedObject.MISSING) {
                     at += copied;
                     continue;
@@ -120,7 +120,7 @@ public final class ObjectReader implements AutoCloseable {
         }
         int start = to.position();
         for (long at = position; at < end; ) {
-            int copied = cached.readNow(at, to, loans);
+            int copied = object.holder(at).readNow(at, to, loans);
             if (copied < 0) {
                 to.position(start);
                 if (loans != null) {
@@ -152,6 +152,10 @@ public final class ObjectReader implements AutoCloseable {
      * small object, or as far as the stream wants to read ahead.
      */
     private List<RangeFetch> fetchMissing(long from, long to, Deadline deadline) throws InterruptedException {
+        CachedObject sectors = object.sectors;
+        if (sectors != null && object.streams.isAlone(from)) {
+            return new LoneRead(fetcher, object, sectors, deadline).fetchMissing(from, to);
+        }
         boolean small = size <= config.smallFileBytes();
         long page = small ? 0 : from / PAGE_SIZE;
         long wanted = OpenVersion.pages(small ? size : object.streams.issueOnDemand(from, to));
@@ -201,10 +205,19 @@ public final class ObjectReader implements AutoCloseable {
         return cached.wholeFile(verified);
     }
 
+    /**
+     * Whether most of what comes after a read will be wanted too: the version was mostly read in long runs when a reader
+     * of it last closed, or it is small and so fetched as a whole.
+     */
+    public boolean isStreamed() {
+        return object.sectors == null || cached.isStreamed();
+    }
+
     /** The last close of a version cancels the readahead that nobody awaits. */
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
+            object.noteShape();
             fetcher.closed(object);
         }
     }

@@ -1,6 +1,8 @@
 package io.penstock.prefetch;
 
 import static io.penstock.cache.PageCache.PAGE_SIZE;
+import static io.penstock.cache.PageCache.SECTOR_SIZE;
+import static java.util.Objects.requireNonNull;
 
 import io.penstock.cache.CachedObject;
 import io.penstock.cache.Fill;
@@ -26,6 +28,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class OpenVersion {
     final CachedObject cached;
+
+    /** What was fetched of it without the rest of its page; null if it is small, and so fetched as a whole. */
+    final @Nullable CachedObject sectors;
+
     final Streams streams;
 
     /** Guarded by the map of open objects that holds this object. */
@@ -42,8 +48,9 @@ final class OpenVersion {
 
     private final Set<RangeFetch> fetches = ConcurrentHashMap.newKeySet();
 
-    OpenVersion(CachedObject cached, Streams streams) {
+    OpenVersion(CachedObject cached, @Nullable CachedObject sectors, Streams streams) {
         this.cached = cached;
+        this.sectors = sectors;
         this.streams = streams;
     }
 
@@ -54,8 +61,24 @@ final class OpenVersion {
 
     void release() {
         if (uses.decrementAndGet() == 0) {
-            cached.close();
+            closePages();
         }
+    }
+
+    /** For one that was never used, too. */
+    void closePages() {
+        cached.close();
+        if (sectors != null) {
+            sectors.close();
+        }
+    }
+
+    /** Where the byte is, or is coming to: among the sectors if it is there and its page is not. */
+    CachedObject holder(long position) {
+        boolean isSector = sectors != null
+                && cached.state(position / PAGE_SIZE) != PageState.READY
+                && sectors.state(position / SECTOR_SIZE) != PageState.MISSING;
+        return isSector ? requireNonNull(sectors) : cached;
     }
 
     /** Runs the fetch. It is cancelled if the last reader closes and nobody awaits it. */
@@ -68,6 +91,13 @@ final class OpenVersion {
             fetch.run(gate);
         } finally {
             fetches.remove(fetch);
+        }
+    }
+
+    /** Remembers for the next open how it was read. */
+    void noteShape() {
+        if (streams.isRead()) {
+            cached.setStreamed(streams.isStreamed());
         }
     }
 
@@ -128,6 +158,28 @@ final class OpenVersion {
         }
         streams.giveBack(stream);
         return null;
+    }
+
+    /** Whether a byte of {@code [from, to)} is neither here nor on its way, or was so a moment ago. */
+    boolean isMissing(long from, long to) {
+        for (long at = from; at < to; ) {
+            long end = Math.min((at / PAGE_SIZE + 1) * PAGE_SIZE, to);
+            if (cached.state(at / PAGE_SIZE) == PageState.MISSING && !areInSectors(at, end)) {
+                return true;
+            }
+            at = end;
+        }
+        return false;
+    }
+
+    /** Whether all sectors of these bytes are there or coming. */
+    boolean areInSectors(long from, long to) {
+        for (long sector = from / SECTOR_SIZE; sector * SECTOR_SIZE < to; sector++) {
+            if (sectors == null || sectors.state(sector) == PageState.MISSING) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Whether a page in {@code [first, end)} is Missing, or was a moment ago. */

@@ -1,7 +1,6 @@
 package io.penstock.prefetch;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.penstock.cache.CachedObject;
 import io.penstock.cache.Fill;
 import io.penstock.cache.PageCache;
 import io.penstock.cache.Urgency;
@@ -92,9 +91,11 @@ public final class PageFetcher implements AutoCloseable {
      * closed.
      */
     public ObjectReader open(ObjectVersion version) {
-        CachedObject cached = cache.open(namespace, version);
-        OpenVersion mine =
-                new OpenVersion(cached, new Streams(config, version.size(), counters.readaheadUsed, running));
+        boolean isSmall = version.size() <= config.smallFileBytes();
+        OpenVersion mine = new OpenVersion(
+                cache.open(namespace, version),
+                isSmall ? null : cache.openSectors(namespace, version),
+                new Streams(config, version.size(), counters.readaheadUsed, running));
         OpenVersion shared;
         synchronized (objects) {
             shared = objects.computeIfAbsent(version, absent -> mine);
@@ -104,7 +105,7 @@ public final class PageFetcher implements AutoCloseable {
             }
         }
         if (shared != mine) {
-            cached.close();
+            mine.closePages();
         }
         return new ObjectReader(this, shared, config);
     }

@@ -210,6 +210,11 @@ final class Stream {
         issued = Math.max(issued, Math.min(pageCeiling(end), size));
     }
 
+    /** Whether no second read has brought anything. */
+    boolean isSingleRead() {
+        return consumed <= firstRead;
+    }
+
     boolean isRunning() {
         return consumed > firstRead && consumed >= (fromStart ? RUNNING_AFTER_FROM_START : RUNNING_AFTER);
     }

@@ -1,6 +1,7 @@
 package io.penstock.prefetch;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.cache.PageCache;
 import io.penstock.core.ByteRange;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
@@ -29,8 +30,24 @@ final class Streams {
      */
     private static final long RUNNING_BONUS = 1024;
 
+    /** More than the kernel reads at once for a fault anywhere in a map (readahead of 4 MiB, and what it marks in it). */
+    static final long LONG_RUN = 16L * PageCache.PAGE_SIZE;
+
+    /** So many more runs remained single reads than went on. A program that begins some streams has its pages. */
+    static final int RANDOM_AFTER = 4;
+
+    /** Where reads were random for long, so many runs that go on make them sequential. */
+    private static final int MOST_LONE = 2 * RANDOM_AFTER;
+
+    /** Bytes that decide whether a file is streamed. */
+    private static final long OF_LATE = 4 * LONG_RUN;
+
     private final ReadaheadConfig config;
     private final long size;
+
+    /** Bytes of a run from which on it is a long one: {@link #LONG_RUN}, or half of a file that is not much longer. */
+    private final long longRun;
+
     private final LongAdder readaheadUsed;
     private final RunningStreams running;
 
@@ -45,6 +62,18 @@ final class Streams {
     @GuardedBy("this")
     private long now;
 
+    /** Rises by one with each run that begins, and falls by two when one goes on: high where reads are random. */
+    @GuardedBy("this")
+    private int loneRuns;
+
+    /** Bytes read in long runs, the newer ones counting more. */
+    @GuardedBy("this")
+    private long streamed;
+
+    /** The other bytes read, counted likewise. */
+    @GuardedBy("this")
+    private long alone;
+
     /**
      * @param size bytes in the file
      * @param readaheadUsed counts bytes read that had been read ahead
@@ -53,6 +82,7 @@ final class Streams {
     Streams(ReadaheadConfig config, long size, LongAdder readaheadUsed, RunningStreams running) {
         this.config = config;
         this.size = size;
+        this.longRun = Math.min(LONG_RUN, size / 2);
         this.readaheadUsed = readaheadUsed;
         this.running = running;
     }
@@ -70,12 +100,17 @@ final class Streams {
             index++;
             if (index == count || runs[index].start() > to) {
                 begin(index, from, to);
+                count(runs[lastStartingBy(from)], to - from);
                 return null;
             }
         }
         Stream stream = runs[index];
         long consumedBefore = stream.consumed();
+        boolean wasSingle = stream.isSingleRead();
         boolean movedOn = stream.read(from, to);
+        if (wasSingle && !stream.isSingleRead()) {
+            loneRuns = Math.max(0, loneRuns - 2);
+        }
         while (index + 1 < count && runs[index + 1].start() <= stream.end()) {
             movedOn &= stream.absorb(runs[index + 1]);
             remove(index + 1);
@@ -83,6 +118,7 @@ final class Streams {
         stream.lastUse = now;
         share(stream);
         readaheadUsed.add(stream.use(stream.consumed() - consumedBefore));
+        count(stream, to - from);
         if (!movedOn || stream.queued || !stream.wantsReadahead()) {
             return null;
         }
@@ -143,6 +179,38 @@ final class Streams {
         return index >= 0 && from < runs[index].end() && runs[index].isRunning();
     }
 
+    /**
+     * Whether nothing speaks for a read after the one at {@code from}, already noted: it began a run, and most runs before
+     * it have remained single reads.
+     */
+    synchronized boolean isAlone(long from) {
+        int index = lastStartingBy(from);
+        return loneRuns >= RANDOM_AFTER && (index < 0 || from >= runs[index].end() || runs[index].isSingleRead());
+    }
+
+    /** Whether anything was read. */
+    synchronized boolean isRead() {
+        return now > 0;
+    }
+
+    /** Whether most bytes that were read of late belong to runs that the kernel's readahead alone does not make. */
+    synchronized boolean isStreamed() {
+        return streamed > alone;
+    }
+
+    @GuardedBy("this")
+    private void count(Stream stream, long bytes) {
+        if (stream.consumed() >= longRun) {
+            streamed += bytes;
+        } else {
+            alone += bytes;
+        }
+        if (streamed + alone > 2 * OF_LATE) {
+            streamed /= 2;
+            alone /= 2;
+        }
+    }
+
     /** The number of remembered runs. */
     synchronized int count() {
         return count;
@@ -160,6 +228,7 @@ final class Streams {
             }
         }
         System.arraycopy(runs, index, runs, index + 1, count - index);
+        loneRuns = Math.min(MOST_LONE, loneRuns + 1);
         runs[index] = new Stream(config, size, from, to, now);
         count++;
     }

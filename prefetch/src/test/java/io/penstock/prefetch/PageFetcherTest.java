@@ -1,5 +1,6 @@
 package io.penstock.prefetch;
 
+import static io.penstock.cache.PageCache.SECTOR_SIZE;
 import static io.penstock.prefetch.FetcherFixture.KIB;
 import static io.penstock.prefetch.FetcherFixture.MIB;
 import static io.penstock.prefetch.FetcherFixture.REQUEST;
@@ -29,13 +30,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -135,17 +141,94 @@ class PageFetcherTest {
     }
 
     @Test
-    void read_random4KiB_fetchesOnePageEach() throws Exception {
+    void read_randomly_fetchesOnlyTheSectorsOnceItIsKnown() throws Exception {
         ObjectVersion version = fixture.put("object", 1024 * MIB);
-        RandomGenerator random = Seeded.random(7);
+        int pages = Streams.RANDOM_AFTER - 1;
         try (ObjectReader reader = fixture.fetcher.open(version)) {
-            for (int i = 0; i < 60; i++) {
-                readAndVerify(reader, version, random.nextLong(version.size() / (4 * KIB)) * 4 * KIB, (int) (4 * KIB));
+            for (int page : shuffled(1024)) {
+                readAndVerify(reader, version, page * MIB + 777 * KIB, (int) (4 * KIB));
+            }
+            for (int page : shuffled(1024)) { // from the cache
+                readAndVerify(reader, version, page * MIB + 777 * KIB, (int) (4 * KIB));
+            }
+        }
+        assertThat(fixture.ranges()).hasSize(1024);
+        assertThat(fixture.ranges())
+                .filteredOn(range -> range.length() == SECTOR_SIZE)
+                .hasSize(1024 - pages)
+                .allSatisfy(range -> assertThat(range.offset() % MIB).isEqualTo(768 * KIB));
+        assertThat(fixture.fetcher.statistics().bytesFetched())
+                .isEqualTo(pages * MIB + (1024 - pages) * (long) SECTOR_SIZE);
+    }
+
+    @Test
+    void read_randomlyAcrossSectorsAndPages_isOneGetThatBeginsAtTheAskedBytes() throws Exception {
+        ObjectVersion version = fixture.put("object", 1024 * MIB);
+        try (ObjectReader reader = fixture.fetcher.open(version)) {
+            makeRandom(reader, version);
+            readAndVerify(reader, version, 500 * MIB - 100 * KIB, (int) (256 * KIB));
+        }
+        assertThat(fixture.store.gets().getLast().range())
+                .isEqualTo(new ByteRange(500 * MIB - 128 * KIB, 128 * KIB + 192 * KIB));
+    }
+
+    /** What the kernel reads around a fault, in a map of 1 GiB that is touched a hundred times. */
+    @Test
+    void read_faultsOfARandomMap_fetchAtMostTwiceTheUnitsTouched() throws Exception {
+        ObjectVersion version = fixture.put("object", 1024 * MIB);
+        RandomGenerator random = Seeded.random(11);
+        Set<Long> touched = new HashSet<>();
+        int around = (int) (256 * KIB);
+        try (ObjectReader reader = fixture.fetcher.open(version)) {
+            for (int i = 0; i < 100; i++) {
+                long fault = around / 2 + random.nextLong((version.size() - around) / (4 * KIB)) * 4 * KIB;
+                readAndVerify(reader, version, fault - around / 2, around);
+                touched.add(fault / (256 * KIB));
+            }
+        }
+        assertThat(fixture.fetcher.statistics().gets()).isLessThanOrEqualTo(100);
+        assertThat(fixture.fetcher.statistics().bytesFetched()).isLessThanOrEqualTo(2L * touched.size() * 256 * KIB);
+    }
+
+    @Test
+    void read_secondMissInAPage_fetchesThePage() throws Exception {
+        ObjectVersion version = fixture.put("object", 1024 * MIB);
+        try (ObjectReader reader = fixture.fetcher.open(version)) {
+            makeRandom(reader, version);
+            int before = fixture.store.gets().size();
+            for (long at : new long[] {0, 512 * KIB, 256 * KIB, 900 * KIB}) {
+                readAndVerify(reader, version, 700 * MIB + at, (int) (4 * KIB));
+            }
+            assertThat(fixture.store.gets().stream().skip(before).map(Call.Get::range))
+                    .containsExactly(new ByteRange(700 * MIB, SECTOR_SIZE), new ByteRange(700 * MIB, MIB));
+        }
+    }
+
+    @Test
+    void read_randomReadsOfSeveralRequests_fetchPages() throws Exception {
+        ObjectVersion version = fixture.put("object", 1024 * MIB);
+        try (ObjectReader reader = fixture.fetcher.open(version)) {
+            for (int page : shuffled(200)) { // 256 KiB each, by a kernel that asks for 128 KiB at a time
+                readAndVerify(reader, version, page * 2L * MIB + 300 * KIB, REQUEST);
+                readAndVerify(reader, version, page * 2L * MIB + 300 * KIB + REQUEST, REQUEST);
             }
         }
         assertThat(fixture.ranges())
-                .doesNotHaveDuplicates()
+                .hasSize(200)
                 .allSatisfy(range -> assertThat(range.length()).isEqualTo(MIB));
+    }
+
+    /** Leaves nothing above 100 MiB. */
+    private static void makeRandom(ObjectReader reader, ObjectVersion version) throws Exception {
+        for (int page : shuffled(2 * Streams.RANDOM_AFTER)) {
+            readAndVerify(reader, version, page * 10L * MIB, 1);
+        }
+    }
+
+    private static List<Integer> shuffled(int count) {
+        List<Integer> all = new ArrayList<>(IntStream.range(0, count).boxed().toList());
+        Collections.shuffle(all, Random.from(Seeded.random(7)));
+        return all;
     }
 
     @Test

@@ -34,6 +34,7 @@ final class FileSystemOperations implements Operations {
 
     private final FileSystem fileSystem;
     private final @Nullable BackingFiles backingFiles;
+    private final Readahead readahead;
     private final ReplyWriter replies;
     private final ChangeOperations changes;
 
@@ -44,6 +45,7 @@ final class FileSystemOperations implements Operations {
     FileSystemOperations(FileSystem fileSystem, Duration longestValid, KernelConnection connection) {
         this.fileSystem = fileSystem;
         this.backingFiles = connection.backingFiles();
+        this.readahead = connection.readahead();
         boolean writesBack = connection.negotiated().writesBack();
         // Reads past the kernel's pages (FOPEN_DIRECT_IO) would miss data that the kernel has not sent.
         boolean directWrites = connection.negotiated().dropsPagesOfDirectWrites() && !writesBack;
@@ -69,7 +71,7 @@ final class FileSystemOperations implements Operations {
                 OpenFile file = isRead(request)
                         ? fileSystem.openNow(request.node(), request.u32(OpenIn.FLAGS), backingFiles)
                         : null;
-                yield file == null ? WOULD_WAIT : replies.opened(reply, file, request.u32(OpenIn.FLAGS));
+                yield file == null ? WOULD_WAIT : opened(request, reply, file);
             }
             case WRITE -> changes.writeNow(request, reply);
             // With known attributes these have nothing left to wait for.
@@ -91,7 +93,7 @@ final class FileSystemOperations implements Operations {
                 if ((request.u32(OpenIn.OPEN_FLAGS) & OpenIn.FUSE_OPEN_KILL_SUIDGID) != 0) {
                     fileSystem.dropSetIds(file.handle());
                 }
-                yield replies.opened(reply, file, request.u32(OpenIn.FLAGS));
+                yield opened(request, reply, file);
             }
             case RELEASE -> {
                 fileSystem.release(request.u64(ReleaseIn.FH));
@@ -177,6 +179,11 @@ final class FileSystemOperations implements Operations {
             return replies.noEntry(reply, absent.validNanos());
         }
         throw e;
+    }
+
+    private int opened(Request request, Reply reply, OpenFile file) throws ErrnoException {
+        readahead.choose(file.streamed());
+        return replies.opened(reply, file, request.u32(OpenIn.FLAGS));
     }
 
     private int seek(Request request, Reply reply) throws ErrnoException {

@@ -65,13 +65,14 @@ public final class KernelBinding {
             NegotiatedInit negotiated =
                     new Handshake(device, MAX_REQUEST, pageSize, stackDepth, options.writebackCache()).agree();
             PassthroughProbe passthrough = PassthroughProbe.of(device, negotiated, backingFolder);
-            long readahead = kernel.readahead(options.readaheadBytes());
+            Readahead readahead = Readahead.of(kernel, options.readaheadBytes());
             String description = "the kernel's protocol " + Handshake.MAJOR + "." + negotiated.minor()
                     + " over /dev/fuse, requests up to " + negotiated.maxRequest() / BYTES_PER_KIB
-                    + " KiB, kernel readahead " + readahead / BYTES_PER_KIB + " KiB, " + READERS + " readers, "
+                    + " KiB, kernel readahead " + readahead + ", " + READERS + " readers, "
                     + (negotiated.writesBack() ? "writeback cache, " : "")
                     + passthrough.description();
-            Operations answering = operations.on(new KernelConnection(device, negotiated, passthrough.backingFiles()));
+            Operations answering =
+                    operations.on(new KernelConnection(device, negotiated, passthrough.backingFiles(), readahead));
             Session session = Session.start(device, answering, negotiated, READERS, kernel::detach);
             answers = true;
             return new DeviceMount(kernel, session, description);

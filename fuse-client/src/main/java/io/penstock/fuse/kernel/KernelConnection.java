@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
  * A mount after its handshake, for the operations that serve its requests.
  *
  * @param backingFiles null if there is no passthrough
+ * @param readahead how far the kernel reads ahead
  */
 record KernelConnection(
-        Device device, NegotiatedInit negotiated, @Nullable BackingFiles backingFiles) {}
+        Device device, NegotiatedInit negotiated, @Nullable BackingFiles backingFiles, Readahead readahead) {}
