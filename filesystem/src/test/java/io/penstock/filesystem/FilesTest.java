@@ -213,6 +213,18 @@ class FilesTest extends OverOneCache {
     }
 
     @Test
+    void open_ofAFileThatIsFetchedWhole_saysThatTheKernelMayReadAhead() throws Exception {
+        m.bucket.put("small", "1");
+        m.bucket.putTestData("large", 64 << 20);
+        OpenFile small = m.open("small");
+        OpenFile large = m.open("large");
+        assertThat(small.streamed()).isTrue();
+        assertThat(large.streamed()).isFalse();
+        m.fs.release(small.handle());
+        m.fs.release(large.handle());
+    }
+
+    @Test
     void open_newVersionWhileTheOldIsOpen_bypassesTheKernelsPages() throws Exception {
         m.bucket.put("a", "1");
         OpenFile old = m.open("a");

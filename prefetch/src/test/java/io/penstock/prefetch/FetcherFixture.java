@@ -106,12 +106,18 @@ final class FetcherFixture implements AutoCloseable {
         assertThat(fetcher.openObjects()).as("objects left open").isZero();
         fetcher.close();
         for (ObjectVersion version : versions) {
-            try (CachedObject cached = cache.open(NAMESPACE, version)) {
-                for (long page = 0; page < OpenVersion.pages(version.size()); page++) {
-                    assertThat(cached.state(page)).isNotEqualTo(PageState.INFLIGHT);
-                }
+            try (CachedObject pages = cache.open(NAMESPACE, version);
+                    CachedObject sectors = cache.openSectors(NAMESPACE, version)) {
+                assertNothingInFlight(pages);
+                assertNothingInFlight(sectors);
             }
         }
         cache.close();
+    }
+
+    private static void assertNothingInFlight(CachedObject object) {
+        for (long page = 0; page * object.pageSize() < object.version().size(); page++) {
+            assertThat(object.state(page)).isNotEqualTo(PageState.INFLIGHT);
+        }
     }
 }
