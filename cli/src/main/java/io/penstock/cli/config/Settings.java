@@ -308,9 +308,9 @@ public final class Settings {
     public static final Setting<Long> KERNEL_READAHEAD = Setting.of(
                     "fuse.readahead",
                     size(0, GIB),
-                    "The kernel's own readahead, which only root can raise, for small files and for those that were read"
-                            + " in long runs before. Other files have 256 KiB, as a fault anywhere in a map reads that much"
-                            + " (not with fuse.binding=jnr). 0 leaves the kernel's value for all.")
+                    "The kernel's own readahead, which only root can raise, for small files and for those that were"
+                            + " read in long runs before. Other files have 256 KiB, as a fault anywhere in a map reads"
+                            + " that much (not with fuse.binding=jnr). 0 leaves the kernel's value for all.")
             .withDefault("4MiB");
 
     public static final Setting<Integer> THREADS = Setting.of(
