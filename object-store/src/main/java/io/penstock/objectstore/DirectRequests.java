@@ -160,15 +160,18 @@ final class DirectRequests implements AutoCloseable {
 
     /**
      * Whether the response has exactly the requested range. The entity tag and the positions tie it to the request: a
-     * response to another request does not pass.
+     * response to another request does not pass. A whole object may come as such (RFC 9110, section 14.2).
      */
     private static boolean isPart(ResponseHead head, ObjectVersion version, ByteRange range) throws IOException {
         String contentRange = head.header("Content-Range");
-        return head.status() == PARTIAL_CONTENT
+        boolean isRange = switch (head.status()) {
+            case PARTIAL_CONTENT -> contentRange != null && RangeGet.isRange(contentRange, range, version.size());
+            case OK -> contentRange == null && range.length() == version.size();
+            default -> false;
+        };
+        return isRange
                 && head.contentLength() == range.length()
-                && version.etag().equals(head.header("ETag"))
-                && contentRange != null
-                && RangeGet.isRange(contentRange, range, version.size());
+                && version.etag().equals(head.header("ETag"));
     }
 
     /** Whether {@link #put} would send a request now. */
