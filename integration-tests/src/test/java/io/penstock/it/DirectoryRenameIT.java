@@ -85,7 +85,8 @@ final class DirectoryRenameIT {
                 S3Front front = new S3Front(SERVER)) {
             putFiles(bucket);
             assertTimeoutPreemptively(
-                    Duration.ofMinutes(TestTier.choose(1, 4)).multipliedBy(KILLS), () -> killAgainAndAgain(bucket, front, seed));
+                    Duration.ofMinutes(TestTier.choose(1, 4)).multipliedBy(KILLS),
+                    () -> killAgainAndAgain(bucket, front, seed));
         }
     }
 
