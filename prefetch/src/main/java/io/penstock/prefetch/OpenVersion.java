@@ -23,8 +23,9 @@ import org.jspecify.annotations.Nullable;
  *          another reader opens
  * </pre>
  *
- * <p>In PAUSED, where the fetcher has that, fetches go on and no readahead begins. In CLOSING no fetch begins, and fetches that nobody awaits are cancelled. A reader that opens the version then
- * gets another OpenVersion; the claims in the cache keep the two apart.
+ * <p>In PAUSED, where the fetcher has that, fetches go on and no readahead begins. In CLOSING no fetch begins, and fetches
+ * that nobody awaits are cancelled. A reader that opens the version then gets another OpenVersion; the claims in the cache
+ * keep the two apart.
  */
 final class OpenVersion {
     final CachedObject cached;
