@@ -29,6 +29,7 @@ final class DiskSpace {
 
     private final long sizeBytes;
     private final long minFreeBytes;
+    private final int mostExtents;
     private final DataFiles files;
     private final ObjectTable<?> table;
     private final Counters counters;
@@ -62,9 +63,14 @@ final class DiskSpace {
     @GuardedBy("this")
     private long takenSinceCheck = CHECK_INTERVAL_BYTES; // look at once
 
-    DiskSpace(CacheConfig config, DataFiles files, ObjectTable<?> table, Counters counters) {
+    /**
+     * @param mostExtents as many as the heap has room for: one of sectors takes as much of it as one of pages, and may hold a
+     *     single sector
+     */
+    DiskSpace(CacheConfig config, int mostExtents, DataFiles files, ObjectTable<?> table, Counters counters) {
         this.sizeBytes = config.sizeBytes();
         this.minFreeBytes = config.minFreeBytes();
+        this.mostExtents = mostExtents;
         this.files = files;
         this.table = table;
         this.counters = counters;
@@ -140,11 +146,14 @@ final class DiskSpace {
         return true;
     }
 
-    /** Evicts until no more is used. False if what is left is in use, or its space is not to be had back now. */
+    /**
+     * Evicts until no more is used, by no more extents than there may be. False if what is left is in use, or its space is
+     * not to be had back now.
+     */
     @GuardedBy("this")
     private boolean shrinkTo(long bytes) throws IOException {
         freeUnpinned();
-        while (usedBytes.get() > bytes) {
+        while (usedBytes.get() > bytes || policy.extents() > mostExtents) {
             Extent victim = policy.evict(limitOfPolicy());
             if (victim == null) {
                 return false;

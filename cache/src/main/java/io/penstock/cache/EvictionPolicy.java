@@ -191,6 +191,11 @@ final class EvictionPolicy {
         return extent.isInMain() ? main : window;
     }
 
+    /** Extents that take part or are held. */
+    int extents() {
+        return extents;
+    }
+
     private void count() {
         extents = window.queue.size() + main.queue.size() + held;
     }

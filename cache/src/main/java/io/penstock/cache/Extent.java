@@ -24,6 +24,9 @@ final class Extent {
     /** One bit per page in an int. */
     static final int MAX_PAGES = Integer.SIZE;
 
+    /** Bytes of heap, with what is remembered of one that was evicted. */
+    private static final int HEAP_BYTES = 400;
+
     private static final int DOOMED = 1 << 30;
 
     private static final AtomicIntegerFieldUpdater<Extent> PINS =
@@ -65,6 +68,11 @@ final class Extent {
     private int useLookedAt;
 
     private boolean inMain;
+
+    /** As many as half of the heap has room for: the other half is for names, and for what is in use. */
+    static int most() {
+        return (int) Math.min(Integer.MAX_VALUE, Runtime.getRuntime().maxMemory() / 2 / HEAP_BYTES);
+    }
 
     Extent(StoredObject object, int firstPage, int pages) {
         this.object = object;

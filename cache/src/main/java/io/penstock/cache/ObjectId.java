@@ -25,7 +25,7 @@ record ObjectId(long high, long low) {
 
     /** Stands for the sectors of the same version, which are kept apart from its pages. */
     ObjectId ofSectors() {
-        return new ObjectId(~high, low);
+        return new ObjectId(~high, ~low);
     }
 
     static MessageDigest sha256() {

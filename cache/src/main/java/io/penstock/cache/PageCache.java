@@ -54,7 +54,7 @@ public final class PageCache implements AutoCloseable {
         DiskTasks tasks = new DiskTasks(health);
         PageIndex index = new PageIndex(indexLog, table, tasks);
         DataFiles files = new DataFiles(dataFolder, index);
-        DiskSpace space = new DiskSpace(config, files, table, counters);
+        DiskSpace space = new DiskSpace(config, environment.mostExtents(), files, table, counters);
         this.folder = folder;
         this.indexLog = indexLog;
         this.memory = new PageMemory(config.memoryBytes(), environment.slabs());
@@ -75,17 +75,18 @@ public final class PageCache implements AutoCloseable {
     }
 
     /**
-     * What a test replaces: the data files, the clock, the size of an extent, where memory comes from, and how often to
-     * look at how much is free on the disk, beside the looks when something is written.
+     * What a test replaces: the data files, the clock, the size of an extent, how many of them there may be, where memory
+     * comes from, and how often to look at how much is free on the disk, beside the looks when something is written.
      */
     record Environment(
             FilesFactory files,
             LongSupplier nanoTime,
             int pagesPerExtent,
+            int mostExtents,
             Supplier<Slab> slabs,
             Duration freeSpaceInterval) {
         Environment(FilesFactory files, LongSupplier nanoTime, int pagesPerExtent) {
-            this(files, nanoTime, pagesPerExtent, Slab::new, Duration.ofMinutes(1));
+            this(files, nanoTime, pagesPerExtent, Extent.most(), Slab::new, Duration.ofMinutes(1));
         }
 
         interface FilesFactory {

@@ -7,6 +7,7 @@ import io.penstock.cache.PageCache.Environment;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -109,6 +110,26 @@ final class EvictionTest {
                 cache.awaitWritten();
                 assertThat(cache.statistics().diskBytes()).isEqualTo(object.size());
             }
+        }
+    }
+
+    /** Each takes heap, however little it holds. */
+    @Test
+    void fill_ofMoreExtentsThanThereMayBe_keepsTheLast() throws Exception {
+        CacheConfig config = new CacheConfig(directory, (long) DISK_PAGES * PAGE_SIZE, 0, 8L * PAGE_SIZE);
+        Environment scarce = new Environment(ObjectFiles::in, System::nanoTime, 4, 5, Slab::new, Duration.ofMinutes(1));
+        List<TestObject> objects = objects(12, 100);
+        try (PageCache cache = PageCache.open(config, scarce)) {
+            for (TestObject object : objects) {
+                object.store(cache);
+            }
+            assertThat(cache.statistics().evictedPages()).isEqualTo(7);
+        }
+        try (PageCache cache = open(8)) {
+            assertThat(objects.stream()
+                            .mapToInt(object -> object.readablePages(cache).size())
+                            .sum())
+                    .isEqualTo(5);
         }
     }
 

@@ -32,7 +32,8 @@ final class ScarceMemoryTest {
         granted.set(memoryPages);
         CacheConfig config = new CacheConfig(directory, 64L * PAGE_SIZE, 0, 32L * PAGE_SIZE);
         return PageCache.open(
-                config, new Environment(files::on, System::nanoTime, 4, this::slab, Duration.ofMinutes(1)));
+                config,
+                new Environment(files::on, System::nanoTime, 4, Extent.most(), this::slab, Duration.ofMinutes(1)));
     }
 
     private Slab slab() {

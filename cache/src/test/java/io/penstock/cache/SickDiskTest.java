@@ -336,7 +336,8 @@ final class SickDiskTest {
     void diskFilledByOthersToItsLastBlock_whileNothingIsWritten_shrinksTheCache() throws Exception {
         try (Tmpfs mounted = Tmpfs.mount(directory.resolve("filled"), "16m")) {
             CacheConfig config = new CacheConfig(mounted.path().resolve("cache"), 1L << 30, 2L << 20, 4L * PAGE_SIZE);
-            Environment often = new Environment(ObjectFiles::in, System::nanoTime, 4, Slab::new, Duration.ofMillis(10));
+            Environment often = new Environment(
+                    ObjectFiles::in, System::nanoTime, 4, Extent.most(), Slab::new, Duration.ofMillis(10));
             try (PageCache cache = PageCache.open(config, often)) {
                 readAll(cache, new TestObject("large", 4L * PAGE_SIZE));
                 Path index = config.directory().resolve("index.log");

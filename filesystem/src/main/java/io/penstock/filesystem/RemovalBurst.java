@@ -265,20 +265,23 @@ final class RemovalBurst {
 
     private void end(Removal removal, boolean deleted) {
         Place place = removal.place;
-        if (deleted) {
-            tree.changed(place.parent(), place.name(), Absent.ABSENT);
-        } else {
-            tree.invalidate(place.parent(), place.name());
-        }
-        removals.end(place, deleted);
-        moving.leave(place.parent());
-        synchronized (this) {
-            waiting.remove(removal);
-            if (!deleted) {
-                failed.add(place.parent());
+        try {
+            if (deleted) {
+                tree.changed(place.parent(), place.name(), Absent.ABSENT);
+            } else {
+                tree.invalidate(place.parent(), place.name());
             }
-            notifyAll();
+            removals.end(place, deleted);
+            moving.leave(place.parent());
+        } finally {
+            synchronized (this) {
+                waiting.remove(removal);
+                if (!deleted) {
+                    failed.add(place.parent());
+                }
+                notifyAll();
+            }
+            removal.ended.complete(null);
         }
-        removal.ended.complete(null);
     }
 }

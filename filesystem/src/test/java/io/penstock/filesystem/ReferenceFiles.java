@@ -446,7 +446,7 @@ final class ReferenceFiles {
         } else if (mustBeNew && content(to) != null) {
             return Errno.EEXIST;
         }
-        if (source != null && !mustBeNew && isUnknownToTheStore(source) && !isWritten(to)) {
+        if (source != null && !mustBeNew && isUnknownToTheStore(source) && shown(to) == null) {
             source.base = store.get(to);
             source.key = to;
             lose(to);
@@ -488,10 +488,6 @@ final class ReferenceFiles {
     /** Whether it just takes a new name: it is open for writing, and nothing of it was ever sent, nor replaces anything. */
     private static boolean isUnknownToTheStore(File file) {
         return file.fresh && file.base == null && file.doubts.isEmpty() && file.unflushed > 0;
-    }
-
-    private boolean isWritten(String path) {
-        return files.stream().anyMatch(file -> path.equals(file.path) && file.written);
     }
 
     /** The files of the name lose it. */

@@ -111,7 +111,7 @@ final class DirectoryRenameIT {
         int interrupted = 0;
         for (int round = 0; round < KILLS; round++) {
             String next = name.equals("a") ? "b" : "a";
-            int killedAt = random.nextInt(2 * FILES);
+            int killedAt = random.nextInt(FILES); // before all are copied
             AtomicInteger requests = new AtomicInteger();
             try (MountedBucket mount = MountedBucket.mount(front.fronted(), bucket.name(), scratch)) {
                 assertThat(sh(mount.path(), "find " + name + " -type f | wc -l"))

@@ -1,5 +1,6 @@
 package io.penstock.objectstore;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
@@ -22,10 +23,12 @@ public final class Deadline {
     private final String setting;
 
     /** {@link System#nanoTime} of the beginning, or of the last progress. */
-    private volatile long since = System.nanoTime();
+    @GuardedBy("this")
+    private long since = System.nanoTime();
 
-    /** The last wait in a queue of this process, if the store's responses meanwhile are not taken into account yet. */
-    private volatile @Nullable Wait waited;
+    /** In a queue of this process, if the store's responses meanwhile are not taken into account yet. */
+    @GuardedBy("this")
+    private @Nullable Wait waited;
 
     /** From when to when, by {@link System#nanoTime}. */
     private record Wait(long from, long to) {}
@@ -71,13 +74,16 @@ public final class Deadline {
     }
 
     /** Starts the time anew: the store has made progress with the call, or a caller begins to wait for it. */
-    public void restart() {
+    public synchronized void restart() {
         since = System.nanoTime();
     }
 
     /** A caller waits for the same until another deadline: this is over when that is, or later. */
     public void extendTo(Deadline other) {
-        long begins = other.since;
+        extendTo(other.since());
+    }
+
+    private synchronized void extendTo(long begins) {
         if (begins - since > 0) {
             since = begins;
         }
@@ -95,7 +101,11 @@ public final class Deadline {
 
     /** Notes that the call has waited in a queue of this process ever since it began, or since its last progress. */
     public void stoodInLine() {
-        stoodInLine(since);
+        stoodInLine(since());
+    }
+
+    private synchronized long since() {
+        return since;
     }
 
     /**
@@ -104,8 +114,8 @@ public final class Deadline {
      *
      * @param began {@link System#nanoTime} of the beginning of the wait
      */
-    public void stoodInLine(long began) {
-        waited = new Wait(began, System.nanoTime());
+    public synchronized void stoodInLine(long began) {
+        waited = new Wait(waited == null ? began : waited.from, System.nanoTime());
     }
 
     /** Acquires a permit, and notes a wait for it in the current deadline. */
@@ -121,16 +131,15 @@ public final class Deadline {
     }
 
     /** @param respondedAt {@link System#nanoTime} of the store's last response to any call */
-    void storeResponded(long respondedAt) {
+    synchronized void storeResponded(long respondedAt) {
         Wait wait = waited;
         if (wait == null) {
             return;
         }
         waited = null;
-        long counted = since;
-        long from = wait.from - counted > 0 ? wait.from : counted;
+        long from = wait.from - since > 0 ? wait.from : since;
         long to = wait.to - respondedAt > 0 ? respondedAt : wait.to;
-        since = counted + Math.max(0, to - from);
+        since += Math.max(0, to - from);
     }
 
     /** Sleeps for the pause, but no longer than the deadline lasts. */
@@ -158,7 +167,7 @@ public final class Deadline {
     }
 
     private long leftNanos() {
-        return patience.toNanos() - (System.nanoTime() - since);
+        return patience.toNanos() - (System.nanoTime() - since());
     }
 
     /** The end of an error message when the deadline is over; empty for a call that made one attempt. */

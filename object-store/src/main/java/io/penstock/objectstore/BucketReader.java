@@ -50,6 +50,10 @@ final class BucketReader {
                 requests.progressed();
             } catch (StalledException e) {
                 LOG.debug("{}: {}", errors.object(version.key()), e.getMessage());
+                if (get.remaining().length() < missing) {
+                    retryState.progressed();
+                    requests.progressed();
+                }
             } catch (IOException | SdkException e) {
                 RequestExecutor.checkInterrupt(e);
                 ObjectStoreException failure = errors.explainBrokenBody(version.key(), e);

@@ -43,6 +43,10 @@ final class ConnectionPool implements AutoCloseable {
 
     private final Stalls stalls = new Stalls();
     private final Thread watch;
+
+    /** No connection was in use when the watch looked last, so that it looks again late: written by the watch. */
+    private volatile boolean watchRests;
+
     private volatile boolean closed;
 
     /** @param tls null for none */
@@ -65,9 +69,8 @@ final class ConnectionPool implements AutoCloseable {
             if (connection == null) {
                 connection = connect();
             }
-            boolean wasIdle = used.isEmpty();
             used.add(connection);
-            if (wasIdle) {
+            if (watchRests) {
                 LockSupport.unpark(watch);
             }
         } finally {
@@ -184,7 +187,12 @@ final class ConnectionPool implements AutoCloseable {
     private void watch() {
         long longest = Math.min(readTimeout.toNanos() / 4, CHECK_INTERVAL.toNanos());
         while (!closed) {
-            LockSupport.parkNanos(used.isEmpty() ? longest : Math.min(longest, stalls.longest() / CHECKS_OF_A_STALL));
+            watchRests = true; // before it looks whether one is in use
+            if (used.isEmpty()) {
+                LockSupport.parkNanos(longest);
+            }
+            watchRests = false;
+            LockSupport.parkNanos(Math.min(longest, stalls.longest() / CHECKS_OF_A_STALL));
             closeLate(System.nanoTime());
         }
     }

@@ -75,13 +75,13 @@ final class DirectBody implements ObjectBody {
 
     @Override
     public boolean finish() throws DamagedBodyException {
+        if (checksum != null && left == 0) {
+            checksum.check(); // before another request may have the connection
+        }
         if (left > 0 || !head.keepsAlive()) {
             connections.end(connection);
         } else {
             connections.giveBack(connection);
-        }
-        if (checksum != null && left == 0) {
-            checksum.check();
         }
         return left == 0;
     }

@@ -135,9 +135,8 @@ final class DirectRequests implements AutoCloseable {
         ObjectBody body = null;
         try {
             connection = connections.take();
-            long began = System.nanoTime();
             ResponseHead head = connection.send(text, stalls);
-            connections.stalls().responded(System.nanoTime() - began);
+            connections.stalls().responded(connection.sinceSent());
             if (isPart(head, version, range)) {
                 ExpectedChecksum checksum = checked ? ExpectedChecksum.of(head) : null;
                 body = new DirectBody(connections, connection, head, range.length(), checksum);

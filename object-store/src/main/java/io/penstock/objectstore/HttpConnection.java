@@ -7,9 +7,9 @@ import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
-import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ByteChannel;
 import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -62,6 +62,9 @@ final class HttpConnection implements AutoCloseable {
     private volatile boolean waiting;
 
     private volatile boolean stalled;
+
+    /** {@link System#nanoTime} of the last request's last byte. Confined to the user. */
+    private long sentAt;
 
     /**
      * @param tls null for none; the first request makes the handshake
@@ -116,10 +119,16 @@ final class HttpConnection implements AutoCloseable {
                 body.read(sent, part);
                 broken = write(part.flip());
             }
+            sentAt = System.nanoTime();
             return broken == null ? receiveHead() : receiveEarlyResponse(broken);
-        } catch (AsynchronousCloseException e) {
+        } catch (ClosedChannelException e) {
             throw explain(e);
         }
+    }
+
+    /** Nanoseconds since the last request was sent. */
+    long sinceSent() {
+        return System.nanoTime() - sentAt;
     }
 
     private ByteBuffer chunk() throws IOException {
@@ -138,14 +147,14 @@ final class HttpConnection implements AutoCloseable {
     }
 
     /** @return the exception that broke the connection; null if all was sent */
-    private @Nullable IOException write(ByteBuffer bytes) throws AsynchronousCloseException {
+    private @Nullable IOException write(ByteBuffer bytes) throws ClosedChannelException {
         try {
             while (bytes.hasRemaining()) {
                 channel.write(bytes);
                 touch();
             }
             return null;
-        } catch (AsynchronousCloseException e) {
+        } catch (ClosedChannelException e) {
             throw e; // closed by an interrupt, the read timeout or the end of the mount: no response will come
         } catch (IOException e) {
             return e;
@@ -234,7 +243,7 @@ final class HttpConnection implements AutoCloseable {
         touch();
         try {
             return receive(target);
-        } catch (AsynchronousCloseException e) {
+        } catch (ClosedChannelException e) {
             throw explain(e);
         } finally {
             target.limit(limit);
@@ -276,6 +285,9 @@ final class HttpConnection implements AutoCloseable {
      */
     void closeIfStalled(long now, Stalls usual) {
         int before = stalls;
+        if (stalled || timedOut) {
+            return; // its user has not noticed yet
+        }
         if (before >= 0 && waiting && idle(now) >> before > usual.longest() && usual.mayAskAgain()) {
             stalled = true;
             close();
@@ -309,7 +321,7 @@ final class HttpConnection implements AutoCloseable {
         deadline = System.nanoTime() + readTimeout.toNanos();
     }
 
-    private IOException explain(AsynchronousCloseException e) {
+    private IOException explain(ClosedChannelException e) {
         if (e instanceof ClosedByInterruptException) {
             return e;
         } else if (timedOut) {

@@ -60,8 +60,9 @@ final class RangeGet {
     }
 
     /**
-     * Reads a body with a checksum until the buffer is full, and its last bytes only after the checksum matches: no
-     * wrong byte may reach the sink.
+     * Reads a body with a checksum until the buffer is full, and hands its last bytes on only after the checksum matches:
+     * no wrong byte of what fits one buffer reaches the sink. What does not is found wrong at its end, and is not compared if
+     * the body breaks after the first buffer, as the rest is no whole object.
      */
     private int receive(ObjectBody body, ByteBuffer target) throws IOException, ObjectStoreException {
         int wanted = (int) Math.min(target.remaining(), remaining.length());

@@ -36,7 +36,7 @@ final class Stalls {
     @GuardedBy("this")
     private long deviation;
 
-    /** In hundredths of a request. */
+    /** In hundredths of a request. To begin with there are two. */
     @GuardedBy("this")
     private int budget = 200;
 

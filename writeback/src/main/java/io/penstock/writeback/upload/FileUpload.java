@@ -205,6 +205,7 @@ public final class FileUpload {
                 throw e; // the bucket
             }
             LOG.warn("The upload of '{}' is gone from the store: it begins anew", key);
+            decision.postpone();
             return joinPartsOnce(size, condition, decision);
         }
     }
