@@ -422,6 +422,7 @@ final class SharedFile implements KernelContent.Holder {
     @GuardedBy("this")
     private void lose() {
         if (state != State.ENDED) {
+            attributes = knownAttributes(); // what is known by the key will be of another file
             become(State.REMOVED, () -> {});
         }
     }

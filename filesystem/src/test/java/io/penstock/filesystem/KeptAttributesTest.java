@@ -565,6 +565,22 @@ class KeptAttributesTest {
     }
 
     @Test
+    void fstat_ofAFileWhoseNameAnotherHasTaken_isItsOwn() throws Exception {
+        m.save("a", "old");
+        setattr("a", mode(0444));
+        remount();
+        m.lookup("a");
+        OpenFile open = m.open("a", Mounted.O_RDWR);
+        OpenFile other = m.create("b", Mounted.O_WRONLY);
+        m.rename("b", "a", 0);
+        m.close(other);
+        m.lookup("a");
+
+        assertThat(m.fs.getattr(m.fs.inodeOf(open.handle())).mode() & 07777).isEqualTo(0444);
+        m.close(open);
+    }
+
+    @Test
     void setattr_ofADirectoryThatWasRemoved_doesNotMakeItAnew() throws Exception {
         m.mkdir("d");
         long inode = m.lookup("d").inode();
