@@ -28,10 +28,11 @@ import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Renames files. One that the store has nothing of just takes the new name. Any other takes four steps: commit and hold what is written, copy the object, open the file under its new name, delete
- * the old object. If the last step fails, both names stand, as after a crash, and open handles are of the new one. A
- * program that a signal has interrupted there, and that repeats the call, as some runtimes do by themselves, has the last
- * step done alone: a second copy would replace what the handles have written since. Safe for use by any number of threads.
+ * Renames files. One that the store has nothing of just takes the new name. Any other takes four steps: commit and hold what
+ * is written, copy the object, open the file under its new name, delete the old object. If the last step fails, both names
+ * stand, as after a crash, and open handles are of the new one. A program that a signal has interrupted there, and that repeats
+ * the call, as some runtimes do by themselves, has the last step done alone: a second copy would replace what the handles have
+ * written since. Safe for use by any number of threads.
  */
 final class Renames {
     private final Tree tree;

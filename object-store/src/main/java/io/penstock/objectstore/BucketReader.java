@@ -95,8 +95,8 @@ final class BucketReader {
     }
 
     /**
-     * Whether a checksum is asked for and compared. A checksum covers the whole object. S3 computes that of a multipart object from the parts' checksums and does not always say so
-     * (aws-sdk-java-v2 issue 5421), but the ETag shows it.
+     * Whether a checksum is asked for and compared. A checksum covers the whole object. S3 computes that of a multipart
+     * object from the parts' checksums and does not always say so (aws-sdk-java-v2 issue 5421), but the ETag shows it.
      */
     private boolean isChecked(ObjectVersion version, ByteRange range) {
         return requests.config.integrity().checksums() == Checksums.SUPPORTED
