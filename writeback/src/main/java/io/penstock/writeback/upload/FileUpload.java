@@ -33,7 +33,8 @@ import org.slf4j.LoggerFactory;
  * if one fails, the others wait for a while, or for the commit, which sends what is missing and fails only if that
  * fails too. An upload that has vanished from the store is begun anew, once a commit; so is one that the store refuses to
  * complete, in parts of one size, unless it has those already. Content of one part or less is one
- * PUT; content that is another object's, one copy by the store.
+ * PUT; content that is another object's, one copy by the store. The three ways are here together, as each may end as another
+ * began: hence its length.
  */
 public final class FileUpload {
     private static final Logger LOG = LoggerFactory.getLogger(FileUpload.class);
