@@ -18,7 +18,15 @@ def write():
     import pyarrow.parquet
 
     pyarrow.parquet.write_table(table(400_000, 20), "t.parquet", row_group_size=50_000)
-    pyarrow.dataset.write_dataset(table(200_000, 6), "set", format="parquet", partitioning=["part"], max_rows_per_group=50_000)
+    # Without preserve_order its threads decide on the order of the rows, and rows with the same c00 sort by that.
+    pyarrow.dataset.write_dataset(
+        table(200_000, 6),
+        "set",
+        format="parquet",
+        partitioning=["part"],
+        max_rows_per_group=50_000,
+        preserve_order=True,
+    )
 
 
 def read():
