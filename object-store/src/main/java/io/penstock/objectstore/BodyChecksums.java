@@ -48,10 +48,15 @@ final class BodyChecksums {
     }
 
     static MessageDigest md5() {
+        return digest("MD5");
+    }
+
+    /** @param algorithm one that every JDK has */
+    static MessageDigest digest(String algorithm) {
         try {
-            return MessageDigest.getInstance("MD5");
+            return MessageDigest.getInstance(algorithm);
         } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every JDK has MD5", e);
+            throw new AssertionError("every JDK has " + algorithm, e);
         }
     }
 

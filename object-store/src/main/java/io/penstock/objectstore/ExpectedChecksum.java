@@ -2,7 +2,6 @@ package io.penstock.objectstore;
 
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 import java.util.zip.CRC32;
 import java.util.zip.CRC32C;
@@ -43,8 +42,8 @@ final class ExpectedChecksum {
             return switch (this) {
                 case CRC32C -> sumOf(new CRC32C());
                 case CRC32 -> sumOf(new CRC32());
-                case SHA1 -> sumOf("SHA-1");
-                case SHA256 -> sumOf("SHA-256");
+                case SHA1 -> sumOf(BodyChecksums.digest("SHA-1"));
+                case SHA256 -> sumOf(BodyChecksums.digest("SHA-256"));
             };
         }
     }
@@ -103,13 +102,7 @@ final class ExpectedChecksum {
         };
     }
 
-    private static Sum sumOf(String digestName) {
-        MessageDigest digest;
-        try {
-            digest = MessageDigest.getInstance(digestName);
-        } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every JDK has " + digestName, e);
-        }
+    private static Sum sumOf(MessageDigest digest) {
         return new Sum() {
             @Override
             public void update(ByteBuffer bytes) {

@@ -56,7 +56,7 @@ final class HttpConnection implements AutoCloseable {
     private volatile boolean timedOut;
 
     /** How often what the connection is asked for was {@linkplain Stalls asked again} already; -1 if it may not be. */
-    private volatile int stalls = -1;
+    private volatile int askedAgain = -1;
 
     /** Its user waits for bytes of the server, and does nothing else. */
     private volatile boolean waiting;
@@ -99,7 +99,7 @@ final class HttpConnection implements AutoCloseable {
      * @throws StalledException if that is what is to be done; also from {@link #read}
      */
     ResponseHead send(byte[] get, int before) throws IOException {
-        stalls = before;
+        askedAgain = before;
         return send(get);
     }
 
@@ -276,7 +276,7 @@ final class HttpConnection implements AutoCloseable {
     /** Ends the use of the connection until the next request. */
     void release() {
         call = null;
-        stalls = -1;
+        askedAgain = -1;
     }
 
     /**
@@ -284,7 +284,7 @@ final class HttpConnection implements AutoCloseable {
      * that it was asked again, and it may be asked again.
      */
     void closeIfStalled(long now, Stalls usual) {
-        int before = stalls;
+        int before = askedAgain;
         if (stalled || timedOut) {
             return; // its user has not noticed yet
         }
