@@ -64,6 +64,13 @@ public record S3Config(
             return endpoint == null || endpoint.getHost().matches(".*\\.amazonaws\\.com(\\.cn)?");
         }
 
+        /** Whether any connection of this server's client is encrypted, to a proxy included. */
+        boolean isEncrypted() {
+            return endpoint == null
+                    || endpoint.getScheme().equals("https")
+                    || (proxy != null && proxy.getScheme().equals("https"));
+        }
+
         private static boolean isHttp(URI uri) {
             return Set.of("http", "https").contains(Objects.requireNonNullElse(uri.getScheme(), ""))
                     && uri.getHost() != null

@@ -124,13 +124,23 @@ final class S3ConnectTest {
     void connect_caFileMissingOrWithoutCertificates_namesSettingAndFile() throws IOException {
         Path empty = Files.createFile(folder.resolve("empty.pem"));
         Path missing = folder.resolve("missing.pem");
+        URI https = URI.create("https://127.0.0.1:" + server.endpoint().getPort());
 
-        assertThatThrownBy(() -> S3ObjectStore.connect(config("bucket", at(server.endpoint(), empty))))
+        assertThatThrownBy(() -> S3ObjectStore.connect(config("bucket", at(https, empty))))
                 .isInstanceOf(ObjectStoreException.Unavailable.class)
                 .hasMessageContaining("s3.ca-file: " + empty + " holds no certificate");
-        assertThatThrownBy(() -> S3ObjectStore.connect(config("bucket", at(server.endpoint(), missing))))
+        assertThatThrownBy(() -> S3ObjectStore.connect(config("bucket", at(https, missing))))
                 .isInstanceOf(ObjectStoreException.Unavailable.class)
                 .hasMessageContaining("s3.ca-file: " + missing + " does not exist");
+    }
+
+    @Test
+    void connect_plainHttp_doesNotReadTheCaFile() throws Exception {
+        Path missing = folder.resolve("missing.pem");
+
+        try (S3ObjectStore store = S3ObjectStore.connect(config("bucket", at(server.endpoint(), missing)))) {
+            assertThat(store).isNotNull();
+        }
     }
 
     @Test

@@ -133,7 +133,9 @@ public final class Settings {
             .withDefault("the environment's proxy", context -> null);
 
     public static final Setting<Path> CA_FILE = Setting.of(
-                    "s3.ca-file", path(), "A file of certificates (PEM) to trust beside those that Java trusts.")
+                    "s3.ca-file",
+                    path(),
+                    "A file of certificates (PEM) to trust beside those that Java trusts. Plain HTTP does not read it.")
             .fromEnvironment("AWS_CA_BUNDLE");
 
     public static final Setting<Path> CACHE_DIR = Setting.of(
