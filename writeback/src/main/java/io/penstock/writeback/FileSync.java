@@ -85,12 +85,6 @@ final class FileSync {
         }
     }
 
-    /** What is durable is so under another name: it has to be said again. With the file's lock held. */
-    @SuppressWarnings("GuardedBy") // the caller holds it
-    void moved() {
-        durableChanges = -1;
-    }
-
     /**
      * Returns once what is written by now would survive a crash of the machine.
      *
@@ -99,6 +93,12 @@ final class FileSync {
      */
     boolean staged() throws ObjectStoreException, IOException, InterruptedException {
         return staged(true);
+    }
+
+    /** Whether the journal has not been told of a rename. With the file's lock held. */
+    @SuppressWarnings("GuardedBy") // the caller holds it
+    private boolean isUnderAnotherName() {
+        return said != null && !said.key().equals(file.state().key());
     }
 
     /** @param reporting whether to fail as a commit has, behind */
@@ -115,7 +115,7 @@ final class FileSync {
                     }
                     wanted = file.state().changes();
                     bytes.content().noteSize();
-                    if (!file.state().hasName() || durableChanges >= wanted) {
+                    if (!file.state().hasName() || (durableChanges >= wanted && !isUnderAnotherName())) {
                         return true;
                     }
                     if (file.object().isCopied()) {
@@ -291,26 +291,39 @@ final class FileSync {
 
     /** A crash from now on must not take for a conflict what becomes of its name. */
     void withdrawn() {
-        amend(List.of(new JournalRecord.Withdrawn()));
+        syncs.lock();
+        try {
+            boolean _ = file.object().journal().amend(List.of(new JournalRecord.Withdrawn()));
+        } finally {
+            syncs.unlock();
+        }
     }
 
     /** What is durable is found under the name that it has now, which is its own. */
     void sayName() {
-        List<JournalRecord> records = new ArrayList<>();
-        bytes.lock().lock();
-        try {
-            records.add(file.object().identity());
-            records.addAll(file.inDoubt().sent());
-        } finally {
-            bytes.lock().unlock();
-        }
-        amend(records);
-    }
-
-    private void amend(List<? extends JournalRecord> entries) {
         syncs.lock();
         try {
-            file.object().journal().amend(entries);
+            List<JournalRecord> records = new ArrayList<>();
+            JournalRecord.Opened identity;
+            bytes.lock().lock();
+            try {
+                identity = file.object().identity();
+                records.add(identity);
+                records.addAll(file.inDoubt().sent());
+            } finally {
+                bytes.lock().unlock();
+            }
+            if (!file.object().journal().amend(records)) {
+                return;
+            }
+            bytes.lock().lock();
+            try {
+                if (said != null) {
+                    said = identity;
+                }
+            } finally {
+                bytes.lock().unlock();
+            }
         } finally {
             syncs.unlock();
         }

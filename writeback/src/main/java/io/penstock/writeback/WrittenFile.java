@@ -336,7 +336,6 @@ public final class WrittenFile {
         lock.lock();
         try {
             old = commits.object().renamed(to, replaced);
-            sync.moved();
         } finally {
             lock.unlock();
         }
@@ -394,7 +393,6 @@ public final class WrittenFile {
         lock.lock();
         try {
             old = commits.object().moved(to);
-            sync.moved();
         } finally {
             lock.unlock();
         }

@@ -94,6 +94,18 @@ final class CrashWindowsTest {
     }
 
     @Test
+    void commit_failedAfterARenameOfWhatWasFsynced_isFoundAsItWasSent() throws Exception {
+        s.create("a").write(0, "old").then(WrittenFile::fsync, file -> {
+            assertThat(file.holdUncommitted()).isTrue();
+            file.renamed("b", null);
+            file.resumeCommits();
+        });
+        s.write(0, "newer").fails(Call.Put.class, Fault.fail(ObjectStoreException.AccessDenied::new));
+        s.failsWith(ObjectStoreException.AccessDenied.class, WrittenFile::commit);
+        s.crash(5).recover().expectTold("committed b 5").expect("b", "newer");
+    }
+
+    @Test
     void endSuperseded_ofANameThatWasReplacedJustBeforeTheCrash_isShownToNobody() throws Exception {
         s.create("a").write(0, "1").then(WrittenFile::fsync, WrittenFile::withdraw);
         s.bucket.put("a", "the file that took its name");

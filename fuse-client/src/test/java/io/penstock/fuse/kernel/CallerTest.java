@@ -22,6 +22,9 @@ class CallerTest {
     void startAndStop() throws Exception {
         // A script may have started the tests with signals ignored: an ignored signal never becomes pending.
         program = new ProcessBuilder("env", "--default-signal", "sleep", "100").start();
+        while (!status().contains("Name:\tsleep")) { // until then env may have to reset them yet
+            Thread.onSpinWait();
+        }
         kill("STOP");
         while (!status().contains("State:\tT")) {
             Thread.onSpinWait();

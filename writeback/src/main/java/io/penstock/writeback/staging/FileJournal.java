@@ -60,19 +60,25 @@ public final class FileJournal implements UploadJournal {
         file.force(journal);
     }
 
-    /** Adds them to what a crash would find, if it would find something. */
-    public void amend(List<? extends JournalRecord> entries) {
+    /**
+     * Adds them to what a crash would find, if it would find something.
+     *
+     * @return whether a crash would find them, or nothing
+     */
+    public boolean amend(List<? extends JournalRecord> entries) {
         Journal journal = file.journal().get();
         if (journal == null) {
-            return;
+            return true;
         }
         try {
             for (JournalRecord entry : entries) {
                 journal.append(entry);
             }
             file.force(journal);
+            return true;
         } catch (IOException e) {
             log.debug("A journal does not tell what becomes of an object", e);
+            return false;
         }
     }
 
