@@ -38,10 +38,10 @@ find_java() {
     exit 1
 }
 
-# Has Maven compile and test with a JDK that is new enough, by a variable where its toolchain looks. Maven itself runs on
-# the Java that it finds; on this one if there is no other.
+# Has Maven run, compile and test on a JDK that is new enough: it needs no compiler of its own for each module then.
 use_jdk() {
     find_java javac
-    export "JAVA${least_java}_HOME=${java%/bin/java}"
-    [[ -n ${JAVA_HOME:-} ]] || type -P java >/dev/null || export JAVA_HOME=${java%/bin/java}
+    export JAVA_HOME=${java%/bin/java}
+    # What Maven's own libraries do that Java 25 would warn of.
+    export MAVEN_OPTS="--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow ${MAVEN_OPTS:-}"
 }

@@ -56,7 +56,7 @@ class DifferentialIT {
         int sequences = only == null ? SEQUENCES : 1;
         System.out.printf("DifferentialIT: %d sequences from -Dpenstock.seed=%d%n", sequences, first);
         for (long seed = first; seed < first + sequences; seed++) {
-            assertSame(seed, Long.toString(seed), Integer.toString(STEPS));
+            assertSame(seed, Long.toString(seed), Integer.toString(STEPS), MountedBucket.BINDING);
         }
         bucket.remountWithAnEmptyCache();
         for (long seed = first; seed < first + sequences; seed++) {
