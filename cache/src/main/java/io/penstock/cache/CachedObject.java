@@ -55,7 +55,7 @@ public final class CachedObject implements AutoCloseable {
         return fromPage >= end ? null : pages.claim(checkPage(fromPage, end), (int) end, urgency);
     }
 
-    /** {@link #read(long, ByteBuffer, boolean, LentBytes)} of what stands alone, all of it into the buffer. */
+    /** {@link #read(long, ByteBuffer, boolean, LentBytes)} at random, all of it into the buffer. */
     public int read(long position, ByteBuffer to) throws FillFailedException, InterruptedException {
         return read(position, to, false, null);
     }

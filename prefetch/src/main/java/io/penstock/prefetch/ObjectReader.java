@@ -153,8 +153,8 @@ public final class ObjectReader implements AutoCloseable {
      */
     private List<RangeFetch> fetchMissing(long from, long to, Deadline deadline) throws InterruptedException {
         CachedObject sectors = object.sectors;
-        if (sectors != null && object.streams.isAlone(from)) {
-            return new LoneRead(fetcher, object, sectors, deadline).fetchMissing(from, to);
+        if (sectors != null && object.streams.isRandom(from)) {
+            return new RandomRead(fetcher, object, sectors, deadline).fetchMissing(from, to);
         }
         boolean small = size <= config.smallFileBytes();
         long page = small ? 0 : from / PAGE_SIZE;

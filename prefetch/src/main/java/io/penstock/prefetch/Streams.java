@@ -33,11 +33,11 @@ final class Streams {
     /** More than the kernel reads at once for a fault anywhere in a map (readahead of 4 MiB, and what it marks in it). */
     static final long LONG_RUN = 16L * PageCache.PAGE_SIZE;
 
-    /** So many more runs remained single reads than went on. A program that begins some streams has its pages. */
+    /** Reads are random from this {@link #randomness} on: a program that begins fewer streams than that fetches pages. */
     static final int RANDOM_AFTER = 4;
 
-    /** Where reads were random for long, so many runs that go on make them sequential. */
-    private static final int MOST_LONE = 2 * RANDOM_AFTER;
+    /** The limit of {@link #randomness}: however long reads were random, a few runs that go on end that. */
+    private static final int MAX_RANDOMNESS = 2 * RANDOM_AFTER;
 
     /** Bytes that decide whether a file is streamed. */
     private static final long OF_LATE = 4 * LONG_RUN;
@@ -64,15 +64,15 @@ final class Streams {
 
     /** Rises by one with each run that begins, and falls by two when one goes on: high where reads are random. */
     @GuardedBy("this")
-    private int loneRuns;
+    private int randomness;
 
     /** Bytes read in long runs, the newer ones counting more. */
     @GuardedBy("this")
-    private long streamed;
+    private long inLongRuns;
 
     /** The other bytes read, counted likewise. */
     @GuardedBy("this")
-    private long alone;
+    private long inShortRuns;
 
     /**
      * @param size bytes in the file
@@ -109,7 +109,7 @@ final class Streams {
         boolean wasSingle = stream.isSingleRead();
         boolean movedOn = stream.read(from, to);
         if (wasSingle && !stream.isSingleRead()) {
-            loneRuns = Math.max(0, loneRuns - 2);
+            randomness = Math.max(0, randomness - 2);
         }
         while (index + 1 < count && runs[index + 1].start() <= stream.end()) {
             movedOn &= stream.absorb(runs[index + 1]);
@@ -183,9 +183,9 @@ final class Streams {
      * Whether nothing speaks for a read after the one at {@code from}, already noted: it began a run, and most runs before
      * it have remained single reads.
      */
-    synchronized boolean isAlone(long from) {
+    synchronized boolean isRandom(long from) {
         int index = lastStartingBy(from);
-        return loneRuns >= RANDOM_AFTER && (index < 0 || from >= runs[index].end() || runs[index].isSingleRead());
+        return randomness >= RANDOM_AFTER && (index < 0 || from >= runs[index].end() || runs[index].isSingleRead());
     }
 
     /** Whether anything was read. */
@@ -195,19 +195,19 @@ final class Streams {
 
     /** Whether most bytes that were read of late belong to runs that the kernel's readahead alone does not make. */
     synchronized boolean isStreamed() {
-        return streamed > alone;
+        return inLongRuns > inShortRuns;
     }
 
     @GuardedBy("this")
     private void count(Stream stream, long bytes) {
         if (stream.consumed() >= longRun) {
-            streamed += bytes;
+            inLongRuns += bytes;
         } else {
-            alone += bytes;
+            inShortRuns += bytes;
         }
-        if (streamed + alone > 2 * OF_LATE) {
-            streamed /= 2;
-            alone /= 2;
+        if (inLongRuns + inShortRuns > 2 * OF_LATE) {
+            inLongRuns /= 2;
+            inShortRuns /= 2;
         }
     }
 
@@ -228,7 +228,7 @@ final class Streams {
             }
         }
         System.arraycopy(runs, index, runs, index + 1, count - index);
-        loneRuns = Math.min(MOST_LONE, loneRuns + 1);
+        randomness = Math.min(MAX_RANDOMNESS, randomness + 1);
         runs[index] = new Stream(config, size, from, to, now);
         count++;
     }

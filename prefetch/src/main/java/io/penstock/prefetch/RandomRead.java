@@ -12,13 +12,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Fetches what a read needs that belongs to no stream. Its first miss in a page brings the sectors that it asked for, and
- * no others: the asked bytes come first, and random reads fetch little. The second miss in a page brings the page: so
- * where many reads fall, most of them find their bytes, and the whole object is in pages in the end.
+ * Fetches what a random read needs. Its first miss in a page brings the sectors that it asked for, and no others: the
+ * asked bytes come first, and random reads fetch little. The second miss in a page brings the page: so where many reads
+ * fall, most of them find their bytes, and the whole object is in pages in the end.
  *
  * <p>Confined to the reader's thread.
  */
-final class LoneRead {
+final class RandomRead {
     private final PageFetcher fetcher;
     private final OpenVersion object;
     private final CachedObject pages;
@@ -26,7 +26,7 @@ final class LoneRead {
     private final Deadline deadline;
     private final List<RangeFetch> started = new ArrayList<>();
 
-    LoneRead(PageFetcher fetcher, OpenVersion object, CachedObject sectors, Deadline deadline) {
+    RandomRead(PageFetcher fetcher, OpenVersion object, CachedObject sectors, Deadline deadline) {
         this.fetcher = fetcher;
         this.object = object;
         this.pages = object.cached;
