@@ -48,6 +48,12 @@ public final class Deadline {
         T run() throws ObjectStoreException, InterruptedException, E;
     }
 
+    /** A queue of this process in which a call waits for its turn. */
+    @FunctionalInterface
+    public interface Line {
+        void await() throws InterruptedException;
+    }
+
     /** The deadline that this thread works within; null if there is none. */
     public static @Nullable Deadline current() {
         return CURRENT.isBound() ? CURRENT.get() : null;
@@ -114,19 +120,24 @@ public final class Deadline {
      *
      * @param began {@link System#nanoTime} of the beginning of the wait
      */
-    public synchronized void stoodInLine(long began) {
+    synchronized void stoodInLine(long began) {
         waited = new Wait(waited == null ? began : waited.from, System.nanoTime());
+    }
+
+    /** Waits for the call's turn, and notes the wait in the current deadline. */
+    public static void standInLine(Line line) throws InterruptedException {
+        long began = System.nanoTime();
+        line.await();
+        Deadline deadline = current();
+        if (deadline != null) {
+            deadline.stoodInLine(began);
+        }
     }
 
     /** Acquires a permit, and notes a wait for it in the current deadline. */
     static void acquire(Semaphore permits) throws InterruptedException {
         if (!permits.tryAcquire()) {
-            long began = System.nanoTime();
-            permits.acquire();
-            Deadline deadline = current();
-            if (deadline != null) {
-                deadline.stoodInLine(began);
-            }
+            standInLine(permits::acquire);
         }
     }
 

@@ -45,11 +45,10 @@ final class FetchGate<S> {
         this.readaheadLimit = Math.max(1, limit - limit / 8);
     }
 
-    /** Waits for a GET for demand. @return whether it had to wait */
-    boolean acquire() throws InterruptedException {
+    /** Waits for a GET for demand. */
+    void acquire() throws InterruptedException {
         lock.lock();
         try {
-            boolean waits = running == limit;
             waitingDemand++;
             try {
                 while (running == limit) {
@@ -59,7 +58,6 @@ final class FetchGate<S> {
                 waitingDemand--;
             }
             running++;
-            return waits;
         } finally {
             lock.unlock();
         }

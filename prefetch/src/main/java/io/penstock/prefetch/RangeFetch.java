@@ -84,15 +84,17 @@ final class RangeFetch implements BodySink {
     void run(FetchGate<?> gate) {
         runner = Thread.currentThread();
         try {
-            long began = System.nanoTime();
-            if (urgency == Urgency.DEMAND && gate.acquire()) {
-                deadline.stoodInLine(began);
-            }
-            try {
-                transfer();
-            } finally {
-                gate.release(urgency);
-            }
+            deadline.call(() -> {
+                if (urgency == Urgency.DEMAND) {
+                    Deadline.standInLine(gate::acquire);
+                }
+                try {
+                    transfer();
+                } finally {
+                    gate.release(urgency);
+                }
+                return null;
+            });
         } catch (ObjectStoreException e) {
             counters.failed.increment();
             fail(urgency == Urgency.DEMAND ? e : new FetchAbandonedException(e));
@@ -111,10 +113,7 @@ final class RangeFetch implements BodySink {
         }
         counters.started(urgency);
         try {
-            deadline.call(() -> {
-                store.get(version, range, this);
-                return null;
-            });
+            store.get(version, range, this);
         } finally {
             counters.bytes.add(arrived);
         }

@@ -35,7 +35,7 @@ class FetchGateTest {
             assertThat(gate.admit()).isNotNull();
         }
         assertThat(gate.admit()).isNull();
-        boolean _ = gate.acquire();
+        gate.acquire();
         assertThat(gate.running()).isEqualTo(8);
         gate.release(Urgency.DEMAND);
         assertThat(gate.admit()).isNull();
@@ -47,11 +47,11 @@ class FetchGateTest {
     void admit_demandWaits_demandGoesFirst() throws InterruptedException {
         FetchGate<String> one = new FetchGate<>(1);
         one.enqueue("stream");
-        boolean _ = one.acquire();
+        one.acquire();
         CountDownLatch acquired = new CountDownLatch(1);
         Thread demand = Thread.startVirtualThread(() -> {
             try {
-                boolean _ = one.acquire();
+                one.acquire();
                 acquired.countDown();
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
@@ -70,10 +70,10 @@ class FetchGateTest {
     @Test
     void acquire_interrupted_leavesNothingBehind() throws InterruptedException {
         FetchGate<String> one = new FetchGate<>(1);
-        boolean _ = one.acquire();
+        one.acquire();
         Thread demand = Thread.ofVirtual().unstarted(() -> {
             try {
-                boolean _ = one.acquire();
+                one.acquire();
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }

@@ -127,7 +127,7 @@ public final class FileUpload {
 
     private ObjectVersion putWhole(long size, WriteCondition condition, Decision decision)
             throws ObjectStoreException, IOException, InterruptedException {
-        standInLine();
+        Deadline.standInLine(lane::acquire);
         try (FileContent.SnapshotBody body = size == 0 ? new EmptySnapshot() : content.body(new ByteRange(0, size))) {
             ObjectProperties kept = properties.ofNewContent(uploads.store());
             decision.begin(body.crc32c());
@@ -136,15 +136,6 @@ public final class FileUpload {
             return version;
         } finally {
             lane.release();
-        }
-    }
-
-    private void standInLine() throws InterruptedException {
-        long began = System.nanoTime();
-        lane.acquire();
-        Deadline deadline = Deadline.current();
-        if (deadline != null) {
-            deadline.stoodInLine(began);
         }
     }
 
@@ -169,7 +160,7 @@ public final class FileUpload {
 
     private ObjectVersion copyWhole(ObjectVersion original, WriteCondition condition, Decision decision)
             throws ObjectStoreException, InterruptedException {
-        standInLine();
+        Deadline.standInLine(lane::acquire);
         try {
             ObjectProperties copied =
                     original.key().equals(key) ? properties.get(uploads.store()) : propertiesOf(original);
