@@ -34,6 +34,7 @@ public final class PageCache implements AutoCloseable {
     private static final DiskHealth.Disk CACHE_DISK =
             new DiskHealth.Disk("The cache's disk", 3, "Going on without it", () -> false);
 
+    private final long sizeBytes;
     private final CacheFolder folder;
     private final RecordLog<IndexRecord> indexLog;
     private final ObjectTable<ObjectPages> table = new ObjectTable<>();
@@ -55,6 +56,7 @@ public final class PageCache implements AutoCloseable {
         PageIndex index = new PageIndex(indexLog, table, tasks);
         DataFiles files = new DataFiles(dataFolder, index);
         DiskSpace space = new DiskSpace(config, environment.mostExtents(), files, table, counters);
+        this.sizeBytes = config.sizeBytes();
         this.folder = folder;
         this.indexLog = indexLog;
         this.memory = new PageMemory(config.memoryBytes(), environment.slabs());
@@ -192,6 +194,11 @@ public final class PageCache implements AutoCloseable {
      */
     public long memoryBytes() {
         return memory.budgetBytes();
+    }
+
+    /** Most bytes that pages may take on disk. */
+    public long sizeBytes() {
+        return sizeBytes;
     }
 
     /** For tests: waits until all that was to be written or freed by now is. */

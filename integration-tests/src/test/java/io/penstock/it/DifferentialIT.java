@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class DifferentialIT {
     private static final int STEPS = 250;
-    private static final int SEQUENCES = TestTier.choose("penstock.sequences", 4, 60);
+    private static final int SEQUENCES = TestTier.choose("penstock.sequences", 3, 60);
 
     @TempDir
     private static Path scratch;

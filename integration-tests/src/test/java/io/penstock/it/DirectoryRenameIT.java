@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Programs rename directories on a mount, the mount is killed meanwhile, and the server asks for fewer requests. */
 final class DirectoryRenameIT {
     private static final int FILES = TestTier.choose(100, 10_000);
-    private static final int KILLS = TestTier.choose("penstock.crash.rounds", 3, 4);
+    private static final int KILLS = TestTier.choose("penstock.crash.rounds", 2, 4);
     private static final S3Server SERVER = S3Server.shared();
 
     @TempDir

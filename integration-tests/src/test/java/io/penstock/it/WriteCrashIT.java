@@ -77,7 +77,7 @@ final class WriteCrashIT {
     }
 
     private static int rounds() {
-        int all = TestTier.choose("penstock.crash.rounds", 6, 50);
+        int all = TestTier.choose("penstock.crash.rounds", 4, 50);
         if (!TestTier.isAll()) {
             return all;
         }

@@ -80,6 +80,11 @@ final class Entries {
         return hasDropped(index) ? null : byIndex.get(index - dropped);
     }
 
+    /** The index of the entry with this name; -1 if there is none, or it was dropped. */
+    int indexOf(String name) {
+        return indexes.getOrDefault(name, -1);
+    }
+
     Listing.@Nullable Entry get(String name) {
         Integer index = indexes.get(name);
         return index == null ? null : get(index);

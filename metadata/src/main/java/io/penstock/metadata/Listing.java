@@ -174,6 +174,21 @@ public final class Listing {
         return entries.hasDropped(index);
     }
 
+    /** The index of the entry with this name; -1 if it has none so far, or dropped it. */
+    public synchronized int indexOf(String name) {
+        return entries.indexOf(name);
+    }
+
+    /** One above the last index by now. */
+    public synchronized int size() {
+        return entries.size();
+    }
+
+    /** Whether it has all entries of the directory. */
+    public synchronized boolean isWhole() {
+        return entries.isWhole();
+    }
+
     /**
      * Identifies the present state of this listing: entries read before, also to the end, are valid as long as it does
      * not change.

@@ -238,6 +238,18 @@ public final class Tree implements AutoCloseable {
                                 : newListing(key));
     }
 
+    /**
+     * The directory's recent listing, as far as it has come; null if there is none. Unless it is whole, or is known to be
+     * too large to be kept, it goes on in the background. Never waits.
+     */
+    public @Nullable Listing listNow(Directory directory) {
+        Listing known = listings.getIfPresent(directory);
+        if ((known == null || !known.isWhole()) && !isTooLarge(directory) && !executor.isShutdown()) {
+            executor.execute(() -> readListing(directory));
+        }
+        return known;
+    }
+
     private Listing newListing(Directory directory) {
         return new Listing(
                 directory,

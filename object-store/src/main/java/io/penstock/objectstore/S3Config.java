@@ -124,7 +124,7 @@ public record S3Config(
      * @param readTimeout time without a byte, after which a connection counts as broken and the request is retried
      */
     public record Limits(int connections, Duration connectTimeout, Duration readTimeout) {
-        public static final Limits DEFAULT = new Limits(128, Duration.ofSeconds(5), Duration.ofSeconds(15));
+        public static final Limits DEFAULT = new Limits(160, Duration.ofSeconds(5), Duration.ofSeconds(15));
 
         public Limits {
             require(connections >= 2, "connections", connections, "2 or more");

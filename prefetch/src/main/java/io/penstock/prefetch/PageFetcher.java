@@ -3,6 +3,7 @@ package io.penstock.prefetch;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.cache.Fill;
 import io.penstock.cache.PageCache;
+import io.penstock.cache.PageState;
 import io.penstock.cache.Urgency;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.Deadline;
@@ -44,6 +45,7 @@ public final class PageFetcher implements AutoCloseable {
     private final FetchGate<Readahead> gate;
     private final FetchCounters counters = new FetchCounters();
     private final RunningStreams running;
+    private final DirectoryStreams directories;
 
     /** One thread for each fetch, so that an interrupt cancels just that fetch. */
     private final ExecutorService fetchThreads = Executors.newThreadPerTaskExecutor(
@@ -62,15 +64,26 @@ public final class PageFetcher implements AutoCloseable {
     @GuardedBy("objects")
     private boolean isClosing;
 
-    private record Readahead(OpenVersion object, Stream stream) {}
+    private sealed interface Readahead {
+        record InFile(OpenVersion object, Stream stream) implements Readahead {}
+
+        record InDirectory(DirectoryStream stream) implements Readahead {}
+    }
 
     /**
      * @param store the source of the pages; the caller closes it, after this
      * @param cache their destination; the caller closes it, after this
      * @param namespace distinguishes this bucket's keys in the cache: endpoint and bucket
      * @param linger how long a version stays open after its last reader has closed; see {@link #LINGER}
+     * @param listed knows which small files a directory has: those that will be read are fetched ahead
      */
-    public PageFetcher(ObjectStore store, PageCache cache, String namespace, ReadaheadConfig config, Duration linger) {
+    public PageFetcher(
+            ObjectStore store,
+            PageCache cache,
+            String namespace,
+            ReadaheadConfig config,
+            Duration linger,
+            DirectoryFiles.Source listed) {
         this.lingerNanos = linger.toNanos();
         this.store = store;
         this.cache = cache;
@@ -79,11 +92,14 @@ public final class PageFetcher implements AutoCloseable {
         this.gate = new FetchGate<>(config.concurrency());
         // The other half is for pages that are being read, and pages on their way to the disk.
         this.running = new RunningStreams(() -> cache.memoryBytes() / 2, System::nanoTime);
+        // What is fetched must still be there when it is read, and not in place of what was read before.
+        long mostAtRandom = config.maxWindowBytes() == 0 ? 0 : cache.sizeBytes() / 2;
+        this.directories = new DirectoryStreams(listed, config, mostAtRandom, counters.readaheadUsed);
     }
 
-    /** A fetcher whose versions close with their last reader. */
+    /** A fetcher whose versions close with their last reader, and which knows of no directories. */
     public PageFetcher(ObjectStore store, PageCache cache, String namespace, ReadaheadConfig config) {
-        this(store, cache, namespace, config, Duration.ZERO);
+        this(store, cache, namespace, config, Duration.ZERO, key -> null);
     }
 
     /**
@@ -91,10 +107,25 @@ public final class PageFetcher implements AutoCloseable {
      * closed.
      */
     public ObjectReader open(ObjectVersion version) {
-        boolean isSmall = version.size() <= config.smallFileBytes();
+        OpenVersion object = share(version);
+        if (isSmall(version) && version.size() > 0) {
+            DirectoryStream stream = directories.opened(version, object.cached.state(0) == PageState.MISSING);
+            if (stream != null) {
+                readAhead(new Readahead.InDirectory(stream));
+            }
+        }
+        return new ObjectReader(this, object, config);
+    }
+
+    private boolean isSmall(ObjectVersion version) {
+        return version.size() <= config.smallFileBytes();
+    }
+
+    /** The version with one reader more, which must {@linkplain #closed close}. */
+    private OpenVersion share(ObjectVersion version) {
         OpenVersion mine = new OpenVersion(
                 cache.open(namespace, version),
-                isSmall ? null : cache.openSectors(namespace, version),
+                isSmall(version) ? null : cache.openSectors(namespace, version),
                 new Streams(config, version.size(), counters.readaheadUsed, running));
         OpenVersion shared;
         synchronized (objects) {
@@ -107,7 +138,7 @@ public final class PageFetcher implements AutoCloseable {
         if (shared != mine) {
             mine.closePages();
         }
-        return new ObjectReader(this, shared, config);
+        return shared;
     }
 
     /** A reader of this object has closed. */
@@ -218,7 +249,11 @@ public final class PageFetcher implements AutoCloseable {
 
     /** Starts the stream's readahead soon, without waiting. */
     void readAhead(OpenVersion object, Stream stream) {
-        gate.enqueue(new Readahead(object, stream));
+        readAhead(new Readahead.InFile(object, stream));
+    }
+
+    private void readAhead(Readahead readahead) {
+        gate.enqueue(readahead);
         admitReadahead();
     }
 
@@ -231,43 +266,94 @@ public final class PageFetcher implements AutoCloseable {
         }
     }
 
+    /** The GET that the gate has admitted: it is given back here, or by the fetch. */
     private void runReadahead(Readahead readahead) {
-        OpenVersion object = readahead.object();
-        if (!object.retain()) {
-            gate.release(Urgency.READAHEAD);
-            admitReadahead();
-            return;
-        }
-        try {
-            Fill fill = claim(readahead);
-            if (fill != null) {
-                counters.readaheadBytes.add(fill.range().length());
-                gate.enqueue(readahead); // for its next range, after those of the others
-                admitReadahead();
-                Deadline deadline = store.retries().forReading();
-                object.run(
-                        new RangeFetch(store, object.cached.version(), fill, Urgency.READAHEAD, deadline, counters),
-                        gate);
-            }
-        } finally {
-            object.release();
-            admitReadahead();
+        switch (readahead) {
+            case Readahead.InFile inFile -> runInFile(inFile);
+            case Readahead.InDirectory inDirectory -> runInDirectory(inDirectory);
         }
     }
 
-    /** The next range of the admitted stream. Gives the GET back if there is none. */
-    private @Nullable Fill claim(Readahead readahead) {
+    private void runInFile(Readahead.InFile readahead) {
+        OpenVersion object = readahead.object();
+        if (!object.retain()) {
+            giveBack();
+            return;
+        }
+        try {
+            Fill fill = claim(() -> object.claimReadahead(readahead.stream()));
+            if (fill != null) {
+                RangeFetch _ = run(readahead, object, fill);
+            }
+        } finally {
+            object.release();
+        }
+    }
+
+    /** Fetches the next file of the directory that the cache has not. */
+    private void runInDirectory(Readahead.InDirectory readahead) {
+        DirectoryStream stream = readahead.stream();
+        DirectoryStream.Next file = stream.next();
+        if (file == null) {
+            giveBack();
+            return;
+        }
+        OpenVersion object = share(file.version());
+        try {
+            long pages = OpenVersion.pages(file.version().size());
+            Fill fill = claim(() -> object.cached.claim(0, pages, Urgency.READAHEAD));
+            if (fill != null) {
+                if (run(readahead, object, fill).failure(fill.range().offset()) != null) {
+                    stream.failed(file);
+                }
+            } else if (object.anyMissing(0, pages)) {
+                stream.pause(file);
+            } else {
+                stream.had(file);
+                readAhead(readahead);
+            }
+        } finally {
+            closed(object);
+        }
+    }
+
+    private interface Claim {
+        @Nullable
+        Fill make() throws InterruptedException;
+    }
+
+    /** The claim; null if it claims nothing, and then the GET is given back. */
+    private @Nullable Fill claim(Claim claim) {
         Fill fill = null;
         try {
-            fill = readahead.object().claimReadahead(readahead.stream());
+            fill = claim.make();
         } catch (InterruptedException e) { // only close() interrupts a thread that has no fetch yet
             Thread.currentThread().interrupt();
         } finally {
             if (fill == null) {
-                gate.release(Urgency.READAHEAD);
+                giveBack();
             }
         }
         return fill;
+    }
+
+    /** Fetches it, once others may begin: their next ranges come after those of the streams that wait. */
+    private RangeFetch run(Readahead readahead, OpenVersion object, Fill fill) {
+        counters.readaheadBytes.add(fill.range().length());
+        readAhead(readahead);
+        Deadline deadline = store.retries().forReading();
+        RangeFetch fetch = new RangeFetch(store, object.cached.version(), fill, Urgency.READAHEAD, deadline, counters);
+        try {
+            object.run(fetch, gate);
+        } finally {
+            admitReadahead();
+        }
+        return fetch;
+    }
+
+    private void giveBack() {
+        gate.release(Urgency.READAHEAD);
+        admitReadahead();
     }
 
     private void admitReadahead() {

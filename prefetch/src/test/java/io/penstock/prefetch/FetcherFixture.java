@@ -54,7 +54,12 @@ final class FetcherFixture implements AutoCloseable {
 
     /** Another one, whose versions stay open for a while. */
     PageFetcher lingering(Duration linger) {
-        return new PageFetcher(store, cache, NAMESPACE, config, linger);
+        return new PageFetcher(store, cache, NAMESPACE, config, linger, key -> null);
+    }
+
+    /** Another one, which knows this directory. */
+    PageFetcher knowing(DirectoryFiles files) {
+        return new PageFetcher(store, cache, NAMESPACE, config, Duration.ZERO, key -> files);
     }
 
     ObjectVersion put(String key, long size) {

@@ -192,7 +192,8 @@ public final class Settings {
     public static final Setting<Long> SMALL_FILE = Setting.of(
                     "readahead.small-file",
                     size(0, GIB),
-                    "Objects up to this size are fetched whole at their first read; 0 turns this off.")
+                    "Objects up to this size are fetched whole at their first read, and before it where those of"
+                            + " a directory are read in order, or many of them in any order; 0 turns this off.")
             .withDefault(ReadaheadConfig.DEFAULT.smallFileBytes());
 
     public static final Setting<Duration> METADATA_TTL = Setting.of(

@@ -88,10 +88,16 @@ public final class BucketMount implements AutoCloseable {
             PageCache cache = PageCache.open(cacheConfig(plan));
             closers.push(cache::close);
             times.done("cache");
-            PageFetcher fetcher = new PageFetcher(store, cache, plan.namespace(), plan.readahead(), PageFetcher.LINGER);
-            closers.push(fetcher::close);
             Tree tree = new Tree(store, plan.target().prefix(), plan.metadata(), System::nanoTime);
             closers.push(tree::close);
+            PageFetcher fetcher = new PageFetcher(
+                    store,
+                    cache,
+                    plan.namespace(),
+                    plan.readahead(),
+                    PageFetcher.LINGER,
+                    key -> ListedFiles.around(tree, key));
+            closers.push(fetcher::close);
             DirectoryMarkers markers =
                     new DirectoryMarkers(store, tree, plan.metadata().ttl(), System::nanoTime);
             KeptAttributes kept = new KeptAttributes(store, markers, plan.attributes());

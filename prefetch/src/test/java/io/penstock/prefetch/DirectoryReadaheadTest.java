@@ -1,0 +1,130 @@
+package io.penstock.prefetch;
+
+import static io.penstock.prefetch.FetcherFixture.MIB;
+import static io.penstock.prefetch.FetcherFixture.readAndVerify;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.testing.Call;
+import io.penstock.testing.Fault;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Small files are fetched before their readers open them. */
+@Timeout(60)
+class DirectoryReadaheadTest {
+    private static final ReadaheadConfig CONFIG = new ReadaheadConfig(8 * MIB, 8 * MIB, 8, MIB);
+    private static final int FILES = 200;
+    private static final int SIZE = 10_000;
+
+    @TempDir
+    private Path folder;
+
+    private FetcherFixture fixture;
+    private List<ObjectVersion> files;
+    private PageFetcher fetcher;
+
+    @BeforeEach
+    void open() throws IOException {
+        fixture = new FetcherFixture(folder, CONFIG, 512 * MIB, 64 * MIB);
+        files = IntStream.range(0, FILES)
+                .mapToObj(index -> fixture.put("d/%03d".formatted(index), SIZE))
+                .toList();
+        fetcher = fixture.knowing(new FakeDirectory(files, true));
+    }
+
+    @AfterEach
+    void close() {
+        fetcher.close();
+        fixture.close();
+    }
+
+    @Test
+    void read_filesInOrder_fetchesAllOthersOnceEach() throws Exception {
+        for (ObjectVersion file : files) {
+            read(file);
+        }
+        rests();
+        assertEachWasFetchedOnce();
+        assertThat(fetcher.statistics().readaheadBytesUsed())
+                .isBetween((long) SIZE, fetcher.statistics().readaheadBytes());
+    }
+
+    @Test
+    void read_filesShuffled_fetchesAllOnceEach() throws Exception {
+        List<ObjectVersion> shuffled = new ArrayList<>(files);
+        Collections.shuffle(shuffled, new Random(3));
+        for (ObjectVersion file : shuffled) {
+            read(file);
+        }
+        rests();
+        assertEachWasFetchedOnce();
+        assertThat(fetcher.statistics().readaheadGets()).isPositive();
+    }
+
+    @Test
+    void read_fewFiles_fetchesFewOthers() throws Exception {
+        int read = 20;
+        for (ObjectVersion file : files.subList(0, read)) {
+            read(file);
+        }
+        rests();
+        assertThat(fixture.store.gets()).hasSizeBetween(read + 1, read * (DirectoryStream.AHEAD + 1));
+    }
+
+    @Test
+    void read_storeFailsReadahead_stopsUntilMoreWasRead() throws Exception {
+        int read = 20;
+        String failing = files.get(read).key();
+        fixture.faults.always(
+                call -> call instanceof Call.Get get && get.key().compareTo(failing) >= 0,
+                Fault.fail(ObjectStoreException.AccessDenied::new));
+        for (ObjectVersion file : files.subList(0, read)) {
+            read(file);
+        }
+        rests();
+        assertThat(fixture.store.gets().stream().filter(get -> get.key().compareTo(failing) >= 0))
+                .hasSizeBetween(1, 3 * CONFIG.concurrency());
+        fixture.faults.heal();
+        read(files.get(read));
+    }
+
+    @Test
+    void close_whileFetching_endsTheGets() throws Exception {
+        try (PageFetcher closed = fixture.knowing(new FakeDirectory(files, true))) {
+            for (ObjectVersion file : files.subList(0, 20)) {
+                try (ObjectReader reader = closed.open(file)) {
+                    readAndVerify(reader, file, 0, SIZE);
+                }
+            }
+        }
+        assertThat(fixture.store.getsInFlight()).isZero();
+    }
+
+    private void read(ObjectVersion file) throws Exception {
+        try (ObjectReader reader = fetcher.open(file)) {
+            readAndVerify(reader, file, 0, SIZE);
+        }
+    }
+
+    private void assertEachWasFetchedOnce() {
+        assertThat(fixture.store.gets().stream().map(Call.Get::key))
+                .containsExactlyInAnyOrderElementsOf(
+                        files.stream().map(ObjectVersion::key).toList());
+    }
+
+    private void rests() {
+        FetcherFixture.await("GETs end", () -> fetcher.running() == 0 && fetcher.openObjects() == 0);
+    }
+}
