@@ -329,10 +329,7 @@ class PageFetcherTest {
         ObjectVersion version = fixture.put("object", 512 * MIB);
         try (PageFetcher lingering = fixture.lingering(Duration.ofHours(1));
                 Gate gate = fixture.delays.hold(from(2 * MIB))) {
-            try (ObjectReader reader = lingering.open(version)) {
-                readInSequence(reader, version, 0, 2 * MIB);
-                gate.awaitHeld(4);
-            }
+            leaveWhileReadingAhead(lingering, version, gate);
             assertThat(lingering.openObjects()).isOne();
             gate.open();
             FetcherFixture.await("GETs end", () -> fixture.store.getsInFlight() == 0);
@@ -353,12 +350,17 @@ class PageFetcherTest {
         ObjectVersion version = fixture.put("object", 512 * MIB);
         try (PageFetcher lingering = fixture.lingering(Duration.ofMillis(1));
                 Gate gate = fixture.delays.hold(from(2 * MIB))) {
-            try (ObjectReader reader = lingering.open(version)) {
-                readInSequence(reader, version, 0, 2 * MIB);
-                gate.awaitHeld(4);
-            }
+            leaveWhileReadingAhead(lingering, version, gate);
             FetcherFixture.await("it closes", () -> lingering.openObjects() == 0);
             FetcherFixture.await("held GETs end", () -> fixture.store.getsInFlight() == 0);
+        }
+    }
+
+    /** The gate holds GETs from 2 MiB on. */
+    private static void leaveWhileReadingAhead(PageFetcher fetcher, ObjectVersion version, Gate gate) throws Exception {
+        try (ObjectReader reader = fetcher.open(version)) {
+            readInSequence(reader, version, 0, 2 * MIB);
+            gate.awaitHeld(4);
         }
     }
 
