@@ -210,8 +210,22 @@ public final class PageFetcher implements AutoCloseable {
             isClosing = !lingering.isEmpty();
             nanos = isClosing ? Math.max(1, nanos) : 0;
         }
-        due.forEach(OpenVersion::close);
+        closeAll(due);
         return nanos;
+    }
+
+    /** One that fails to close keeps none of the others open. */
+    private static void closeAll(List<OpenVersion> objects) {
+        for (OpenVersion object : objects) {
+            try {
+                object.close();
+            } catch (RuntimeException | Error e) {
+                LOG.error(
+                        "Closing {} failed unexpectedly",
+                        object.cached.version().key(),
+                        e);
+            }
+        }
     }
 
     public ReadaheadStatistics statistics() {
@@ -387,7 +401,7 @@ public final class PageFetcher implements AutoCloseable {
             lingering.clear();
             left.forEach(object -> objects.remove(object.cached.version()));
         }
-        left.forEach(OpenVersion::close);
+        closeAll(left);
         try {
             if (!fetchThreads.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
                 LOG.warn("GETs from {} did not end within {} s of being cancelled", namespace, CLOSE_SECONDS);

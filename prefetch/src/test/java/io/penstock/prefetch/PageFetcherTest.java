@@ -356,6 +356,31 @@ class PageFetcherTest {
         }
     }
 
+    @Test
+    void open_noReaderFollowsAndAnotherVersionFailsToClose_closesAllTheSame() throws Exception {
+        ObjectVersion version = fixture.put("object", 512 * MIB);
+        OpenVersion broken = brokenVersion(fixture.put("broken", 512 * MIB));
+        try (PageFetcher lingering = fixture.lingering(Duration.ofMillis(100));
+                Gate gate = fixture.delays.hold(from(2 * MIB))) {
+            try (ObjectReader reader = lingering.open(version)) {
+                readInSequence(reader, version, 0, 2 * MIB);
+                gate.awaitHeld(4);
+                lingering.closed(broken);
+            }
+            FetcherFixture.await("held GETs end", () -> fixture.store.getsInFlight() == 0);
+            assertThat(lingering.openObjects()).isZero();
+        } finally {
+            broken.closePages();
+        }
+    }
+
+    @SuppressWarnings("NullAway") // What it lacks fails its close.
+    private OpenVersion brokenVersion(ObjectVersion version) {
+        OpenVersion broken = new OpenVersion(fixture.cache.open("test", version), null, null);
+        broken.readers = 1;
+        return broken;
+    }
+
     /** The gate holds GETs from 2 MiB on. */
     private static void leaveWhileReadingAhead(PageFetcher fetcher, ObjectVersion version, Gate gate) throws Exception {
         try (ObjectReader reader = fetcher.open(version)) {
