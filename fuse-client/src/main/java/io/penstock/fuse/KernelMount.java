@@ -49,7 +49,7 @@ public record KernelMount(Path mountPoint, String device) {
             }
         } catch (IOException e) {
             log.info(
-                    "The kernel's readahead for {} stays at its default: {} cannot be written ({})."
+                    "The kernel's readahead for {} stays as it is: {} cannot be written ({})."
                             + " A single sequential reader is slower for it; root can set it.",
                     mountPoint,
                     setting,

@@ -32,8 +32,8 @@ final class Readahead {
     /** In a file that is read in sequence, bytes; {@link #CAUTIOUS} is at most as much. */
     private final long far;
 
-    /** Whether the value can be chosen. */
-    private final boolean isChosen;
+    /** Whether the value can be chosen. Guarded by this for writing: once it is refused, it is left. */
+    private volatile boolean isChosen;
 
     /** Guarded by this for writing. */
     private volatile long now;
@@ -60,8 +60,9 @@ final class Readahead {
     }
 
     private synchronized void set(long bytes) {
-        if (now != bytes) {
+        if (isChosen && now != bytes) {
             now = setting.set(bytes);
+            isChosen = now == bytes;
         }
     }
 

@@ -41,6 +41,20 @@ class ReadaheadTest {
     }
 
     @Test
+    void choose_whereTheValueIsRefusedLaterOn_leavesItFromThenOn() {
+        Readahead readahead = new Readahead(
+                bytes -> {
+                    set.add(bytes);
+                    return FAR;
+                },
+                FAR);
+        readahead.choose(false);
+        readahead.choose(true);
+        readahead.choose(false);
+        assertThat(set).containsExactly(FAR, Readahead.CAUTIOUS);
+    }
+
+    @Test
     void choose_withoutASettingOrWithASmallOne_leavesIt() {
         for (long far : new long[] {0, Readahead.CAUTIOUS}) {
             Readahead readahead = new Readahead(this::setting, far);
