@@ -15,6 +15,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import javax.net.ssl.SSLHandshakeException;
+import javax.net.ssl.TrustManager;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -75,10 +76,16 @@ final class DirectRequests implements AutoCloseable {
 
     /**
      * @param base the address to which a key is appended
+     * @param trusted whom to trust; null for the JDK's own certificates
      * @param nanoTime as {@link System#nanoTime}; ends the back-off
-     * @throws ObjectStoreException if the trusted certificates cannot be read
      */
-    DirectRequests(S3Config config, URI base, String region, AwsCredentialsProvider credentials, LongSupplier nanoTime)
+    DirectRequests(
+            S3Config config,
+            URI base,
+            String region,
+            AwsCredentialsProvider credentials,
+            TrustManager @Nullable [] trusted,
+            LongSupplier nanoTime)
             throws ObjectStoreException {
         this.config = config;
         this.base = base;
@@ -90,7 +97,7 @@ final class DirectRequests implements AutoCloseable {
         ServerAddresses addresses = new ServerAddresses(base.getHost(), InetAddress::getAllByName, System::nanoTime);
         boolean encrypted = base.getScheme().equals("https");
         int port = base.getPort() >= 0 ? base.getPort() : encrypted ? 443 : 80;
-        Tls tls = encrypted ? new Tls(config.server().caFile(), base.getHost(), port) : null;
+        Tls tls = encrypted ? new Tls(trusted, base.getHost(), port) : null;
         this.connections = new ConnectionPool(addresses, port, tls, config.limits());
     }
 

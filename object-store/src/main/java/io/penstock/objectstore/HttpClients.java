@@ -1,10 +1,10 @@
 package io.penstock.objectstore;
 
 import io.penstock.objectstore.S3Config.Limits;
-import io.penstock.objectstore.S3Config.Server;
 import java.net.URI;
 import java.time.Duration;
 import javax.net.ssl.TrustManager;
+import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.http.SdkHttpClient;
 import software.amazon.awssdk.http.apache5.Apache5HttpClient;
 import software.amazon.awssdk.http.apache5.ProxyConfiguration;
@@ -16,8 +16,8 @@ final class HttpClients {
 
     private HttpClients() {}
 
-    /** @throws ObjectStoreException if the trusted certificates cannot be read */
-    static SdkHttpClient create(Limits limits, Server server) throws ObjectStoreException {
+    /** @param trusted null for the JDK's own */
+    static SdkHttpClient create(Limits limits, @Nullable URI proxy, TrustManager @Nullable [] trusted) {
         Apache5HttpClient.Builder builder = Apache5HttpClient.builder()
                 .maxConnections(limits.connections())
                 .connectionAcquisitionTimeout(CONNECTION_WAIT)
@@ -25,14 +25,11 @@ final class HttpClients {
                 .socketTimeout(limits.readTimeout())
                 .expectContinueEnabled(false)
                 .tcpKeepAlive(true);
-        URI proxy = server.proxy();
         if (proxy != null) {
             builder.proxyConfiguration(
                     ProxyConfiguration.builder().endpoint(proxy).build());
         }
-        // A machine's bundle has 150 certificates: parsing them takes a tenth of a second.
-        if (server.caFile() != null && server.isEncrypted()) {
-            TrustManager[] trusted = TrustedCertificates.with(server.caFile());
+        if (trusted != null) {
             builder.tlsTrustManagersProvider(() -> trusted);
         }
         return new AbortingHttpClient(builder.build());

@@ -5,6 +5,7 @@ import io.penstock.objectstore.S3Config.Credentials;
 import io.penstock.objectstore.S3Config.HttpClient;
 import java.net.URI;
 import java.util.Objects;
+import javax.net.ssl.TrustManager;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AnonymousCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
@@ -47,15 +48,16 @@ final class S3Connector {
 
     S3ObjectStore connect(String prefix) throws ObjectStoreException, InterruptedException {
         requireCredentials();
+        TrustManager @Nullable [] trusted = TrustedCertificates.of(config.server());
         SdkHttpClient http = new DeadlineHttpClient(
-                HttpClients.create(config.limits(), config.server()),
+                HttpClients.create(config.limits(), config.server().proxy(), trusted),
                 config.limits().readTimeout());
         S3ObjectStore store = null;
         boolean usable = false;
         try {
             String region = region(http);
             S3Client client = client(http, region, AwsRetryStrategy.doNotRetry());
-            store = new S3ObjectStore(config, client, http, direct(client, region), prefix);
+            store = new S3ObjectStore(config, client, http, direct(client, region, trusted), prefix);
             // A response to HEAD has no body, so a listing shows which credentials are wrong and why.
             store.tryList(new ListRequest(prefix, "", null, null, 1));
             usable = true;
@@ -150,14 +152,15 @@ final class S3Connector {
     }
 
     /** Null if only the SDK can make the requests. */
-    private @Nullable DirectRequests direct(S3Client client, String region) throws ObjectStoreException {
+    private @Nullable DirectRequests direct(S3Client client, String region, TrustManager @Nullable [] trusted)
+            throws ObjectStoreException {
         if (config.httpClient() != HttpClient.DIRECT || !isOrdinaryBucket()) {
             return null;
         }
         URI base = base(client, config.bucket());
         return isProxied(base.getScheme())
                 ? null
-                : new DirectRequests(config, base, region, credentials, System::nanoTime);
+                : new DirectRequests(config, base, region, credentials, trusted, System::nanoTime);
     }
 
     /** The address to which a key is appended. */

@@ -2,11 +2,11 @@ package io.penstock.objectstore;
 
 import java.nio.channels.ByteChannel;
 import java.nio.channels.SocketChannel;
-import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
+import javax.net.ssl.TrustManager;
 import org.jspecify.annotations.Nullable;
 import tlschannel.ClientTlsChannel;
 import tlschannel.HeapBufferAllocator;
@@ -18,22 +18,22 @@ final class Tls {
     private final int port;
 
     /**
-     * @param caFile certificates to trust beside the JDK's own; null for none
+     * @param trusted whom to trust; null for the JDK's own certificates
      * @param host the name that the server's certificate must have
      */
-    Tls(@Nullable Path caFile, String host, int port) throws ObjectStoreException {
-        this.context = context(caFile);
+    Tls(TrustManager @Nullable [] trusted, String host, int port) throws ObjectStoreException {
+        this.context = context(trusted);
         this.host = host;
         this.port = port;
     }
 
-    private static SSLContext context(@Nullable Path caFile) throws ObjectStoreException {
+    private static SSLContext context(TrustManager @Nullable [] trusted) throws ObjectStoreException {
         try {
-            if (caFile == null) {
+            if (trusted == null) {
                 return SSLContext.getDefault();
             }
             SSLContext context = SSLContext.getInstance("TLS");
-            context.init(null, TrustedCertificates.with(caFile), null);
+            context.init(null, trusted, null);
             return context;
         } catch (GeneralSecurityException e) {
             throw new ObjectStoreException.Unavailable("Java cannot make a TLS connection: " + e.getMessage(), e);

@@ -139,6 +139,7 @@ final class DirectOverTlsTest {
                     URI.create(plain.uri("/bucket/").toString().replace("http:", "https:")),
                     "r",
                     signer(),
+                    null,
                     System::nanoTime)) {
                 assertThat(direct.get(VERSION, RANGE, false)).isNull();
             }
@@ -159,12 +160,7 @@ final class DirectOverTlsTest {
 
     @Test
     void read_interrupted_endsAtOnce() throws Exception {
-        try (DirectRequests patient = new DirectRequests(
-                config(certificate.pem(), Duration.ofMinutes(5)),
-                server.uri("/bucket/"),
-                "us-east-1",
-                signer(),
-                System::nanoTime)) {
+        try (DirectRequests patient = requests(certificate.pem(), Duration.ofMinutes(5))) {
             server.answers(HEAD + "he");
             ObjectBody body = patient.get(VERSION, RANGE, false);
             assertThat(body).isNotNull();
@@ -192,8 +188,14 @@ final class DirectOverTlsTest {
     }
 
     private DirectRequests requests(@Nullable Path trusted, Duration readTimeout) throws Exception {
+        S3Config config = config(trusted, readTimeout);
         return new DirectRequests(
-                config(trusted, readTimeout), server.uri("/bucket/"), "us-east-1", signer(), System::nanoTime);
+                config,
+                server.uri("/bucket/"),
+                "us-east-1",
+                signer(),
+                TrustedCertificates.of(config.server()),
+                System::nanoTime);
     }
 
     private static StaticCredentialsProvider signer() {

@@ -362,7 +362,7 @@ final class DirectRequestsTest {
 
     private DirectRequests gets(AwsCredentialsProvider credentials, Duration readTimeout) throws ObjectStoreException {
         S3Config config = config("bucket", at(server.uri("")), readTimeout(readTimeout), RetryPolicy.DEFAULT);
-        return new DirectRequests(config, server.uri("/bucket/"), "us-east-1", credentials, nanoTime::get);
+        return new DirectRequests(config, server.uri("/bucket/"), "us-east-1", credentials, null, nanoTime::get);
     }
 
     private @Nullable ObjectBody get() throws InterruptedException {

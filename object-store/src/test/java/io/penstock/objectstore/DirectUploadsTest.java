@@ -225,6 +225,7 @@ final class DirectUploadsTest {
                 server.uri("/bucket/"),
                 "us-east-1",
                 StaticCredentialsProvider.create(AwsBasicCredentials.create("id", "secret")),
+                null,
                 System::nanoTime);
     }
 }

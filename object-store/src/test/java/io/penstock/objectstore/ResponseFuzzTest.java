@@ -78,8 +78,13 @@ final class ResponseFuzzTest {
                 config("bucket", at(server.uri(""), caFile), readTimeout(Duration.ofMillis(300)), RetryPolicy.DEFAULT);
         var signer = StaticCredentialsProvider.create(AwsBasicCredentials.create("id", "secret"));
         AtomicInteger taken = new AtomicInteger();
-        try (DirectRequests direct =
-                new DirectRequests(config, server.uri("/bucket/"), "us-east-1", signer, nanoTime::get)) {
+        try (DirectRequests direct = new DirectRequests(
+                config,
+                server.uri("/bucket/"),
+                "us-east-1",
+                signer,
+                TrustedCertificates.of(config.server()),
+                nanoTime::get)) {
             get(Seeded.random(0), false, server, direct);
             Seeded.check(responses, random -> {
                 boolean reads = random.nextInt(4) > 0;
