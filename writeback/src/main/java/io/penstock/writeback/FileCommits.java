@@ -95,6 +95,9 @@ final class FileCommits implements FileBytes.Owner {
     /** What an earlier run has left. Before others have the file. */
     void found(Recovery.Found found) {
         state.created(found.opened().replaced());
+        if (found.opened().renamed()) {
+            object.replaceWhole(found.opened().replaced());
+        }
         inDoubt.recovered(found, state.changes());
         JournalledUpload earlier = found.upload();
         if (earlier != null) {

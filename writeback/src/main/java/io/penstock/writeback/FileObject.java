@@ -39,6 +39,9 @@ final class FileObject {
     /** Headers that the object is to have whatever it had; written with the file's lock held. */
     private final AtomicReference<SortedMap<String, String>> kept = new AtomicReference<>(Collections.emptySortedMap());
 
+    /** The object that it was last renamed over, of whose properties it keeps none; null if there was none. */
+    private @Nullable ObjectVersion renamedOver;
+
     FileObject(MountContext context, FileState state, FileBytes bytes) {
         this.context = context;
         this.state = state;
@@ -93,7 +96,9 @@ final class FileObject {
     JournalRecord.Opened identity() {
         bytes.lock().lock();
         try {
-            return new JournalRecord.Opened(context.staging().namespace(), state.key(), committed(), state.replaced());
+            ObjectVersion replaced = state.replaced();
+            boolean renamed = replaced != null && replaced.equals(renamedOver);
+            return new JournalRecord.Opened(context.staging().namespace(), state.key(), committed(), replaced, renamed);
         } finally {
             bytes.lock().unlock();
         }
@@ -183,9 +188,15 @@ final class FileObject {
     @Nullable
     FileUpload renamed(String to, @Nullable ObjectVersion replaced) {
         state.rename(to);
-        state.setReplaced(replaced);
-        properties.set(ObjectProperties.ofNew(to));
+        replaceWhole(replaced);
         return takeUpload();
+    }
+
+    /** The next commit replaces this object, and all that it has beside its bytes. */
+    void replaceWhole(@Nullable ObjectVersion replaced) {
+        state.setReplaced(replaced);
+        renamedOver = replaced;
+        properties.set(ObjectProperties.ofNew(state.key()));
     }
 
     /** Whether some bytes are those of another object, and stand and fall with that until they are committed. */

@@ -340,7 +340,7 @@ public final class Writeback implements AutoCloseable {
         Staging staging = context.staging();
         StagedFile noted = new StagedFile(staging);
         FileJournal journal =
-                new FileJournal(noted, () -> new JournalRecord.Opened(staging.namespace(), key, null, null));
+                new FileJournal(noted, () -> new JournalRecord.Opened(staging.namespace(), key, null, null, false));
         try {
             return copying.copy(journal.copying(
                     PartLayout.planned(source.size(), limits.get().partBytes())));

@@ -20,6 +20,7 @@ import io.penstock.objectstore.ObjectStoreException.Unavailable;
 import io.penstock.objectstore.UploadListener;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.testing.Call;
+import io.penstock.testing.Content;
 import io.penstock.testing.Fault;
 import io.penstock.testing.ForwardingObjectStore;
 import io.penstock.testing.Gate;
@@ -36,6 +37,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -91,6 +94,19 @@ final class CrashWindowsTest {
             file.resumeCommits();
         });
         s.crash(4).expect("b", "old").recover().expectTold("committed b 3").expect("b", "new");
+    }
+
+    @Test
+    void renamed_uncommittedAfterAnFsync_keepsNothingOfTheObjectThatItReplaces() throws Exception {
+        ObjectProperties others = new ObjectProperties(new TreeMap<>(Map.of("content-type", "text/html")), Map.of());
+        ObjectVersion replaced = s.bucket.put("b", Content.of(new byte[3]), others);
+        s.create("a").write(0, "new").then(WrittenFile::fsync, file -> {
+            assertThat(file.holdUncommitted()).isTrue();
+            file.renamed("b", replaced);
+            file.resumeCommits();
+        });
+        s.crash(8).recover().expect("b", "new");
+        assertThat(s.bucket.properties("b")).isEqualTo(ObjectProperties.ofNew("b"));
     }
 
     @Test

@@ -179,7 +179,7 @@ final class UnreadableTest {
     @Test
     void recover_recordOfALaterVersion_keepsAll() throws Exception {
         Journal journal = Journal.create(files, "0123456789abcdef.journal");
-        journal.append(new JournalRecord.Opened(TestMount.NAMESPACE, "a", null, null));
+        journal.append(new JournalRecord.Opened(TestMount.NAMESPACE, "a", null, null, false));
         ByteBuffer unknown = ByteBuffer.wrap(new byte[] {0, 0, 0, 1, 77});
         try (DataFile file = files.open("0123456789abcdef.journal")) {
             java.util.zip.CRC32C checksum = new java.util.zip.CRC32C();

@@ -28,12 +28,15 @@ public sealed interface JournalRecord {
      * @param namespace of the key: endpoint and bucket
      * @param base the version beneath
      * @param replaced the version that an empty file took the place of
+     * @param renamed whether that was by a rename, so that it keeps none of its properties
      */
     record Opened(
             String namespace,
             String key,
             @Nullable ObjectVersion base,
-            @Nullable ObjectVersion replaced) implements JournalRecord {}
+            @Nullable ObjectVersion replaced,
+            boolean renamed)
+            implements JournalRecord {}
 
     /**
      * The content, as far as it has changed since the last of these. In this order: what was behind {@code cut} has been
@@ -86,8 +89,8 @@ public sealed interface JournalRecord {
 
     default void encode(DataOutputStream to) throws IOException {
         switch (this) {
-            case Opened(String namespace, String key, ObjectVersion base, ObjectVersion replaced) -> {
-                to.writeByte(1);
+            case Opened(String namespace, String key, ObjectVersion base, ObjectVersion replaced, boolean renamed) -> {
+                to.writeByte(renamed ? 13 : 1);
                 to.writeUTF(namespace);
                 to.writeUTF(key);
                 encode(base, to);
@@ -155,7 +158,8 @@ public sealed interface JournalRecord {
     static JournalRecord decode(DataInputStream from) throws IOException {
         int type = from.readByte();
         return switch (type) {
-            case 1 -> new Opened(from.readUTF(), from.readUTF(), decodeVersion(from), decodeVersion(from));
+            case 1, 13 ->
+                new Opened(from.readUTF(), from.readUTF(), decodeVersion(from), decodeVersion(from), type == 13);
             case 2, 12 ->
                 new Written(
                         from.readLong(),

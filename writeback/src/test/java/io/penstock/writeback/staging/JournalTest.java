@@ -35,7 +35,7 @@ final class JournalTest {
     private static final ObjectVersion BASE = new ObjectVersion("a/ü", "\"etag\"", 77, Instant.ofEpochSecond(5, 6));
 
     private static final List<JournalRecord> RECORDS = List.of(
-            new JournalRecord.Opened("ns", "a/ü", BASE, null),
+            new JournalRecord.Opened("ns", "a/ü", BASE, null, false),
             new JournalRecord.UploadCreated(
                     new MultipartUpload("key", "id"), new PartLayout(8 << 20, 3, 8 << 20, 1000)),
             new JournalRecord.PartUploaded(new UploadedPart(4, "\"p\"", 8 << 20), -5),
@@ -49,7 +49,7 @@ final class JournalTest {
                     new TreeMap<>(Map.of("x-amz-meta-a", "b", "x-amz-meta-c", ""))),
             new JournalRecord.Dropped(),
             new JournalRecord.UploadEnded("id"),
-            new JournalRecord.Opened("ns", "b", null, BASE),
+            new JournalRecord.Opened("ns", "b", null, BASE, true),
             new JournalRecord.Kept("because"));
 
     private static final PartLayout LAYOUT = new PartLayout(0, 0, 8 << 20, 1000);
@@ -94,7 +94,7 @@ final class JournalTest {
         }
         assertThat(replay(files))
                 .containsExactly(
-                        new JournalRecord.Opened("ns", "a/ü", BASE, null),
+                        new JournalRecord.Opened("ns", "a/ü", BASE, null, false),
                         new JournalRecord.Written(
                                 100,
                                 50,
@@ -150,7 +150,7 @@ final class JournalTest {
             case 0 -> new JournalRecord.UploadCreated(new MultipartUpload("a/ü", id), LAYOUT);
             case 1 -> new JournalRecord.PartUploaded(new UploadedPart(1 + random.nextInt(9), id, 5), random.nextInt());
             case 2 -> new JournalRecord.UploadEnded(id);
-            case 3 -> new JournalRecord.Opened("ns", random.nextInt(3) == 0 ? "b" : "a/ü", BASE, null);
+            case 3 -> new JournalRecord.Opened("ns", random.nextInt(3) == 0 ? "b" : "a/ü", BASE, null, false);
             case 4 -> random.nextInt(5) == 0 ? new JournalRecord.Kept(id) : new JournalRecord.Withdrawn();
             default ->
                 new JournalRecord.Written(
@@ -223,7 +223,7 @@ final class JournalTest {
 
     private static JournalState state(JournalRecord... records) {
         JournalState state = new JournalState();
-        state.accept(new JournalRecord.Opened("ns", "a", null, null));
+        state.accept(new JournalRecord.Opened("ns", "a", null, null, false));
         List.of(records).forEach(state);
         return state;
     }
@@ -249,8 +249,9 @@ final class JournalTest {
     @Test
     void upload_ofANameThatTheFileHadBefore_isToBeAbortedUnderThatName() {
         MultipartUpload upload = new MultipartUpload("a", "1");
-        JournalState moved =
-                state(new JournalRecord.UploadCreated(upload, LAYOUT), new JournalRecord.Opened("ns", "b", null, null));
+        JournalState moved = state(
+                new JournalRecord.UploadCreated(upload, LAYOUT),
+                new JournalRecord.Opened("ns", "b", null, null, false));
         assertThat(moved.upload()).isNull();
         assertThat(moved.uploads()).containsExactly(upload);
     }
