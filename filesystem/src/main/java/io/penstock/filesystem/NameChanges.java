@@ -210,9 +210,14 @@ final class NameChanges {
         }
         checkIsAt(directory, name, node);
         tree.keep(directory);
-        if (!burst.takes(new Place(directory, name), node)) {
-            withinOneDeadline(() -> removals.remove(directory, name, () -> unlink(new Place(directory, name), node)));
-        }
+        Place place = new Place(directory, name);
+        removals.remove(directory, name, () -> {
+            if (burst.takes(place, node)) {
+                return false;
+            }
+            withinOneDeadline(() -> unlink(place, node));
+            return true;
+        });
         burst.removed();
         changed(directory);
     }

@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -79,7 +80,8 @@ final class RemovalBurst {
     private boolean isAwaited;
 
     /** A name that is not shown any more, and whose object is to be deleted. */
-    private record Removal(Place place, ObjectVersion version, CompletableFuture<?> ended) {}
+    private record Removal(
+            Place place, ObjectVersion version, @Nullable Inode inode, CompletableFuture<?> ended) {}
 
     RemovalBurst(
             ObjectStore store,
@@ -110,8 +112,8 @@ final class RemovalBurst {
     }
 
     /**
-     * Removes the name of a file that is one of a burst, and has its object deleted with others'. The call is
-     * {@linkplain MovingDirectories#in made} in its directory.
+     * Has the object of a file that is one of a burst deleted with others', and then {@linkplain Removals#end ends} its
+     * removal. The call is {@linkplain MovingDirectories#in made} in its directory.
      *
      * @return false if the file is to be removed at once: it is not one of a burst, or a process has it open
      */
@@ -119,24 +121,12 @@ final class RemovalBurst {
         if (!(node instanceof FileEntry(StoredObject object)) || !isRunning()) {
             return false;
         }
-        removals.begin(place);
-        boolean taken = false;
-        try {
-            Inode inode = files.inode(place, node);
-            if (inode != null && !files.of(inode.number()).isEmpty()) {
-                return false;
-            }
-            Errnos.run(() -> add(new Removal(place, object.version(), new CompletableFuture<>())));
-            taken = true;
-            if (inode != null) {
-                inodes.detach(inode);
-            }
-            return true;
-        } finally {
-            if (!taken) {
-                removals.end(place, false);
-            }
+        Inode inode = files.inode(place, node);
+        if (inode != null && !files.of(inode.number()).isEmpty()) {
+            return false;
         }
+        Errnos.run(() -> add(new Removal(place, object.version(), inode, new CompletableFuture<>())));
+        return true;
     }
 
     /** Waits while too many are to be deleted. */
@@ -268,6 +258,9 @@ final class RemovalBurst {
         try {
             if (deleted) {
                 tree.changed(place.parent(), place.name(), Absent.ABSENT);
+                if (removal.inode != null) {
+                    inodes.detach(removal.inode); // before a new file may have the name
+                }
             } else {
                 tree.invalidate(place.parent(), place.name());
             }

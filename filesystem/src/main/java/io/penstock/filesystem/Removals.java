@@ -37,7 +37,8 @@ final class Removals {
     /** Removes a file that cannot be opened any more, or throws if all is as it was. */
     @FunctionalInterface
     interface Removal {
-        void run() throws ErrnoException;
+        /** @return whether it is removed; false if it will be, and whoever does so owes {@link #end} */
+        boolean run() throws ErrnoException;
     }
 
     /**
@@ -47,29 +48,23 @@ final class Removals {
      */
     void remove(Directory parent, String name, Removal removal) throws ErrnoException {
         Place place = new Place(parent, name);
-        begin(place);
-        boolean removed = false;
-        try {
-            removal.run();
-            removed = true;
-        } finally {
-            end(place, removed);
-        }
-    }
-
-    /**
-     * Hides a name that is to be removed, until {@link #end}, which the caller owes.
-     *
-     * @throws ErrnoException ENOENT if another call removes the name
-     */
-    void begin(Place place) throws ErrnoException {
         if (running.putIfAbsent(place, new CompletableFuture<>()) != null) {
             throw new AbsentException(place.key(), 0);
         }
-        tree.show(place.parent(), place.name(), Absent.ABSENT);
+        tree.show(parent, name, Absent.ABSENT);
+        boolean removed = false;
+        boolean isLeft = false;
+        try {
+            removed = removal.run();
+            isLeft = !removed;
+        } finally {
+            if (!isLeft) {
+                end(place, removed);
+            }
+        }
     }
 
-    /** If it was not removed, the name shows again. Any thread may say so. */
+    /** The removal has ended: if it has failed, the name shows again. Any thread may say so. */
     void end(Place place, boolean removed) {
         CompletableFuture<Boolean> ended = running.get(place);
         running.computeIfPresent(place, (_, _) -> {

@@ -692,6 +692,7 @@ class NameChangesTest extends OverWritableMount {
         m.faults.always(Call.Delete.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
         long inode = m.lookup("d").inode();
         long handle = m.fs.opendir(inode).handle();
+        long last = m.lookup("d/19").inode();
         for (int i = RemovalBurst.FIRST; i < 20; i++) {
             m.unlink("d/" + i);
         }
@@ -700,6 +701,7 @@ class NameChangesTest extends OverWritableMount {
         m.fs.fsyncdir(handle, false); // which is told once
         assertErrno(Errno.ENOTEMPTY, () -> m.rmdir("d"));
         assertThat(m.cat("d/19")).isEqualTo("1");
+        assertThat(m.lookup("d/19").inode()).isEqualTo(last);
         m.faults.heal();
         m.fs.releasedir(handle);
     }
@@ -725,6 +727,37 @@ class NameChangesTest extends OverWritableMount {
         assertThat(m.stored("d/19")).isNull();
         m.rename("d", "e", 0);
         assertThat(m.lookup("e").isDirectory()).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void unlink_ofABurstThatTheStoreDoesNotAnswer_keepsNoCallFromBeingInterrupted(boolean byFsync) throws Exception {
+        m.mkdir("d");
+        putMany("d", 20);
+        long handle = m.fs.opendir(m.lookup("d").inode()).handle();
+        unlinkMany("d", RemovalBurst.FIRST);
+        try (Gate gate = m.delays.hold(Call.Delete.class::isInstance)) {
+            for (int i = RemovalBurst.FIRST; i < 20; i++) {
+                m.unlink("d/" + i);
+            }
+            gate.awaitHeld(1);
+            FutureTask<Void> waiting = task(() -> assertErrno(Errno.EINTR, () -> {
+                if (byFsync) {
+                    m.fs.fsyncdir(handle, false);
+                } else {
+                    m.rmdir("d");
+                }
+            }));
+            Thread waiter = Thread.startVirtualThread(waiting);
+            while (waiter.getState() != Thread.State.WAITING) {
+                Thread.onSpinWait();
+            }
+            waiter.interrupt();
+            waiting.get();
+        }
+        m.fs.fsyncdir(handle, false);
+        m.fs.releasedir(handle);
+        m.rmdir("d");
     }
 
     @Test

@@ -7,6 +7,7 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.metadata.Absent;
 import io.penstock.metadata.Directory;
+import io.penstock.metadata.Inode.Place;
 import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.MetadataConfig;
 import io.penstock.metadata.Node;
@@ -51,6 +52,7 @@ class RemovalsTest extends OverOneCache {
         removals.remove(root, "a", () -> {
             assertThat(tree.lookupNow(root, "a")).isEqualTo(Absent.ABSENT);
             tree.show(root, "a", opened);
+            return true;
         });
 
         assertThat(tree.shown(root)).containsOnlyKeys("a");
@@ -59,9 +61,24 @@ class RemovalsTest extends OverOneCache {
     }
 
     @Test
+    void remove_leftToAnother_hidesTheNameUntilThatEndsIt() throws Exception {
+        bucket.put("a", "1");
+
+        removals.remove(root, "a", () -> false);
+
+        assertThat(tree.lookup(root, "a")).isEqualTo(Absent.ABSENT);
+        assertErrno(Errno.ENOENT, () -> removals.remove(root, "a", () -> true));
+        removals.end(new Place(root, "a"), false);
+        assertThat(tree.lookup(root, "a")).isInstanceOf(Node.class);
+    }
+
+    @Test
     void remove_whatIsBeingRemoved_isEnoent() throws Exception {
 
-        removals.remove(root, "a", () -> assertErrno(Errno.ENOENT, () -> removals.remove(root, "a", () -> {})));
+        removals.remove(root, "a", () -> {
+            assertErrno(Errno.ENOENT, () -> removals.remove(root, "a", () -> true));
+            return true;
+        });
 
         assertThat(tree.shown(root)).isEmpty();
     }
