@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.core.Errno;
 import io.penstock.filesystem.OpenFile.PageCachePolicy;
 import io.penstock.objectstore.ObjectProperties;
+import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Call;
 import io.penstock.testing.Content;
@@ -656,6 +657,23 @@ class NameChangesTest extends OverWritableMount {
         assertThat(m.store.batches().stream().mapToInt(size -> size).sum()).isEqualTo(2500 - RemovalBurst.FIRST);
         assertThat(m.stored("d/0")).isNull();
         assertThat(m.stored("d/2499")).isNull();
+    }
+
+    @Test
+    void unlink_aThousandWhileARequestDeletes_areOneRequest() throws Exception {
+        int first = RemovalBurst.FIRST;
+        m.mkdir("d");
+        putMany("d", first + 1 + ObjectStore.MOST_DELETED);
+        unlinkMany("d", first);
+        try (Gate gate = m.delays.hold(Call.Delete.class::isInstance)) {
+            m.unlink("d/" + first);
+            gate.awaitHeld(1);
+            for (int i = first + 1; i <= first + ObjectStore.MOST_DELETED; i++) {
+                m.unlink("d/" + i);
+            }
+        }
+        m.rmdir("d");
+        assertThat(m.store.batches()).containsExactly(1, ObjectStore.MOST_DELETED);
     }
 
     @Test
