@@ -52,7 +52,7 @@ final class DirectoryRename {
     private final SharedFiles files;
     private final ObjectMoves objects;
 
-    /** Null before, and if there is nothing to copy. */
+    /** Null before the first copy. */
     private @Nullable RenameJournal journal;
 
     /** Whether the new name had an object of its own, as an empty directory has. */
@@ -95,17 +95,16 @@ final class DirectoryRename {
 
     private void copyObjects() throws ErrnoException, ObjectStoreException, IOException, InterruptedException {
         List<StoredObject> all = list();
+        String marker = Names.marker(move.from());
         replacesMarker = objects.find(Names.marker(move.to())) != null;
-        if (all.isEmpty()) { // all that was in it has been removed here
-            makeMarker();
-            return;
+        // Without one it would take over the replaced directory's, with its attributes, or not be there if it is empty.
+        if (all.isEmpty() || (replacesMarker && all.stream().noneMatch(object -> isAt(object, marker)))) {
+            all.add(makeMarker(marker));
         }
         RenameJournal begun = begin();
         journal = begun;
         List<StoredObject> copied = replacesMarker
-                ? all.stream()
-                        .filter(object -> !object.version().key().equals(Names.marker(move.from())))
-                        .toList()
+                ? all.stream().filter(object -> !isAt(object, marker)).toList()
                 : all;
         objects.copy(move, copied, begun, copies);
         begun.decide();
@@ -141,11 +140,14 @@ final class DirectoryRename {
         }
     }
 
-    private void makeMarker() throws ObjectStoreException, IOException, InterruptedException {
-        if (!replacesMarker) {
-            String key = Names.marker(move.to());
-            ObjectVersion _ = store.put(key, UploadBody.EMPTY, ObjectProperties.ofNew(key), WriteCondition.ABSENT);
-        }
+    private static boolean isAt(StoredObject object, String key) {
+        return object.version().key().equals(key);
+    }
+
+    private StoredObject makeMarker(String key) throws ObjectStoreException, IOException, InterruptedException {
+        ObjectProperties properties = ObjectProperties.ofNew(key);
+        ObjectVersion made = store.put(key, UploadBody.EMPTY, properties, WriteCondition.ABSENT);
+        return new StoredObject(made, properties.storageClass());
     }
 
     /** Deletes the copies, as the rest could not be copied: nothing has changed then. */

@@ -259,6 +259,25 @@ class DirectoryRenameTest extends OverOneCache {
         assertThat(m.lookup("empty").mode() & 07777).isEqualTo(0711);
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void rename_withoutAMarkerOntoAnEmptyDirectory_hasNoneOfItsAttributes(boolean isEmptied) throws Exception {
+        m.bucket.put("d/a", "1");
+        if (isEmptied) {
+            m.unlink("d/a");
+        }
+        int mode = m.lookup("d").mode();
+        m.mkdir("empty");
+        chmod("empty", 0700);
+
+        m.rename("d", "empty", 0);
+
+        assertThat(m.lookup("empty").mode()).isEqualTo(mode);
+        remount();
+        assertThat(m.lookup("empty").mode()).isEqualTo(mode);
+        assertThat(bucket()).isEqualTo(isEmptied ? Map.of("empty/", "") : Map.of("empty/", "", "empty/a", "1"));
+    }
+
     @Test
     void rename_targetMadeBySomebodyElse_isEnotempty() throws Exception {
         putTree();
@@ -649,11 +668,15 @@ class DirectoryRenameTest extends OverOneCache {
         assertThat(moved).containsOnly(true);
     }
 
-    @Test
-    void crash_ontoAnEmptyDirectory_leavesItOrItsSuccessor() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void crash_ontoAnEmptyDirectory_leavesItOrItsSuccessor(boolean hasMarker) throws Exception {
         for (int i = 0; i < 40; i++) {
             fresh();
             m.bucket.put("new/", "");
+            if (!hasMarker) {
+                m.bucket.delete("d/"); // the rename makes one, which may stay
+            }
             m.faults.always(from(i), Fault.fail(ObjectStoreException.Unavailable::new));
             boolean succeeded = tryToRename();
             m.faults.heal();
@@ -661,7 +684,11 @@ class DirectoryRenameTest extends OverOneCache {
 
             Map<String, String> old = tree("d");
             old.put("new/", "");
-            assertThat(bucket()).as("request " + i).isIn(old, tree("new"));
+            Map<String, String> now = bucket();
+            if (now.containsKey("d/a")) {
+                now.put("d/", "");
+            }
+            assertThat(now).as("request " + i).isIn(old, tree("new"));
             if (succeeded) {
                 return;
             }
