@@ -2,6 +2,7 @@ package io.penstock.filesystem;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.MovingDirectories.Change;
 import io.penstock.filesystem.MovingDirectories.Move;
 import io.penstock.metadata.Absent;
 import io.penstock.metadata.Directory;
@@ -99,15 +100,11 @@ final class DirectoryRenames {
         tree.show(from(move).parent(), from(move).name(), Absent.ABSENT); // whatever is left of it
     }
 
-    private void withinOneDeadline(Action action) throws ErrnoException {
+    private void withinOneDeadline(Change action) throws ErrnoException {
         Errnos.run(() -> store.retries().forWriting().<@Nullable Void, ErrnoException>call(() -> {
             action.run();
             return null;
         }));
-    }
-
-    private interface Action {
-        void run() throws ErrnoException;
     }
 
     private static Place from(Move move) {
@@ -143,7 +140,7 @@ final class DirectoryRenames {
     }
 
     /** Does what the program cannot interrupt any more, and ends the move. @return what completes with the failure, if any */
-    private CompletableFuture<Optional<ErrnoException>> behind(Move move, Action action) {
+    private CompletableFuture<Optional<ErrnoException>> behind(Move move, Change action) {
         CompletableFuture<Optional<ErrnoException>> ended = new CompletableFuture<>();
         files.doBehind(() -> {
             ErrnoException failure = null;

@@ -2,6 +2,7 @@ package io.penstock.filesystem;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.MovingDirectories.Call;
 import io.penstock.metadata.Answer;
 import io.penstock.metadata.CachedLookup;
 import io.penstock.metadata.Directory;
@@ -121,11 +122,11 @@ final class Places {
     }
 
     /** What the store says. Where it does not answer soon, what is known, unless that is null. */
-    private static <T> T askedOr(@Nullable T known, Asking<T> asked) throws ErrnoException {
+    private static <T> T askedOr(@Nullable T known, Call<T> asked) throws ErrnoException {
         if (known == null) {
-            return asked.ask();
+            return asked.run();
         }
-        FutureTask<T> asking = new FutureTask<>(asked::ask);
+        FutureTask<T> asking = new FutureTask<>(asked::run);
         Thread.ofVirtual().name("revalidate").start(asking);
         try {
             return asking.get(PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
@@ -143,12 +144,6 @@ final class Places {
         } finally {
             asking.cancel(true);
         }
-    }
-
-    /** A question to the store. */
-    @FunctionalInterface
-    private interface Asking<T> {
-        T ask() throws ErrnoException;
     }
 
     private Node asked(long number) throws ErrnoException {

@@ -2,6 +2,7 @@ package io.penstock.filesystem;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.MovingDirectories.Call;
 import io.penstock.metadata.Absent;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode;
@@ -34,19 +35,14 @@ final class Removals {
         this.files = files;
     }
 
-    /** Removes a file that cannot be opened any more, or throws if all is as it was. */
-    @FunctionalInterface
-    interface Removal {
-        /** @return whether it is removed; false if it will be, and whoever does so owes {@link #end} */
-        boolean run() throws ErrnoException;
-    }
-
     /**
      * Hides the name and has it removed. If that fails, the name shows again.
      *
+     * @param removal removes a file that cannot be opened any more, or throws if all is as it was. It returns false if it
+     *     leaves the removal to another thread, which then owes {@link #end}
      * @throws ErrnoException the removal's; ENOENT if another call removes the name
      */
-    void remove(Directory parent, String name, Removal removal) throws ErrnoException {
+    void remove(Directory parent, String name, Call<Boolean> removal) throws ErrnoException {
         Place place = new Place(parent, name);
         if (running.putIfAbsent(place, new CompletableFuture<>()) != null) {
             throw new AbsentException(place.key(), 0);
