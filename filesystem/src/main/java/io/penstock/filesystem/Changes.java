@@ -52,7 +52,7 @@ final class Changes {
         this.view = view;
         this.attributes = new AttributeChanges(writing, inodes, places, shared, lookups, contents, view);
         Writeback writeback = writing.writeback();
-        List<WrittenFile> moved = new LeftRenames(writing, shared.tree()).end();
+        List<WrittenFile> moved = new LeftRenames(writing, shared.tree(), moving).end();
         writeback.endSuperseded();
         writeback.recovered().forEach(shared::recover);
         writeback.start(shared);

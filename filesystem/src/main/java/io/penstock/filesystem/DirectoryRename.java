@@ -50,6 +50,7 @@ final class DirectoryRename {
     private final Writeback writeback;
     private final long mostObjects;
     private final SharedFiles files;
+    private final MovingDirectories moving;
     private final ObjectMoves objects;
 
     /** Null before the first copy. */
@@ -61,12 +62,13 @@ final class DirectoryRename {
     /** By the keys of the originals. */
     private final Map<String, Moved> copies = new ConcurrentHashMap<>();
 
-    DirectoryRename(Move move, Writing writing, SharedFiles files) {
+    DirectoryRename(Move move, Writing writing, SharedFiles files, MovingDirectories moving) {
         this.move = move;
         this.store = writing.store();
         this.writeback = writing.writeback();
         this.mostObjects = writing.mostRenamed();
         this.files = files;
+        this.moving = moving;
         this.objects = new ObjectMoves(store, writeback);
     }
 
@@ -197,9 +199,10 @@ final class DirectoryRename {
     }
 
     private void leave(RenameJournal begun, String what, Exception failure) {
-        begun.close();
+        moving.leaveToNextMount(move, begun);
         LOG.error(
-                "The rename of '{}' to '{}' {}: {}. Some objects have both names; the next mount goes on.",
+                "The rename of '{}' to '{}' {}: {}. Some objects have both names. The next mount goes on with it if"
+                        + " nothing at the new name is changed before.",
                 Printable.text(move.from().prefix()),
                 Printable.text(move.to().prefix()),
                 what,

@@ -59,7 +59,7 @@ final class DirectoryRenames {
     void rename(long parent, String name, long newParent, String newName, boolean mustBeNew) throws ErrnoException {
         Move move =
                 moving.begin(() -> move(places.directory(parent), name, places.existingDirectory(newParent), newName));
-        DirectoryRename rename = new DirectoryRename(move, writing, files);
+        DirectoryRename rename = new DirectoryRename(move, writing, files, moving);
         CompletableFuture<Optional<ErrnoException>> rest = null;
         ErrnoException failure = null;
         try {

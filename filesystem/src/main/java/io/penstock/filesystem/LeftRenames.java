@@ -31,12 +31,14 @@ final class LeftRenames {
     private final ObjectStore store;
     private final Writeback writeback;
     private final ObjectMoves objects;
+    private final MovingDirectories moving;
 
-    LeftRenames(Writing writing, Tree tree) {
+    LeftRenames(Writing writing, Tree tree, MovingDirectories moving) {
         this.tree = tree;
         this.store = writing.store();
         this.writeback = writing.writeback();
         this.objects = new ObjectMoves(store, writeback);
+        this.moving = moving;
     }
 
     /**
@@ -60,7 +62,7 @@ final class LeftRenames {
             String names = "'" + Printable.text(move.from().prefix()) + "' to '"
                     + Printable.text(move.to().prefix()) + "'";
             LOG.info(
-                    "A crash has interrupted the rename of {}: it is {}, {} objects had been copied",
+                    "An earlier mount has not ended the rename of {}: it is {}, {} objects had been copied",
                     names,
                     journal.isDecided() ? "finished" : "undone",
                     journal.copied().size());
@@ -72,10 +74,10 @@ final class LeftRenames {
                 journal.end();
                 LOG.info("The rename of {} is {}", names, journal.isDecided() ? "finished" : "undone");
             } catch (ObjectStoreException | IOException e) {
-                leave(journal, names, e);
+                leave(journal, move, names, e);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
-                leave(journal, names, e);
+                leave(journal, move, names, e);
             }
         }
         return moved;
@@ -108,8 +110,8 @@ final class LeftRenames {
         return moved;
     }
 
-    private static void leave(RenameJournal journal, String names, Exception failure) {
-        journal.close();
+    private void leave(RenameJournal journal, Move move, String names, Exception failure) {
+        moving.leaveToNextMount(move, journal);
         LOG.error(
                 "The rename of {} is left to the next mount, and some objects have both names: {}",
                 names,

@@ -2,12 +2,16 @@ package io.penstock.filesystem;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ErrnoException;
+import io.penstock.core.Printable;
 import io.penstock.metadata.Directory;
+import io.penstock.writeback.RenameJournal;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Has calls that change something in a directory wait while that directory, or one above it, gets another name. The rename
@@ -18,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * each other. Safe for use by any number of threads.
  */
 final class MovingDirectories {
+    private static final Logger LOG = LoggerFactory.getLogger(MovingDirectories.class);
+
     /** The directories that get another name, and those that they become. */
     @GuardedBy("this")
     private final List<Directory> moving = new ArrayList<>();
@@ -29,6 +35,12 @@ final class MovingDirectories {
     /** Whether a rename waits for the calls that run. */
     @GuardedBy("this")
     private boolean isBeginning;
+
+    /** Renames that failed midway, and that the next mount is to end. */
+    @GuardedBy("this")
+    private final List<Left> left = new ArrayList<>();
+
+    private record Left(Move move, RenameJournal journal) {}
 
     /** Says which directories a call is about to change, as they are called at this moment. Must not wait. */
     @FunctionalInterface
@@ -75,6 +87,7 @@ final class MovingDirectories {
             throw Errnos.interrupted(e);
         }
         try {
+            giveUp(entered);
             return call.run();
         } finally {
             leave(entered);
@@ -103,6 +116,33 @@ final class MovingDirectories {
         }
         directories.forEach(directory -> busy.merge(directory, 1, Integer::sum));
         return directories;
+    }
+
+    /**
+     * A rename has failed midway, and some objects have both names. The next mount goes on with it, unless a call changes
+     * something at the new name before: what is there is not known to be the copies any more.
+     */
+    synchronized void leaveToNextMount(Move move, RenameJournal journal) {
+        journal.close();
+        left.add(new Left(move, journal));
+    }
+
+    private void giveUp(List<Directory> changed) {
+        List<Left> used;
+        synchronized (this) {
+            used = left.stream()
+                    .filter(each -> changed.stream().anyMatch(directory -> directory.isWithin(each.move.to)))
+                    .toList();
+            left.removeAll(used);
+        }
+        for (Left each : used) {
+            LOG.warn(
+                    "The new name is in use after a rename of '{}' to '{}' that failed: what is at both names stays"
+                            + " there",
+                    Printable.text(each.move.from.prefix()),
+                    Printable.text(each.move.to.prefix()));
+            each.journal.end();
+        }
     }
 
     /** What a call in this directory has begun goes on after the call, until {@link #leave}. */

@@ -735,6 +735,40 @@ class DirectoryRenameTest extends OverOneCache {
     }
 
     @Test
+    void nextMount_newNameWrittenSinceAnUndoThatFailed_leavesThat() throws Exception {
+        putTree();
+        m.faults.always(
+                call -> call instanceof Call.Delete
+                        || (call instanceof Call.Copy copy && copy.key().equals("new/sub/c")),
+                Fault.fail(ObjectStoreException.Unavailable::new));
+        assertThat(tryToRename()).isFalse();
+        m.faults.heal();
+        assertThat(staging).isDirectoryContaining("glob:**.rename");
+        m.save("new/a", "1"); // as cp -r does
+        remount();
+
+        assertThat(m.stored("new/a")).isEqualTo("1");
+        assertThat(m.stored("d/a")).isEqualTo("1");
+        assertThat(staging).isDirectoryNotContaining("glob:**.rename");
+    }
+
+    @Test
+    void nextMount_newNameWrittenSinceADeletionThatFailed_leavesTheOriginals() throws Exception {
+        putTree();
+        m.faults.always(call -> call instanceof Call.Delete, Fault.fail(ObjectStoreException.Unavailable::new));
+        assertThat(tryToRename()).isFalse();
+        m.faults.heal();
+        m.unlink("new/a");
+        m.save("new/a", "another file");
+        remount();
+
+        assertThat(m.stored("new/a")).isEqualTo("another file");
+        assertThat(m.stored("d/a")).isEqualTo("1");
+        assertThat(m.stored("d/sub/c")).isEqualTo("333");
+        assertThat(staging).isDirectoryNotContaining("glob:**.rename");
+    }
+
+    @Test
     @Timeout(30)
     void crash_beforeWrittenFilesHaveTheirNewNames_commitsThemThere(@TempDir Path found) throws Exception {
         putTree();
