@@ -42,6 +42,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 final class WriteCrashIT {
     private static final int WRITERS = 3;
+
     /** Of which some find an upload to go on with; of a few, by chance none does. */
     private static final int MANY_ROUNDS = 20;
 

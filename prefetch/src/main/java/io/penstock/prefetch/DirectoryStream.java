@@ -54,7 +54,7 @@ final class DirectoryStream {
     @GuardedBy("this")
     private long aheadBytes;
 
-    /** Read, or in the cache before. */
+    /** Read, in the cache before, or not to be had. */
     @GuardedBy("this")
     private final BitSet known = new BitSet();
 
@@ -82,7 +82,7 @@ final class DirectoryStream {
     private boolean isHeld;
 
     /**
-     * @param mostAtRandom most bytes to fetch ahead of a reader without an order: 0 for none
+     * @param mostAtRandom most bytes to fetch ahead of a reader without an order
      * @param usedBytes counts what was fetched ahead and is read
      */
     DirectoryStream(DirectoryFiles files, ReadaheadConfig config, long mostAtRandom, LongAdder usedBytes) {
@@ -103,9 +103,8 @@ final class DirectoryStream {
         if (index < 0 || (known.get(index) && !isCold)) {
             return false;
         }
-        if (ahead.get(index)) {
-            dropAhead(index, version);
-            usedBytes.add(isCold ? 0 : version.size());
+        if (dropAhead(index, version) && !isCold) {
+            usedBytes.add(version.size());
         }
         cold += isCold ? 1 : 0;
         known.set(index);
@@ -155,34 +154,41 @@ final class DirectoryStream {
 
     /** The cache had it: nothing was fetched. */
     synchronized void had(Next file) {
-        if (ahead.get(file.index)) {
-            dropAhead(file.index, file.version);
-            known.set(file.index);
-        }
+        boolean _ = dropAhead(file.index, file.version);
+        known.set(file.index);
     }
 
     /** There is no memory for it now: the caller no longer holds the stream, which goes on with the next file that is read. */
     synchronized void pause(Next file) {
-        if (ahead.get(file.index)) {
-            dropAhead(file.index, file.version);
-            next = Math.min(next, file.index);
-        }
+        boolean _ = dropAhead(file.index, file.version);
+        next = Math.min(next, file.index);
         isHeld = false;
     }
 
-    /** Its GET has failed: nothing is fetched ahead until readers have shown once more how they read. */
+    /**
+     * Its GET has failed, as it does if the listing is outdated: it is left to its readers. Nothing else is fetched ahead
+     * until they have shown once more how they read.
+     */
     synchronized void failed(Next file) {
-        if (ahead.get(file.index)) {
-            dropAhead(file.index, file.version);
-        }
+        had(file);
         shape = Shape.UNKNOWN;
         cold = 0;
         run = 0;
     }
 
+    /** The file is not ahead of its readers any more. @return whether it was */
     @GuardedBy("this")
-    private void dropAhead(int index, ObjectVersion version) {
-        ahead.clear(index);
-        aheadBytes -= version.size();
+    private boolean dropAhead(int index, ObjectVersion version) {
+        boolean wasAhead = ahead.get(index);
+        if (wasAhead) {
+            ahead.clear(index);
+            aheadBytes -= version.size();
+        }
+        return wasAhead;
+    }
+
+    /** The number of files that are listed, all of which it holds. */
+    int size() {
+        return files.size();
     }
 }

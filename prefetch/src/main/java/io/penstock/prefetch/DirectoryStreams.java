@@ -2,6 +2,7 @@ package io.penstock.prefetch;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ObjectVersion;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
@@ -9,8 +10,10 @@ import org.jspecify.annotations.Nullable;
 
 /** The directories whose small files were read last. Safe for use by any number of threads; never waits. */
 final class DirectoryStreams {
-    /** Of each, its listing is held. */
     private static final int MOST_DIRECTORIES = 16;
+
+    /** Of all directories but the one used last: their listings are held, at most 450 bytes of heap a file. */
+    private static final int MOST_FILES = 100_000;
 
     /** Each time that so many files of a directory were cold, its listing is asked for. */
     private static final int LEAST_COLD = 4;
@@ -27,6 +30,10 @@ final class DirectoryStreams {
     private static final class Directory {
         private int cold;
         private @Nullable DirectoryStream stream;
+
+        int size() {
+            return stream == null ? 0 : stream.size();
+        }
     }
 
     /** @param mostAtRandom as {@link DirectoryStream} has it */
@@ -56,16 +63,27 @@ final class DirectoryStreams {
             if (!isCold) {
                 return null;
             }
+            forgetEldest();
             directory = new Directory();
             directories.put(prefix, directory);
-            if (directories.size() > MOST_DIRECTORIES) {
-                directories.remove(directories.keySet().iterator().next());
-            }
         }
         if (directory.stream == null && isCold && ++directory.cold % LEAST_COLD == 0) {
             DirectoryFiles files = source.of(key);
             directory.stream = files == null ? null : new DirectoryStream(files, config, mostAtRandom, usedBytes);
         }
         return directory.stream;
+    }
+
+    /** Makes room for another directory. */
+    @GuardedBy("this")
+    private void forgetEldest() {
+        int files = directories.values().stream().mapToInt(Directory::size).sum();
+        Iterator<Directory> eldest = directories.values().iterator();
+        int count = directories.size();
+        while (eldest.hasNext() && (count >= MOST_DIRECTORIES || files > MOST_FILES)) {
+            files -= eldest.next().size();
+            count--;
+            eldest.remove();
+        }
     }
 }

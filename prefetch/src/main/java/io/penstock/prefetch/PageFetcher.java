@@ -93,8 +93,7 @@ public final class PageFetcher implements AutoCloseable {
         // The other half is for pages that are being read, and pages on their way to the disk.
         this.running = new RunningStreams(() -> cache.memoryBytes() / 2, System::nanoTime);
         // What is fetched must still be there when it is read, and not in place of what was read before.
-        long mostAtRandom = config.maxWindowBytes() == 0 ? 0 : cache.sizeBytes() / 2;
-        this.directories = new DirectoryStreams(listed, config, mostAtRandom, counters.readaheadUsed);
+        this.directories = new DirectoryStreams(listed, config, cache.sizeBytes() / 2, counters.readaheadUsed);
     }
 
     /** A fetcher whose versions close with their last reader, and which knows of no directories. */
@@ -108,7 +107,7 @@ public final class PageFetcher implements AutoCloseable {
      */
     public ObjectReader open(ObjectVersion version) {
         OpenVersion object = share(version);
-        if (isSmall(version) && version.size() > 0) {
+        if (isSmall(version) && version.size() > 0 && config.maxWindowBytes() > 0) {
             DirectoryStream stream = directories.opened(version, object.cached.state(0) == PageState.MISSING);
             if (stream != null) {
                 readAhead(new Readahead.InDirectory(stream));

@@ -41,7 +41,7 @@ class DirectoryReadaheadTest {
         files = IntStream.range(0, FILES)
                 .mapToObj(index -> fixture.put("d/%03d".formatted(index), SIZE))
                 .toList();
-        fetcher = fixture.knowing(new FakeDirectory(files, true));
+        fetcher = fixture.knowing(CONFIG, key -> new FakeDirectory(files, true));
     }
 
     @AfterEach
@@ -101,19 +101,36 @@ class DirectoryReadaheadTest {
     }
 
     @Test
-    void close_whileFetching_endsTheGets() throws Exception {
-        try (PageFetcher closed = fixture.knowing(new FakeDirectory(files, true))) {
+    void read_readaheadTurnedOff_asksForNoListing() throws Exception {
+        List<String> asked = new ArrayList<>();
+        ReadaheadConfig off = new ReadaheadConfig(0, 8 * MIB, 8, MIB);
+        try (PageFetcher without = fixture.knowing(off, key -> {
+            asked.add(key);
+            return null;
+        })) {
             for (ObjectVersion file : files.subList(0, 20)) {
-                try (ObjectReader reader = closed.open(file)) {
-                    readAndVerify(reader, file, 0, SIZE);
-                }
+                read(without, file);
+            }
+        }
+        assertThat(asked).isEmpty();
+    }
+
+    @Test
+    void close_whileFetching_endsTheGets() throws Exception {
+        try (PageFetcher closed = fixture.knowing(CONFIG, key -> new FakeDirectory(files, true))) {
+            for (ObjectVersion file : files.subList(0, 20)) {
+                read(closed, file);
             }
         }
         assertThat(fixture.store.getsInFlight()).isZero();
     }
 
     private void read(ObjectVersion file) throws Exception {
-        try (ObjectReader reader = fetcher.open(file)) {
+        read(fetcher, file);
+    }
+
+    private static void read(PageFetcher by, ObjectVersion file) throws Exception {
+        try (ObjectReader reader = by.open(file)) {
             readAndVerify(reader, file, 0, SIZE);
         }
     }

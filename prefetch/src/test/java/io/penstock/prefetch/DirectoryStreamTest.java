@@ -7,6 +7,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
@@ -94,8 +95,7 @@ class DirectoryStreamTest {
     @Test
     void pause_goesOnWithTheSameFileOnceAnotherIsRead() {
         DirectoryStream stream = inOrder();
-        DirectoryStream.Next file = stream.next();
-        assertThat(file).isNotNull();
+        DirectoryStream.Next file = Objects.requireNonNull(stream.next());
         stream.pause(file);
         assertThat(stream.opened(versions.get(100), false)).isFalse(); // it was read before
         assertThat(stream.opened(versions.get(120), true)).isTrue();
@@ -105,18 +105,28 @@ class DirectoryStreamTest {
     @Test
     void failed_fetchesNothingUntilMoreWasRead() {
         DirectoryStream stream = inOrder();
-        DirectoryStream.Next file = stream.next();
-        assertThat(file).isNotNull();
+        DirectoryStream.Next file = Objects.requireNonNull(stream.next());
         stream.failed(file);
         assertThat(stream.next()).isNull();
         assertThat(stream.opened(versions.get(file.index()), true)).isFalse();
     }
 
     @Test
+    void failed_isNotFetchedAheadAgain() {
+        DirectoryStream stream = inOrder();
+        DirectoryStream.Next file = Objects.requireNonNull(stream.next());
+        stream.failed(file);
+        assertThat(stream.next()).isNull();
+        for (int index = 100; index <= 100 + DirectoryStream.RUN; index++) {
+            boolean _ = stream.opened(versions.get(index), true);
+        }
+        assertThat(drain(stream)).isNotEmpty().doesNotContain(file.index());
+    }
+
+    @Test
     void had_leavesRoomForAnother() {
         DirectoryStream stream = inOrder();
-        DirectoryStream.Next file = stream.next();
-        assertThat(file).isNotNull();
+        DirectoryStream.Next file = Objects.requireNonNull(stream.next());
         stream.had(file);
         assertThat(drain(stream)).hasSize(DirectoryStream.AHEAD * (DirectoryStream.RUN + 1));
     }

@@ -57,9 +57,9 @@ final class FetcherFixture implements AutoCloseable {
         return new PageFetcher(store, cache, NAMESPACE, config, linger, key -> null);
     }
 
-    /** Another one, which knows this directory. */
-    PageFetcher knowing(DirectoryFiles files) {
-        return new PageFetcher(store, cache, NAMESPACE, config, Duration.ZERO, key -> files);
+    /** Another one, which knows directories. */
+    PageFetcher knowing(ReadaheadConfig its, DirectoryFiles.Source listed) {
+        return new PageFetcher(store, cache, NAMESPACE, its, Duration.ZERO, listed);
     }
 
     ObjectVersion put(String key, long size) {

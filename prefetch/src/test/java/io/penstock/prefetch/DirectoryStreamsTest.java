@@ -1,0 +1,85 @@
+package io.penstock.prefetch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.core.ObjectVersion;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class DirectoryStreamsTest {
+    private final List<String> asked = new ArrayList<>();
+    private int listed = 10;
+    private final DirectoryStreams directories = new DirectoryStreams(
+            key -> {
+                asked.add(key.substring(0, key.indexOf('/')));
+                return new Listed(listed);
+            },
+            ReadaheadConfig.DEFAULT,
+            1 << 30,
+            new LongAdder());
+
+    /** Of so many files, which it does not tell. */
+    private record Listed(int size) implements DirectoryFiles {
+        @Override
+        public int indexOf(String key) {
+            return -1;
+        }
+
+        @Override
+        public @Nullable ObjectVersion get(int index) {
+            return null;
+        }
+
+        @Override
+        public boolean isWhole() {
+            return true;
+        }
+    }
+
+    @Test
+    void opened_whatIsCached_asksForNoListing() {
+        read("a", false);
+        assertThat(asked).isEmpty();
+    }
+
+    @Test
+    void opened_coldFilesOfADirectory_asksForItsListingOnce() {
+        read("a", true);
+        read("a", true);
+        assertThat(asked).containsExactly("a");
+    }
+
+    @Test
+    void opened_manyFilesInOtherDirectories_forgetsTheOneUsedFirst() {
+        listed = 60_000;
+        read("a", true);
+        read("b", true);
+        read("a", true);
+        assertThat(asked).containsExactly("a", "b");
+        read("c", true); // beside the two, 120,000 files: a is used last, b is forgotten
+        read("a", true);
+        assertThat(asked).containsExactly("a", "b", "c");
+        read("b", true);
+        assertThat(asked).containsExactly("a", "b", "c", "b");
+    }
+
+    @Test
+    void opened_manyDirectories_forgetsTheFirst() {
+        IntStream.range(0, 20).forEach(number -> read("d" + number, true));
+        read("d19", true);
+        read("d0", true);
+        assertThat(asked).hasSize(21).endsWith("d0");
+    }
+
+    private void read(String directory, boolean isCold) {
+        for (int number = 0; number < 8; number++) {
+            ObjectVersion file = new ObjectVersion(directory + "/" + number, "etag", 100, Instant.EPOCH);
+            assertThat(directories.opened(file, isCold)).isNull();
+        }
+    }
+}
