@@ -95,6 +95,7 @@ final class DirectoryRenames {
         }
         withinOneDeadline(() -> {
             check(move, mustBeNew);
+            moving.giveUp(move);
             Errnos.run(() -> rename.copy(names));
         });
         tree.show(from(move).parent(), from(move).name(), Absent.ABSENT); // whatever is left of it

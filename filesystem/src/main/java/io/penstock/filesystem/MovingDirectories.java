@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -87,7 +88,7 @@ final class MovingDirectories {
             throw Errnos.interrupted(e);
         }
         try {
-            giveUp(entered);
+            giveUp(to -> entered.stream().anyMatch(directory -> directory.isWithin(to)));
             return call.run();
         } finally {
             leave(entered);
@@ -127,12 +128,15 @@ final class MovingDirectories {
         left.add(new Left(move, journal));
     }
 
-    private void giveUp(List<Directory> changed) {
+    /** A rename is about to move something: renames that failed at the same names are given up. */
+    void giveUp(Move move) {
+        giveUp(to -> move.meets(to) || move.from.isWithin(to) || move.to.isWithin(to));
+    }
+
+    private void giveUp(Predicate<Directory> isUsed) {
         List<Left> used;
         synchronized (this) {
-            used = left.stream()
-                    .filter(each -> changed.stream().anyMatch(directory -> directory.isWithin(each.move.to)))
-                    .toList();
+            used = left.stream().filter(each -> isUsed.test(each.move.to)).toList();
             left.removeAll(used);
         }
         for (Left each : used) {

@@ -740,6 +740,37 @@ class DirectoryRenameTest extends OverOneCache {
     }
 
     @Test
+    void nextMount_anotherDirectoryHasTheNewNameSinceAnUndoThatFailed_leavesThat() throws Exception {
+        m.bucket.put("other/a", "1"); // as d/a
+        failToUndo();
+        for (String key : bucket().keySet()) {
+            if (key.startsWith("new/")) { // as rm -r on another node does
+                m.bucket.delete(key);
+            }
+        }
+        m.rename("other", "new", 0);
+        remount();
+
+        assertThat(bucket()).containsEntry("new/a", "1").doesNotContainKey("other/a");
+        assertThat(staging).isDirectoryNotContaining("glob:**.rename");
+    }
+
+    @Test
+    void nextMount_aRefusedRenameSinceADeletionThatFailed_finishesTheFirst() throws Exception {
+        putTree();
+        m.bucket.put("other/a", "1");
+        m.faults.always(call -> call instanceof Call.Delete, Fault.fail(ObjectStoreException.Unavailable::new));
+        assertThat(tryToRename()).isFalse();
+        m.faults.heal();
+        assertErrno(Errno.ENOTEMPTY, () -> m.rename("other", "new", 0));
+        remount();
+
+        Map<String, String> expected = tree("new");
+        expected.put("other/a", "1");
+        assertThat(bucket()).isEqualTo(expected);
+    }
+
+    @Test
     void nextMount_newNameWrittenSinceAnUndoThatFailed_leavesThat() throws Exception {
         failToUndo();
         assertThat(staging).isDirectoryContaining("glob:**.rename");

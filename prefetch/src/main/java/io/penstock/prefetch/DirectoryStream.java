@@ -3,6 +3,8 @@ package io.penstock.prefetch;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ObjectVersion;
 import java.util.BitSet;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -47,9 +49,9 @@ final class DirectoryStream {
     @GuardedBy("this")
     private Shape shape = Shape.UNKNOWN;
 
-    /** Fetched ahead, and not read since. */
+    /** What was fetched ahead, and not read since, by index. */
     @GuardedBy("this")
-    private final BitSet ahead = new BitSet();
+    private final Map<Integer, ObjectVersion> ahead = new HashMap<>();
 
     @GuardedBy("this")
     private long aheadBytes;
@@ -103,8 +105,9 @@ final class DirectoryStream {
         if (index < 0 || (known.get(index) && !isCold)) {
             return false;
         }
-        if (dropAhead(index, version) && !isCold) {
-            usedBytes.add(version.size());
+        ObjectVersion fetched = dropAhead(index);
+        if (fetched != null && !isCold) {
+            usedBytes.add(fetched.size());
         }
         cold += isCold ? 1 : 0;
         known.set(index);
@@ -141,9 +144,9 @@ final class DirectoryStream {
     synchronized @Nullable Next next() {
         while (shape != Shape.UNKNOWN && hasNext()) {
             int index = next++;
-            ObjectVersion version = known.get(index) || ahead.get(index) ? null : files.get(index);
+            ObjectVersion version = known.get(index) || ahead.containsKey(index) ? null : files.get(index);
             if (version != null && version.size() > 0 && version.size() <= config.smallFileBytes()) {
-                ahead.set(index);
+                ahead.put(index, version);
                 aheadBytes += version.size();
                 return new Next(index, version);
             }
@@ -154,13 +157,13 @@ final class DirectoryStream {
 
     /** The cache had it: nothing was fetched. */
     synchronized void had(Next file) {
-        boolean _ = dropAhead(file.index, file.version);
+        ObjectVersion _ = dropAhead(file.index);
         known.set(file.index);
     }
 
     /** There is no memory for it now: the caller no longer holds the stream, which goes on with the next file that is read. */
     synchronized void pause(Next file) {
-        boolean _ = dropAhead(file.index, file.version);
+        ObjectVersion _ = dropAhead(file.index);
         next = Math.min(next, file.index);
         isHeld = false;
     }
@@ -176,15 +179,12 @@ final class DirectoryStream {
         run = 0;
     }
 
-    /** The file is not ahead of its readers any more. @return whether it was */
+    /** The file is not ahead of its readers any more. @return what was fetched of it; null if nothing was */
     @GuardedBy("this")
-    private boolean dropAhead(int index, ObjectVersion version) {
-        boolean wasAhead = ahead.get(index);
-        if (wasAhead) {
-            ahead.clear(index);
-            aheadBytes -= version.size();
-        }
-        return wasAhead;
+    private @Nullable ObjectVersion dropAhead(int index) {
+        ObjectVersion fetched = ahead.remove(index);
+        aheadBytes -= fetched == null ? 0 : fetched.size();
+        return fetched;
     }
 
     /** The number of files that are listed, all of which it holds. */

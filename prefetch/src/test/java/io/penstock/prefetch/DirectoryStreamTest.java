@@ -48,6 +48,16 @@ class DirectoryStreamTest {
     }
 
     @Test
+    void opened_ofAnotherVersionThanWasFetched_countsWhatWasFetched() {
+        DirectoryStream stream = inOrder();
+        List<Integer> fetched = drain(stream);
+        fetched.forEach(index -> {
+            boolean _ = stream.opened(version(index, 100 * SIZE), false);
+        });
+        assertThat(used.sum()).isEqualTo((long) fetched.size() * SIZE);
+    }
+
+    @Test
     void opened_farFromTheOneBefore_endsTheOrder() {
         DirectoryStream stream = inOrder();
         drain(stream);
