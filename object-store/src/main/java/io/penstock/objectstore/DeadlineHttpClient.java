@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.http.ContentStreamProvider;
@@ -60,6 +61,9 @@ final class DeadlineHttpClient implements SdkHttpClient {
                 inFlight.add(sent);
                 try {
                     return sent.request().call();
+                } catch (CancellationException e) {
+                    // What the pool of connections throws where an interrupt or an abort ends the wait for one.
+                    throw new IOException("the request was ended before it had a connection", e);
                 } finally {
                     inFlight.remove(sent);
                 }

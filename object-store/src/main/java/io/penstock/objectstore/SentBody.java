@@ -3,13 +3,13 @@ package io.penstock.objectstore;
 import io.penstock.objectstore.S3Config.UploadChecksums;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.Base64;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.TreeMap;
-import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.sync.RequestBody;
 
@@ -128,7 +128,7 @@ final class SentBody {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {
             failure = e;
-            throw new CancellationException("interrupted while the body was read");
+            throw new UncheckedIOException(new InterruptedIOException("interrupted while the body was read"));
         }
     }
 

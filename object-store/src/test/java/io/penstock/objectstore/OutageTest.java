@@ -6,17 +6,22 @@ import static io.penstock.objectstore.TestConfigs.readTimeout;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.embeddeds3.EmbeddedS3;
 import io.penstock.objectstore.FaultProxy.Break;
+import io.penstock.objectstore.S3Config.Limits;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -160,6 +165,31 @@ final class OutageTest {
         }
     }
 
+    /** All connections belong to requests that the store does not respond to. */
+    @Test
+    void call_deadlineEndsBeforeItHasAConnection_endsAndNamesTheSetting() throws Exception {
+        int connections = 2;
+        try (ObjectStore store = connect(new Limits(connections, Limits.DEFAULT.connectTimeout(), LONG), LONG);
+                ExecutorService others = Executors.newVirtualThreadPerTaskExecutor()) {
+            proxy.breakAfter(0, FOR_EVER, Break.STALL);
+            proxy.takeRequests();
+            for (int i = 0; i < connections; i++) {
+                Future<StoredObject> _ = others.submit(() -> store.head(KEY));
+            }
+            for (int sent = 0; sent < connections; sent += proxy.takeRequests()) {
+                Thread.sleep(1);
+            }
+
+            Deadline deadline = new RetryPolicy(SHORT, SHORT).forReading();
+            Throwable failure = catchThrowable(() -> deadline.call(() -> store.head(KEY)));
+            others.shutdownNow();
+
+            assertThat(failure)
+                    .isInstanceOf(ObjectStoreException.Unavailable.class)
+                    .hasMessageContaining(Kind.HEAD.setting());
+        }
+    }
+
     @Test
     void call_storeComesBack_succeeds() throws Exception {
         try (ObjectStore store = connect(LONG)) {
@@ -261,10 +291,10 @@ final class OutageTest {
     }
 
     private ObjectStore connect(Duration deadline) throws Exception {
-        return S3ObjectStore.connect(config(
-                BUCKET,
-                at(proxy.endpoint()),
-                readTimeout(Duration.ofMinutes(10)),
-                new RetryPolicy(deadline, deadline)));
+        return connect(readTimeout(LONG), deadline);
+    }
+
+    private ObjectStore connect(Limits limits, Duration deadline) throws Exception {
+        return S3ObjectStore.connect(config(BUCKET, at(proxy.endpoint()), limits, new RetryPolicy(deadline, deadline)));
     }
 }
