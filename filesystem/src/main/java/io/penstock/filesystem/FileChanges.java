@@ -17,10 +17,14 @@ import io.penstock.writeback.WrittenFile;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Makes files, opens them to be written, and has them committed. Safe for use by any number of threads. */
 final class FileChanges {
+    /** From this size on, in bytes, a commit costs more than to find out whether the file is still open. */
+    private static final long COSTLY = 1 << 20;
+
     private final Writeback writeback;
     private final WritebackConfig config;
     private final Exclusive exclusive;
@@ -185,9 +189,18 @@ final class FileChanges {
         void make(Directory directory) throws ObjectStoreException, InterruptedException;
     }
 
-    /** close(2) of one of perhaps several descriptors: the last for writing commits. */
-    void flush(OpenObject handle) throws ErrnoException {
-        WrittenFile content = handle.file().flush(handle.opener());
+    /**
+     * close(2) of one of perhaps several descriptors: the last for writing commits. Programs duplicate descriptors (NumPy's
+     * {@code tofile}) and hand them to children, so a file that is large, or was closed before, is not committed while it is
+     * still open. Of others the first close commits: for these a commit costs less than to find that out.
+     */
+    void flush(OpenObject handle, BooleanSupplier isStillOpen) throws ErrnoException {
+        SharedFile file = handle.file();
+        boolean isCostly = file.size() >= COSTLY || handle.opener().wasFlushed();
+        if (isCostly && file.isDirty() && isStillOpen.getAsBoolean()) {
+            return;
+        }
+        WrittenFile content = file.flush(handle.opener());
         if (content != null) {
             commit(content);
         }

@@ -13,6 +13,7 @@ import io.penstock.prefetch.PageFetcher;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -225,17 +226,23 @@ public final class FileSystem implements AutoCloseable {
         return files.seek(handle, offset, whence);
     }
 
+    /** {@link #flush(long, BooleanSupplier)} where no other descriptors are known. */
+    public void flush(long handle) throws ErrnoException {
+        flush(handle, () -> false);
+    }
+
     /**
      * Called at each close(2): several times for a handle whose descriptor was duplicated. The last of those who write
      * the file has it committed, and waits for that as the settings have it.
      *
-     * @param lockOwner the kernel's name for who closes it
+     * @param isStillOpen whether a process is known to have it open for writing still, whose own close will come; asked
+     *     only where a commit too early would cost much
      * @throws ErrnoException EBADF; ESTALE if somebody else has changed the object since it was opened; EIO, EACCES
      */
-    public void flush(long handle, long lockOwner) throws ErrnoException {
+    public void flush(long handle, BooleanSupplier isStillOpen) throws ErrnoException {
         OpenObject open = handles.object(handle);
         if (open.opener().isWriter()) {
-            changes().contents().flush(open);
+            changes().contents().flush(open, isStillOpen);
         }
     }
 

@@ -15,6 +15,9 @@ final class Openers {
         /** Whether it was closed, by a flush, since it last wrote. */
         private boolean flushed;
 
+        /** Whether it was ever closed: one of its descriptors, if it is written or closed again. */
+        private volatile boolean everFlushed;
+
         /** @param isWriter whether it has joined to write */
         Opener(boolean isWriter) {
             this.isWriter = isWriter;
@@ -26,6 +29,11 @@ final class Openers {
 
         boolean isFlushed() {
             return flushed;
+        }
+
+        /** Whether a descriptor of the handle was closed before. */
+        boolean wasFlushed() {
+            return everFlushed;
         }
     }
 
@@ -49,6 +57,7 @@ final class Openers {
     void flush(Opener opener) {
         if (opener.isWriter && !opener.flushed) {
             opener.flushed = true;
+            opener.everFlushed = true;
             unflushed--;
         }
     }

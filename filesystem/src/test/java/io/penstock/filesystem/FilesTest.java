@@ -294,7 +294,7 @@ class FilesTest extends OverOneCache {
         long a = m.open("a").handle();
         long root = m.fs.opendir(FileSystem.ROOT).handle();
 
-        m.fs.flush(a, 7);
+        m.fs.flush(a);
         m.fs.fsync(a, true);
         m.fs.fsyncdir(root, false);
 
@@ -311,7 +311,7 @@ class FilesTest extends OverOneCache {
         assertThat(List.<ThrowingCallable>of(
                         () -> m.fs.read(99, 0, ByteBuffer.allocate(1)),
                         () -> m.fs.lseek(root, 0, SEEK_DATA),
-                        () -> m.fs.flush(99, 0),
+                        () -> m.fs.flush(99),
                         () -> m.fs.fsync(root, false),
                         () -> m.fs.fsyncdir(99, false),
                         () -> m.fs.inodeOf(99)))

@@ -243,7 +243,7 @@ class KeptAttributesTest {
     @Test
     void create_withAnotherModeOrOwnerThanUsual_keepsThem() throws Exception {
         CreatedFile created = m.fs.create(FileSystem.ROOT, "a", 0600, OTHER, O_WRONLY | O_CREAT | O_EXCL);
-        m.fs.flush(created.open().handle(), 0);
+        m.fs.flush(created.open().handle());
         m.fs.release(created.open().handle());
         m.fs.forget(created.attributes().inode(), 1);
 

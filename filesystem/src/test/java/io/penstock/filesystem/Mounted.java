@@ -329,7 +329,7 @@ final class Mounted implements AutoCloseable {
     /** As close(2) does: the kernel flushes, then releases, even if the flush has failed. */
     void close(OpenFile file) throws ErrnoException {
         try {
-            fs.flush(file.handle(), 0);
+            fs.flush(file.handle());
         } finally {
             fs.release(file.handle());
         }

@@ -260,7 +260,7 @@ class NameChangesTest extends OverWritableMount {
     void unlink_writtenHereAndCommitted_isReadAndWrittenOn() throws Exception {
         OpenFile file = m.create("a", O_RDWR);
         m.write(file, 0, "12");
-        m.fs.flush(file.handle(), 0);
+        m.fs.flush(file.handle());
         assertThat(m.stored("a")).isEqualTo("12");
 
         m.unlink("a");
@@ -358,7 +358,7 @@ class NameChangesTest extends OverWritableMount {
         m.faults.next(Call.Put.class::isInstance, Fault.failAfterwards(ObjectStoreException.Unavailable::new));
         OpenFile file = m.create("a", O_RDWR);
         m.write(file, 0, "1");
-        assertErrno(Errno.EIO, () -> m.fs.flush(file.handle(), 0));
+        assertErrno(Errno.EIO, () -> m.fs.flush(file.handle()));
         assertThat(m.stored("a")).isEqualTo("1");
 
         m.unlink("a");
@@ -881,7 +881,7 @@ class NameChangesTest extends OverWritableMount {
                 other = m.fs.open(inode, O_WRONLY);
                 m.setFlags(other, O_WRONLY);
                 m.write(other, 0, "theirs, which is longer");
-                m.fs.flush(other.handle(), 0);
+                m.fs.flush(other.handle());
                 if (!isOpen) {
                     m.fs.release(other.handle());
                 }
@@ -945,7 +945,7 @@ class NameChangesTest extends OverWritableMount {
         OpenFile file = m.create("a", O_WRONLY);
         m.write(file, 0, "1");
         m.faults.always(Call.Put.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
-        assertErrno(Errno.EACCES, () -> m.fs.flush(file.handle(), 0));
+        assertErrno(Errno.EACCES, () -> m.fs.flush(file.handle()));
         assertErrno(Errno.EACCES, () -> m.rename("a", "b", 0));
         m.faults.heal();
         m.rename("a", "b", 0);
@@ -1172,7 +1172,7 @@ class NameChangesTest extends OverWritableMount {
     void rename_closedMeanwhileAndTheOldNameCannotBeRemoved_leavesBoth() throws Exception {
         OpenFile writer = m.create("a", O_WRONLY);
         m.write(writer, 0, "1");
-        m.fs.flush(writer.handle(), 0);
+        m.fs.flush(writer.handle());
         long inode = m.lookup("a").inode();
         FutureTask<Void> rename = task(() -> assertErrno(Errno.EINTR, () -> m.rename("a", "b", 0)));
         try (Gate gate = m.delays.hold(Call.Delete.class::isInstance)) {
@@ -1193,7 +1193,7 @@ class NameChangesTest extends OverWritableMount {
     private void leavesBothOfWhatIsClosed(Gate meanwhile) throws Exception {
         OpenFile writer = m.create("a", O_WRONLY);
         m.write(writer, 0, "1");
-        m.fs.flush(writer.handle(), 0);
+        m.fs.flush(writer.handle());
         long inode = m.lookup("a").inode();
         m.faults.next(Call.Delete.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
         FutureTask<Void> rename = task(() -> assertErrno(Errno.EACCES, () -> m.rename("a", "b", 0)));
@@ -1375,7 +1375,7 @@ class NameChangesTest extends OverWritableMount {
         m.write(file, 0, "1");
         try (Gate gate = m.delays.hold(Call.Put.class::isInstance)) {
             FutureTask<Boolean> closed = new FutureTask<>(() -> {
-                m.fs.flush(file.handle(), 0);
+                m.fs.flush(file.handle());
                 return true;
             });
             Thread.startVirtualThread(closed);

@@ -460,6 +460,9 @@ final class ReferenceFiles {
             }
             version = source.base;
         }
+        if (!store.containsKey(from)) {
+            return Errno.ESTALE; // before it is copied, it is asked for its properties
+        }
         Failure failure = take(Request.COPY);
         if (failure != null && !failure.lost) {
             return failure.errno;

@@ -416,7 +416,7 @@ class WritingModelTest {
         }
 
         private void flush(Open file) throws Exception {
-            expect(reference.flush(file.reference), () -> m.fs.flush(file.file.handle(), 0));
+            expect(reference.flush(file.reference), () -> m.fs.flush(file.file.handle()));
         }
 
         private void close(int slot) throws Exception {

@@ -90,7 +90,7 @@ class WritingTest extends OverWritableMount {
     void create_closedEmpty_isCommittedByThatClose() throws Exception {
         OpenFile file = m.create("a", O_WRONLY);
 
-        m.fs.flush(file.handle(), 0);
+        m.fs.flush(file.handle());
         assertThat(m.stored("a")).isEmpty();
 
         m.fs.release(file.handle());
@@ -108,7 +108,7 @@ class WritingTest extends OverWritableMount {
         m.faults.next(Call.Put.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
         OpenFile file = existing ? m.open("a", O_WRONLY | O_TRUNC) : m.create("a", O_WRONLY);
 
-        assertErrno(Errno.EACCES, () -> m.fs.flush(file.handle(), 0));
+        assertErrno(Errno.EACCES, () -> m.fs.flush(file.handle()));
         m.fs.release(file.handle());
         m.drain();
         assertThat(m.stored("a")).as("it was tried again").isEmpty();
@@ -219,10 +219,10 @@ class WritingTest extends OverWritableMount {
         m.write(first, 0, "1");
         m.write(second, 1, "2");
 
-        m.fs.flush(first.handle(), 0);
+        m.fs.flush(first.handle());
         assertThat(m.stored("a")).isNull();
         // The first is not released yet, as it is when close(2) has returned.
-        m.fs.flush(second.handle(), 0);
+        m.fs.flush(second.handle());
 
         assertThat(m.stored("a")).isEqualTo("12");
         m.fs.release(first.handle());
@@ -233,10 +233,10 @@ class WritingTest extends OverWritableMount {
     void close_ofADuplicateBeforeAnythingIsWritten_commitsTheEmptyFile() throws Exception {
         OpenFile file = m.create("a", O_WRONLY);
 
-        m.fs.flush(file.handle(), 0);
+        m.fs.flush(file.handle());
         assertThat(m.stored("a")).isEmpty();
         m.write(file, 0, "1");
-        m.fs.flush(file.handle(), 0);
+        m.fs.flush(file.handle());
         assertThat(m.stored("a")).isEqualTo("1");
         m.write(file, 1, "2");
         m.close(file);
@@ -244,11 +244,55 @@ class WritingTest extends OverWritableMount {
         assertThat(m.stored("a")).isEqualTo("12");
     }
 
+    /** NumPy's tofile, of each array of a large file. */
+    @Test
+    void close_ofADuplicateOfALargeFile_commitsNothingUntilTheLast() throws Exception {
+        OpenFile file = m.create("a", O_WRONLY);
+        m.write(file, 0, "x".repeat(1 << 20));
+
+        m.fs.flush(file.handle(), () -> true);
+        assertThat(m.stored("a")).isNull();
+        m.write(file, 1 << 20, "y");
+        m.fs.flush(file.handle(), () -> false);
+
+        assertThat(m.stored("a")).hasSize((1 << 20) + 1).endsWith("xy");
+        m.fs.release(file.handle());
+    }
+
+    /** A shell's loop, whose output is redirected, closes one for each program that it runs. */
+    @Test
+    void close_ofDuplicatesAgain_commitsNothingUntilTheLast() throws Exception {
+        OpenFile file = m.create("a", O_WRONLY);
+
+        m.fs.flush(file.handle(), () -> true);
+        assertThat(m.stored("a")).as("small, so the first close commits").isEmpty();
+        m.write(file, 0, "1");
+        m.fs.flush(file.handle(), () -> true);
+        assertThat(m.stored("a")).isEmpty();
+        m.write(file, 1, "2");
+        m.close(file);
+
+        assertThat(m.stored("a")).isEqualTo("12");
+    }
+
+    /** What seemed to be open still was not: nothing is lost. */
+    @Test
+    void close_takenForADuplicates_isCommittedBehind() throws Exception {
+        OpenFile file = m.create("a", O_WRONLY);
+        m.write(file, 0, "x".repeat(1 << 20));
+
+        m.fs.flush(file.handle(), () -> true);
+        m.fs.release(file.handle());
+        m.drain();
+
+        assertThat(m.stored("a")).hasSize(1 << 20);
+    }
+
     @Test
     void release_writtenAfterTheLastFlush_isCommittedBehind() throws Exception {
         OpenFile file = m.create("a", O_RDWR);
         m.write(file, 0, "1");
-        m.fs.flush(file.handle(), 0);
+        m.fs.flush(file.handle());
         m.fs.write(file.handle(), 0, ByteBuffer.wrap(new byte[] {'2'}), 0, true);
         OpenFile reader = m.open("a");
 
@@ -553,7 +597,7 @@ class WritingTest extends OverWritableMount {
         long inode = m.lookup("a").inode();
 
         assertThat(m.fs.setattr(inode, null, mode(0600)).mode()).isEqualTo(0100640);
-        m.fs.flush(file.handle(), 0); // close(2) returns
+        m.fs.flush(file.handle()); // close(2) returns
         assertErrno(Errno.EPERM, () -> m.fs.setattr(inode, null, mode(0600)));
         m.fs.release(file.handle());
         assertErrno(Errno.EPERM, () -> m.fs.setattr(inode, null, mode(0600)));

@@ -5,10 +5,12 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * The mounts of this process's namespace, in the order in which they were made: proc_pid_mountinfo(5). Reading it
@@ -35,6 +37,24 @@ public final class MountTable {
     public static MountTable read() throws IOException {
         // Names are bytes to the kernel: each is decoded separately after its escapes are undone.
         return parse(Files.readAllLines(MOUNTINFO, ISO_8859_1));
+    }
+
+    /**
+     * The device of one of the mounts that a process sees, {@code major:minor}; empty if it does not see it.
+     *
+     * @param process or one of its threads
+     * @param mount the number that proc_pid_fdinfo(5) has for it
+     */
+    public static Optional<String> device(int process, int mount) throws IOException {
+        Path mounts = Path.of("/proc", Integer.toString(process), "mountinfo");
+        try (Stream<String> lines = Files.lines(mounts, ISO_8859_1)) {
+            return lines.map(line -> line.split(" ", 4))
+                    .filter(fields -> fields[0].equals(Integer.toString(mount)))
+                    .map(fields -> fields[2])
+                    .findFirst();
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        }
     }
 
     static MountTable parse(List<String> lines) {

@@ -6,12 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.testing.TestData;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Programs write the same files through a mount as they would write to a disk, and these stay. */
@@ -154,6 +156,35 @@ final class WriteIT {
             os.close(again)
             '
             """);
+    }
+
+    /** The children's closes would commit what is there so far, each time anew. */
+    @Test
+    @DisabledIfSystemProperty(
+            named = "penstock.test.binding",
+            matches = "jnr",
+            disabledReason = "only the kernel's protocol tells which process closes")
+    void descriptors_ofAShellsChildren_leaveTheCommitToTheShell() throws Exception {
+        Path folder = bucket.folder("children");
+        Process shell =
+                new ProcessBuilder("bash", "-c", """
+                    exec 3> f
+                    for i in 1 2 3; do head -c 1000000 /dev/zero >&3; done
+                    echo written
+                    read
+                    """).directory(folder.toFile()).start();
+        try {
+            assertThat(shell.inputReader().readLine()).isEqualTo("written");
+            assertThat(bucket.bucket().find("children/f").map(content -> content.length))
+                    .as("the shell has it open")
+                    .isNotEqualTo(Optional.of(3_000_000));
+
+            shell.outputWriter().close();
+            assertThat(shell.waitFor()).isNotNegative();
+            bucket.assertHolds("children", "f", new byte[3_000_000]);
+        } finally {
+            shell.destroyForcibly();
+        }
     }
 
     @Test

@@ -144,7 +144,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
     @Override
     public int flush(String path, FuseFileInfo file) {
         return Guard.call("flush", () -> {
-            fileSystem.flush(file.fh.get(), file.lock_owner.get());
+            fileSystem.flush(file.fh.get());
             return 0;
         });
     }

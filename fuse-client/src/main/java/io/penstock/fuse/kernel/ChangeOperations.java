@@ -31,12 +31,14 @@ final class ChangeOperations {
 
     private final FileSystem fileSystem;
     private final ReplyWriter replies;
+    private final Descriptors descriptors;
     private final boolean writesBack;
 
     /** @param writesBack whether only the kernel knows the size of a written file */
-    ChangeOperations(FileSystem fileSystem, ReplyWriter replies, boolean writesBack) {
+    ChangeOperations(FileSystem fileSystem, ReplyWriter replies, Descriptors descriptors, boolean writesBack) {
         this.fileSystem = fileSystem;
         this.replies = replies;
+        this.descriptors = descriptors;
         this.writesBack = writesBack;
     }
 
@@ -54,6 +56,7 @@ final class ChangeOperations {
                 int flags = request.u32(CreateIn.FLAGS);
                 CreatedFile created = fileSystem.create(
                         node, request.string(CreateIn.SIZE), request.u32(CreateIn.MODE), creator(request), flags);
+                descriptors.opened(created.open().handle(), request.pid());
                 yield replies.created(reply, created.attributes(), created.open(), flags);
             }
             case MKNOD ->
@@ -111,7 +114,9 @@ final class ChangeOperations {
             }
             case COPY_FILE_RANGE -> copyFileRange(request, reply);
             case FLUSH -> {
-                fileSystem.flush(request.u64(FlushIn.FH), request.u64(FlushIn.LOCK_OWNER));
+                long handle = request.u64(FlushIn.FH);
+                int thread = request.pid();
+                fileSystem.flush(handle, () -> descriptors.areLeft(handle, thread, node));
                 yield 0;
             }
             case FSYNC -> {

@@ -35,6 +35,7 @@ final class FileSystemOperations implements Operations {
     private final FileSystem fileSystem;
     private final @Nullable BackingFiles backingFiles;
     private final Readahead readahead;
+    private final Descriptors descriptors;
     private final ReplyWriter replies;
     private final ChangeOperations changes;
 
@@ -46,11 +47,12 @@ final class FileSystemOperations implements Operations {
         this.fileSystem = fileSystem;
         this.backingFiles = connection.backingFiles();
         this.readahead = connection.readahead();
+        this.descriptors = connection.descriptors();
         boolean writesBack = connection.negotiated().writesBack();
         // Reads past the kernel's pages (FOPEN_DIRECT_IO) would miss data that the kernel has not sent.
         boolean directWrites = connection.negotiated().dropsPagesOfDirectWrites() && !writesBack;
         this.replies = new ReplyWriter(longestValid, directWrites);
-        this.changes = new ChangeOperations(fileSystem, replies, writesBack);
+        this.changes = new ChangeOperations(fileSystem, replies, descriptors, writesBack);
         this.seeks = !writesBack;
     }
 
@@ -90,6 +92,9 @@ final class FileSystemOperations implements Operations {
                 fileSystem.read(handle(request), request.u64(ReadIn.OFFSET), body(request, reply), reply.loans());
             case OPEN -> {
                 OpenFile file = fileSystem.open(request.node(), request.u32(OpenIn.FLAGS), backingFiles);
+                if (!isRead(request)) {
+                    descriptors.opened(file.handle(), request.pid());
+                }
                 if ((request.u32(OpenIn.OPEN_FLAGS) & OpenIn.FUSE_OPEN_KILL_SUIDGID) != 0) {
                     fileSystem.dropSetIds(file.handle());
                 }
@@ -97,6 +102,7 @@ final class FileSystemOperations implements Operations {
             }
             case RELEASE -> {
                 fileSystem.release(request.u64(ReleaseIn.FH));
+                descriptors.released(request.u64(ReleaseIn.FH));
                 yield 0;
             }
             case OPENDIR -> replies.openedDirectory(reply, fileSystem.opendir(request.node()));

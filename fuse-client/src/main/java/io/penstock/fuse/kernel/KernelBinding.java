@@ -71,8 +71,8 @@ public final class KernelBinding {
                     + " KiB, kernel readahead " + readahead + ", " + READERS + " readers, "
                     + (negotiated.writesBack() ? "writeback cache, " : "")
                     + passthrough.description();
-            Operations answering =
-                    operations.on(new KernelConnection(device, negotiated, passthrough.backingFiles(), readahead));
+            Operations answering = operations.on(new KernelConnection(
+                    device, negotiated, passthrough.backingFiles(), readahead, new Descriptors(kernel.device())));
             Session session = Session.start(device, answering, negotiated, READERS, kernel::detach);
             answers = true;
             return new DeviceMount(kernel, session, description);

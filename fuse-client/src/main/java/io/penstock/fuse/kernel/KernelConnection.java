@@ -10,4 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param readahead how far the kernel reads ahead
  */
 record KernelConnection(
-        Device device, NegotiatedInit negotiated, @Nullable BackingFiles backingFiles, Readahead readahead) {}
+        Device device,
+        NegotiatedInit negotiated,
+        @Nullable BackingFiles backingFiles,
+        Readahead readahead,
+        Descriptors descriptors) {}

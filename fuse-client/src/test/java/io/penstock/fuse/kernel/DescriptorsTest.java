@@ -1,0 +1,98 @@
+package io.penstock.fuse.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.FileInputStream;
+import java.io.FileOutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The test's own descriptors, and those of a child, of a file on a disk. */
+@Timeout(20)
+final class DescriptorsTest {
+    private static final long HANDLE = 7;
+    private static final int SELF = (int) ProcessHandle.current().pid();
+    private static final int NOBODY = 0;
+
+    @TempDir
+    private Path folder;
+
+    private Path file;
+    private long inode;
+    private Descriptors descriptors;
+    private Process child;
+
+    @BeforeEach
+    void start() throws Exception {
+        file = Files.createFile(folder.resolve("file"));
+        inode = (long) Files.getAttribute(file, "unix:ino");
+        descriptors = new Descriptors(device(file));
+        child = new ProcessBuilder("bash", "-c", "exec 3>file; echo open; read; exec 3>&-; echo closed; read")
+                .directory(folder.toFile())
+                .start();
+        assertThat(child.inputReader().readLine()).isEqualTo("open");
+    }
+
+    @AfterEach
+    void end() {
+        child.destroyForcibly();
+    }
+
+    @Test
+    void areLeft_openForWriting_untilItIsClosed() throws Exception {
+        try (var _ = new FileOutputStream(file.toFile())) {
+            assertThat(descriptors.areLeft(HANDLE, SELF, inode)).isTrue();
+        }
+        assertThat(descriptors.areLeft(HANDLE, SELF, inode)).isFalse();
+    }
+
+    @Test
+    void areLeft_openForReading_false() throws Exception {
+        try (var _ = new FileInputStream(file.toFile())) {
+            assertThat(descriptors.areLeft(HANDLE, SELF, inode)).isFalse();
+        }
+    }
+
+    @Test
+    void areLeft_fileOfThatInodeOfAnotherMount_false() throws Exception {
+        try (var _ = new FileOutputStream(file.toFile())) {
+            assertThat(new Descriptors("0:0").areLeft(HANDLE, SELF, inode)).isFalse();
+        }
+    }
+
+    @Test
+    void areLeft_openInTheProcessThatOpenedIt_untilItCloses() throws Exception {
+        assertThat(descriptors.areLeft(HANDLE, SELF, inode)).isFalse();
+
+        descriptors.opened(HANDLE, (int) child.pid());
+        assertThat(descriptors.areLeft(HANDLE, SELF, inode)).isTrue();
+        assertThat(descriptors.areLeft(HANDLE + 1, SELF, inode)).isFalse();
+
+        child.outputWriter().append('\n').flush();
+        assertThat(child.inputReader().readLine()).isEqualTo("closed");
+        assertThat(descriptors.areLeft(HANDLE, SELF, inode)).isFalse();
+    }
+
+    @Test
+    void areLeft_openerHasReleasedTheHandle_false() {
+        descriptors.opened(HANDLE, (int) child.pid());
+        descriptors.released(HANDLE);
+        assertThat(descriptors.areLeft(HANDLE, SELF, inode)).isFalse();
+    }
+
+    @Test
+    void areLeft_unknownProcess_false() {
+        assertThat(descriptors.areLeft(HANDLE, NOBODY, inode)).isFalse();
+    }
+
+    /** As /proc/PID/mountinfo has it. */
+    private static String device(Path file) throws Exception {
+        var stat = new ProcessBuilder("stat", "-c", "%Hd:%Ld", file.toString()).start();
+        return stat.inputReader().readLine();
+    }
+}
