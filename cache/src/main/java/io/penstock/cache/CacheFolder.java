@@ -81,6 +81,7 @@ public final class CacheFolder implements AutoCloseable {
                 if (!isPlain(identity) || !Arrays.equals(Files.readAllBytes(identity), hash)) {
                     folder.remove(INDEX);
                     Files.deleteIfExists(names(path()));
+                    Files.deleteIfExists(attributes(path()));
                     Files.deleteIfExists(identity);
                     folder.force(); // a power cut must not bring the index back beside the new identity
                     PrivateFiles.create(identity);
@@ -140,6 +141,11 @@ public final class CacheFolder implements AutoCloseable {
     /** Where what is known of the bucket's names is kept from mount to mount, in this folder. */
     public static Path names(Path folder) {
         return folder.resolve("names");
+    }
+
+    /** Where what is known of the attributes of its files is kept likewise. */
+    public static Path attributes(Path folder) {
+        return folder.resolve("attributes");
     }
 
     /** Opens the index, or starts one. It is to be replayed before anything is appended. */

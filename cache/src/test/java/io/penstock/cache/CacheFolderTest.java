@@ -141,10 +141,14 @@ final class CacheFolderTest {
         assertThat(pagesFor(ann)).as("cached for anyone").isZero();
         store(ann);
         assertThat(pagesFor(ann)).isEqualTo(3);
+        Files.createFile(CacheFolder.names(folder));
+        Files.createFile(CacheFolder.attributes(folder));
         assertThat(pagesFor(bob)).as("cached by another").isZero();
         try (Stream<Path> files = Files.walk(folder.resolve("objects"))) {
             assertThat(files.filter(Files::isRegularFile)).isEmpty();
         }
+        assertThat(CacheFolder.names(folder)).doesNotExist();
+        assertThat(CacheFolder.attributes(folder)).doesNotExist();
         store(bob);
         assertThat(pagesFor(new Audience.Anyone())).isEqualTo(3);
         assertThat(pagesFor(bob)).as("may be another's since").isZero();

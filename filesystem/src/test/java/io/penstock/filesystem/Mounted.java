@@ -158,7 +158,7 @@ final class Mounted implements AutoCloseable {
         fetcher = new PageFetcher(store, cache, namespace, ReadaheadConfig.DEFAULT);
         tree = new Tree(store, "", new MetadataConfig(TTL, NEGATIVE_TTL, MOST_LISTED), clock::nanoTime);
         DirectoryMarkers markers = new DirectoryMarkers(store, tree, TTL, clock::nanoTime);
-        kept = new KeptAttributes(store, markers, keeping);
+        kept = new KeptAttributes(store, markers, keeping, null);
         ObjectStore marking = new MarkingObjectStore(store, markers);
         writeback = config == null ? null : open(marking, cache, config);
         Writing writing =

@@ -1,6 +1,7 @@
 package io.penstock.cli.mount;
 
 import io.penstock.cache.CacheConfig;
+import io.penstock.cache.CacheFolder;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cache.PageCache;
 import io.penstock.cli.process.StartTimes;
@@ -17,6 +18,7 @@ import io.penstock.inventory.IndexException;
 import io.penstock.metadata.ObjectIndex;
 import io.penstock.metadata.PreloadState;
 import io.penstock.metadata.Tree;
+import io.penstock.metadata.attributes.AttributesSnapshot;
 import io.penstock.metadata.attributes.DirectoryMarkers;
 import io.penstock.metadata.attributes.KeptAttributes;
 import io.penstock.metadata.attributes.MarkingObjectStore;
@@ -100,7 +102,12 @@ public final class BucketMount implements AutoCloseable {
             closers.push(fetcher::close);
             DirectoryMarkers markers =
                     new DirectoryMarkers(store, tree, plan.metadata().ttl(), System::nanoTime);
-            KeptAttributes kept = new KeptAttributes(store, markers, plan.attributes());
+            KeptAttributes kept = new KeptAttributes(
+                    store,
+                    markers,
+                    plan.attributes(),
+                    new AttributesSnapshot(CacheFolder.attributes(plan.cache().directory()), plan.owner()));
+            kept.load();
             closers.push(kept::close);
             ObjectStore marking = kept.areKept() ? new MarkingObjectStore(store, markers) : store;
             kept.expect(tree.root());

@@ -27,6 +27,7 @@ import io.penstock.objectstore.S3Config.Server;
 import io.penstock.prefetch.ReadaheadConfig;
 import io.penstock.writeback.WritebackConfig;
 import io.penstock.writeback.upload.WritebackLimits;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -119,6 +120,15 @@ public record MountPlan(
         return earlier.equals(writeback.staging()) ? null : earlier;
     }
 
+    /** The origin of the mount's names: what is kept of them for the next mount is for one of the same. */
+    public String owner() {
+        return owner(s3.server().endpoint(), target);
+    }
+
+    private static String owner(@Nullable URI endpoint, Target target) {
+        return Namespace.of(endpoint, target.bucket()) + "/" + target.prefix();
+    }
+
     private static PreloadConfig preload(Target target, Configuration configuration) {
         Duration refresh = configuration.get(Settings.REFRESH);
         return new PreloadConfig(
@@ -127,8 +137,7 @@ public record MountPlan(
                 configuration.get(Settings.PRELOAD_MEMORY),
                 new PreloadConfig.Kept(
                         CacheFolder.names(configuration.get(Settings.CACHE_DIR)),
-                        Namespace.of(configuration.find(Settings.ENDPOINT).orElse(null), target.bucket()) + "/"
-                                + target.prefix()));
+                        owner(configuration.find(Settings.ENDPOINT).orElse(null), target)));
     }
 
     private static WritebackConfig writeback(Configuration configuration) {

@@ -8,8 +8,12 @@ import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
+import io.penstock.metadata.attributes.AttributesSnapshot.Known;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
+import java.io.IOException;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.file.NoSuchFileException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
@@ -39,11 +43,11 @@ public final class KeptAttributes implements AutoCloseable {
     private final ObjectStore store;
     private final DirectoryMarkers markers;
     private final Keeping keeping;
-    private final Cache<String, Dated> known = Caffeine.newBuilder()
+    private final Cache<String, Known> known = Caffeine.newBuilder()
             .maximumSize(MOST_CACHED)
             .executor(Runnable::run)
             .build();
-    private final ConcurrentMap<String, CompletableFuture<Dated>> asked = new ConcurrentHashMap<>();
+    private final ConcurrentMap<String, CompletableFuture<Known>> asked = new ConcurrentHashMap<>();
     private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
     private final Semaphore turns = new Semaphore(CONCURRENCY);
 
@@ -57,27 +61,73 @@ public final class KeptAttributes implements AutoCloseable {
         ALL
     }
 
-    private record Dated(ObjectVersion version, ObjectAttributes attributes) {
-        boolean isOf(ObjectVersion other) {
-            // Another node that changes attributes changes nothing but the time.
-            return version.identity().equals(other.identity())
-                    && version.size() == other.size()
-                    && version.lastModified()
-                            .truncatedTo(ChronoUnit.SECONDS)
-                            .equals(other.lastModified().truncatedTo(ChronoUnit.SECONDS));
-        }
-    }
+    /** Null if nothing is left for the next mount. */
+    private final @Nullable AttributesSnapshot snapshot;
 
-    public KeptAttributes(ObjectStore store, DirectoryMarkers markers, Keeping keeping) {
+    /** Whether the snapshot was read: before, it may have more than is known. */
+    private volatile boolean isLoaded;
+
+    /** Whether the snapshot lacks something that is known. */
+    private volatile boolean isToSave;
+
+    /** @param snapshot of the last mount, for the next one; null for none */
+    public KeptAttributes(
+            ObjectStore store, DirectoryMarkers markers, Keeping keeping, @Nullable AttributesSnapshot snapshot) {
         this.store = store;
         this.markers = markers;
         this.keeping = keeping;
+        this.snapshot = keeping == Keeping.IGNORE ? null : snapshot;
+    }
+
+    /** Begins with what the last mount knew, read behind: until then the store is asked. */
+    public void load() {
+        if (snapshot != null) {
+            executor.execute(() -> load(snapshot));
+        }
+    }
+
+    private void load(AttributesSnapshot of) {
+        try {
+            for (Known each : of.read()) {
+                known.asMap().putIfAbsent(each.version().key(), each);
+            }
+        } catch (NoSuchFileException e) {
+            // the first mount
+        } catch (ClosedByInterruptException e) {
+            return; // the mount has ended: the file stays as it is
+        } catch (IOException e) {
+            LOG.warn("What the last mount knew of files' attributes is not used: {}", e.getMessage());
+        }
+        isLoaded = true;
+    }
+
+    /** Whether {@link #load} is done. */
+    boolean isLoaded() {
+        return isLoaded;
+    }
+
+    private void save(AttributesSnapshot to) {
+        try {
+            to.write(List.copyOf(known.asMap().values()));
+        } catch (IOException e) {
+            LOG.warn("What is known of files' attributes is not kept for the next mount: {}", e.getMessage());
+        }
+    }
+
+    private static boolean isOf(Known known, ObjectVersion other) {
+        ObjectVersion version = known.version();
+        // Another node that changes attributes changes nothing but the time.
+        return version.identity().equals(other.identity())
+                && version.size() == other.size()
+                && version.lastModified()
+                        .truncatedTo(ChronoUnit.SECONDS)
+                        .equals(other.lastModified().truncatedTo(ChronoUnit.SECONDS));
     }
 
     /** Of a mount that keeps and shows none. */
     public static KeptAttributes none(ObjectStore store, Tree tree) {
         return new KeptAttributes(
-                store, new DirectoryMarkers(store, tree, Duration.ZERO, System::nanoTime), Keeping.IGNORE);
+                store, new DirectoryMarkers(store, tree, Duration.ZERO, System::nanoTime), Keeping.IGNORE, null);
     }
 
     /** Whether attributes can be changed. */
@@ -127,8 +177,8 @@ public final class KeptAttributes implements AutoCloseable {
 
     /** The attributes of this version if they are known; null if not. */
     public @Nullable ObjectAttributes of(ObjectVersion version) {
-        Dated found = known.getIfPresent(version.key());
-        return found != null && found.isOf(version) ? found.attributes : null;
+        Known found = known.getIfPresent(version.key());
+        return found != null && isOf(found, version) ? found.attributes() : null;
     }
 
     /** The attributes, of the store if need be. */
@@ -153,7 +203,7 @@ public final class KeptAttributes implements AutoCloseable {
             return ObjectAttributes.NONE;
         }
         ObjectAttributes found = of(version);
-        return found == null ? Calls.await(start(version)).attributes : found;
+        return found == null ? Calls.await(start(version)).attributes() : found;
     }
 
     private boolean isMarked(@Nullable Directory parent) throws ObjectStoreException, InterruptedException {
@@ -199,7 +249,7 @@ public final class KeptAttributes implements AutoCloseable {
         }
     }
 
-    private CompletableFuture<Dated> start(ObjectVersion version) {
+    private CompletableFuture<Known> start(ObjectVersion version) {
         return asked.computeIfAbsent(
                 version.key(),
                 key -> Calls.start(executor, () -> {
@@ -211,23 +261,24 @@ public final class KeptAttributes implements AutoCloseable {
                 }));
     }
 
-    private Dated askNow(ObjectVersion version) throws ObjectStoreException, InterruptedException {
+    private Known askNow(ObjectVersion version) throws ObjectStoreException, InterruptedException {
         turns.acquire();
         try {
             ObjectAttributes attributes =
                     AttributeHeaders.read(store.describe(version.key()).headers());
             // Of a newer version they are as good as any: the name is about to be looked up again.
-            Dated found = new Dated(version, version.size() == 0 ? attributes : attributes.ofFile());
+            Known found = new Known(version, version.size() == 0 ? attributes : attributes.ofFile());
             known.asMap()
                     .compute(
                             version.key(),
-                            (_, current) -> current != null && current.isOf(version)
+                            (_, current) -> current != null && isOf(current, version)
                                     ? current // set here in between
                                     : found);
+            isToSave = true;
             return found;
         } catch (ObjectStoreException.NotFound | ObjectStoreException.AccessDenied e) {
             LOG.debug("The attributes of '{}' cannot be read now", version.key(), e);
-            return new Dated(version, ObjectAttributes.NONE);
+            return new Known(version, ObjectAttributes.NONE);
         } finally {
             turns.release();
         }
@@ -236,7 +287,8 @@ public final class KeptAttributes implements AutoCloseable {
     /** This version was made here, with these attributes. */
     public void set(ObjectVersion version, ObjectAttributes attributes) {
         if (keeping != Keeping.IGNORE) {
-            known.put(version.key(), new Dated(version, attributes));
+            known.put(version.key(), new Known(version, attributes));
+            isToSave = true;
         }
     }
 
@@ -246,10 +298,13 @@ public final class KeptAttributes implements AutoCloseable {
         markers.forgetAll(directory);
     }
 
-    /** Interrupts running requests. The store stays open. */
+    /** Interrupts running requests, and leaves what is known for the next mount. The store stays open. */
     @Override
     public void close() {
         executor.shutdownNow();
         markers.close();
+        if (snapshot != null && isLoaded && isToSave) {
+            save(snapshot);
+        }
     }
 }

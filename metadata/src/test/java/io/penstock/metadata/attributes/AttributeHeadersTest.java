@@ -32,7 +32,7 @@ class AttributeHeadersTest {
                 .headers();
     }
 
-    private static ObjectAttributes any(Random random) {
+    static ObjectAttributes any(Random random) {
         FileKind[] kinds = FileKind.values();
         ObjectAttributes attributes = ObjectAttributes.ofNew(
                 kinds[random.nextInt(kinds.length)],

@@ -1,0 +1,161 @@
+package io.penstock.metadata.attributes;
+
+import io.penstock.core.ObjectVersion;
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UTFDataFormatException;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.zip.CRC32C;
+import java.util.zip.CheckedInputStream;
+import java.util.zip.CheckedOutputStream;
+
+/**
+ * The known attributes of objects on disk, for the next mount. Each belongs to a version, so that none is ever out of date:
+ * the file needs no care when something changes. It is replaced as a whole:
+ *
+ * <pre>
+ *   magic, version, owner, number of objects
+ *   each object: key, ETag, size, time in seconds, number of headers, their names and values
+ *   CRC32C of all that
+ * </pre>
+ *
+ * <p>Safe for use by several threads, but for one {@link #write} at a time.
+ */
+public final class AttributesSnapshot {
+    /** "PENSATTR". */
+    private static final long MAGIC = 0x50454e53_41545452L;
+
+    private static final int VERSION = 1;
+    private static final int BUFFER = 256 << 10;
+
+    /** An object has 2 KB of metadata. */
+    private static final int MOST_HEADERS = 1024;
+
+    private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rw-------");
+
+    private final Path file;
+    private final String owner;
+
+    /** The attributes of one version. */
+    record Known(ObjectVersion version, ObjectAttributes attributes) {}
+
+    /** @param owner the origin of the keys, such as server, bucket and prefix: a file of another owner is not read */
+    public AttributesSnapshot(Path file, String owner) {
+        this.file = file;
+        this.owner = owner;
+    }
+
+    /** Replaces the file. If this throws, the former one is unchanged. */
+    void write(Collection<Known> all) throws IOException {
+        Path draft = file.resolveSibling(file.getFileName() + ".tmp");
+        Files.deleteIfExists(draft); // left by a crash
+        try {
+            writeDraft(draft, all);
+            Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
+        } finally {
+            Files.deleteIfExists(draft);
+        }
+    }
+
+    private void writeDraft(Path draft, Collection<Known> all) throws IOException {
+        try (FileChannel channel = FileChannel.open(
+                        draft,
+                        Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
+                        PosixFilePermissions.asFileAttribute(PRIVATE));
+                OutputStream buffered = new BufferedOutputStream(Channels.newOutputStream(channel), BUFFER)) {
+            CheckedOutputStream checked = new CheckedOutputStream(buffered, new CRC32C());
+            DataOutputStream out = new DataOutputStream(checked);
+            out.writeLong(MAGIC);
+            out.writeInt(VERSION);
+            out.writeUTF(owner);
+            out.writeInt(all.size());
+            for (Known known : all) {
+                write(known, out);
+            }
+            out.writeLong(checked.getChecksum().getValue());
+            out.flush();
+            channel.force(true);
+        }
+    }
+
+    private static void write(Known known, DataOutputStream out) throws IOException {
+        ObjectVersion version = known.version;
+        out.writeUTF(version.key());
+        out.writeUTF(version.etag());
+        out.writeLong(version.size());
+        out.writeLong(version.lastModified().getEpochSecond());
+        Map<String, String> headers = new TreeMap<>(AttributeHeaders.of(known.attributes));
+        headers.values().removeIf(String::isEmpty);
+        out.writeShort(headers.size());
+        for (Map.Entry<String, String> header : headers.entrySet()) {
+            out.writeUTF(header.getKey());
+            out.writeUTF(header.getValue());
+        }
+    }
+
+    /**
+     * What the last mount has left.
+     *
+     * @return nothing if that was of another owner, or of another version of this program
+     * @throws java.nio.file.NoSuchFileException if it has left nothing
+     * @throws IOException if the file is damaged, or cannot be read
+     */
+    List<Known> read() throws IOException {
+        try (CheckedInputStream checked =
+                new CheckedInputStream(new BufferedInputStream(Files.newInputStream(file), BUFFER), new CRC32C())) {
+            DataInputStream in = new DataInputStream(checked);
+            if (in.readLong() != MAGIC
+                    || in.readInt() != VERSION
+                    || !in.readUTF().equals(owner)) {
+                return List.of();
+            }
+            int count = in.readInt();
+            List<Known> all = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                all.add(readOne(in));
+            }
+            long sum = checked.getChecksum().getValue();
+            if (in.readLong() != sum) {
+                throw new IOException(file + " is damaged");
+            }
+            return all;
+        } catch (EOFException | UTFDataFormatException | DateTimeException | IllegalArgumentException e) {
+            throw new IOException(file + " is damaged", e);
+        }
+    }
+
+    private Known readOne(DataInputStream in) throws IOException {
+        ObjectVersion version =
+                new ObjectVersion(in.readUTF(), in.readUTF(), in.readLong(), Instant.ofEpochSecond(in.readLong()));
+        int count = in.readUnsignedShort();
+        if (count > MOST_HEADERS) {
+            throw new IOException(file + " is damaged");
+        }
+        SortedMap<String, String> headers = new TreeMap<>();
+        for (int i = 0; i < count; i++) {
+            headers.put(in.readUTF(), in.readUTF());
+        }
+        return new Known(version, AttributeHeaders.read(headers));
+    }
+}
