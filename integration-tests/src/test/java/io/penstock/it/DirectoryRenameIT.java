@@ -154,7 +154,7 @@ final class DirectoryRenameIT {
     }
 
     @Test
-    void mv_whileTheServerAsksForFewerRequests_movesAll() throws Exception {
+    void mvAndRm_whileTheServerAsksForFewerRequests_moveAndRemoveAll() throws Exception {
         try (TestBucket bucket = new TestBucket(SERVER);
                 S3Front front = new S3Front(SERVER)) {
             putFiles(bucket);
@@ -165,9 +165,12 @@ final class DirectoryRenameIT {
                         ? S3Front.Treatment.answer(503, "SlowDown")
                         : S3Front.Treatment.PASS);
                 sh(mount.path(), "mv a b");
+                assertThat(names(bucket, "b/")).isEqualTo(all);
+                assertThat(bucket.keys("a/")).isEmpty();
+
+                sh(mount.path(), "rm -r b; ls");
+                assertThat(bucket.keys("b/")).isEmpty();
             }
-            assertThat(names(bucket, "b/")).isEqualTo(all);
-            assertThat(bucket.keys("a/")).isEmpty();
         }
     }
 }

@@ -83,12 +83,15 @@ final class S3Connector {
     /** The bucket's region: the configured one if there is one. */
     private String region(SdkHttpClient http) throws ObjectStoreException {
         String configured = config.server().region();
+        if (configured != null && config.server().endpoint() != null) {
+            return configured; // only AWS has others
+        }
         String found = askForRegion(
                 client(http, configured == null ? ANY_REGION : configured, AwsRetryStrategy.standardRetryStrategy()));
         if (configured == null) {
             return Objects.requireNonNullElse(found, ANY_REGION);
         }
-        if (found != null && !found.equals(configured) && config.server().endpoint() == null) {
+        if (found != null && !found.equals(configured)) {
             throw new ObjectStoreException.Unavailable(
                     "%s lies in the region %s, not %s; set the region %s or leave it out"
                             .formatted(errors.bucket(), found, configured, found),
