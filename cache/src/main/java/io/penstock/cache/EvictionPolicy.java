@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * Which extent goes when there are too many: see ADR 17.
  *
  * <pre>
- *   new ──▶ WINDOW, a tenth ──unused for the longest──▶ evicted; its last uses are remembered for a while
+ *   new ──▶ WINDOW, a 25th ──unused for the longest──▶ evicted; its last uses are remembered for a while
  *              │ displaces the oldest of MAIN
  *              ▼
  *            MAIN, the rest ──unused for the longest──▶ evicted
@@ -26,13 +26,13 @@ import org.jspecify.annotations.Nullable;
  * <p>Guarded by {@link DiskSpace}'s monitor, but for {@link #touch}, which readers call without it.
  */
 final class EvictionPolicy {
-    private static final int COLD_TURNS = 8;
+    private static final int COLD_TURNS = 10;
 
     /** One part in so many is the window. */
-    private static final int WINDOW_SHARE = 10;
+    private static final int WINDOW_SHARE = 25;
 
     /** Reads of an extent are one use until one part in so many of the others has been used: less than the window. */
-    private static final int PASS_SHARE = 16;
+    private static final int PASS_SHARE = 32;
 
     private final AtomicInteger clock = new AtomicInteger();
     private final Segment window = new Segment();

@@ -15,6 +15,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * How much of a data set that is read again and again comes from the cache: recorded epochs against a store whose fetched
@@ -82,7 +84,7 @@ final class EpochsTest {
         Random random = new Random(SEED);
         List<Double> rates = new ArrayList<>();
         try (PageCache cache = open()) {
-            for (int epoch = 1; epoch <= 6; epoch++) {
+            for (int epoch = 1; epoch <= 5; epoch++) {
                 if (shuffled) {
                     Collections.shuffle(order, random);
                 }
@@ -99,24 +101,22 @@ final class EpochsTest {
         assertThat(rates).allSatisfy(rate -> assertThat(rate).isGreaterThanOrEqualTo(least));
     }
 
-    @Test
-    void epochs_ofAFifthMoreThanFitsInOrder_comeFromTheCacheFor65Percent() throws Exception {
-        assertEach(laterEpochs(dataSet("a", 1.2), false), 0.65); // 0.83 at most
+    /** Of data sets that are read in the same order again and again, Belady's policy keeps all that fits, but for one. */
+    @ParameterizedTest
+    @ValueSource(doubles = {0.5, 1.2, 2, 5})
+    void epochs_inOrder_comeFromTheCacheForNineTenthsOfTheOptimum(double timesTheCache) throws Exception {
+        List<TestObject> objects = dataSet("a", timesTheCache);
+        double optimum = Math.min(1, (EXTENTS - 1) / (objects.size() - 1.0));
+        assertEach(laterEpochs(objects, false), 0.9 * optimum);
     }
 
-    @Test
-    void epochs_ofTwiceWhatFitsInOrder_comeFromTheCacheFor38Percent() throws Exception {
-        assertEach(laterEpochs(dataSet("a", 2), false), 0.38); // 0.50 at most
-    }
-
-    @Test
-    void epochs_ofAFifthMoreThanFitsShuffled_comeFromTheCacheFor65Percent() throws Exception {
-        assertEach(laterEpochs(dataSet("a", 1.2), true), 0.65);
-    }
-
-    @Test
-    void epochs_ofTwiceWhatFitsShuffled_comeFromTheCacheFor38Percent() throws Exception {
-        assertEach(laterEpochs(dataSet("a", 2), true), 0.38);
+    /** Without knowledge of the next order no policy is expected to do better than to keep as much as fits. */
+    @ParameterizedTest
+    @ValueSource(doubles = {0.5, 1.2, 2, 5})
+    void epochs_shuffled_comeFromTheCacheForNearlyWhatFits(double timesTheCache) throws Exception {
+        List<TestObject> objects = dataSet("a", timesTheCache);
+        double fits = Math.min(1, EXTENTS / (double) objects.size());
+        assertEach(laterEpochs(objects, true), 0.95 * fits);
     }
 
     @Test
@@ -127,7 +127,7 @@ final class EpochsTest {
                 readAll(cache, hot);
             }
             readAll(cache, dataSet("scan", 2));
-            assertThat(readAll(cache, hot)).isGreaterThanOrEqualTo(0.35);
+            assertThat(readAll(cache, hot)).isGreaterThanOrEqualTo(0.95);
         }
     }
 
