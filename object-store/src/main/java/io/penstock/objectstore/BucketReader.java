@@ -4,22 +4,19 @@ import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.S3Config.Checksums;
 import java.io.IOException;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.Map;
-import java.util.Objects;
 import java.util.SortedMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import software.amazon.awssdk.core.exception.SdkClientException;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.services.s3.model.ChecksumMode;
 import software.amazon.awssdk.services.s3.model.EncodingType;
 import software.amazon.awssdk.services.s3.model.GetObjectRequest;
 import software.amazon.awssdk.services.s3.model.GetObjectTaggingRequest;
 import software.amazon.awssdk.services.s3.model.HeadObjectRequest;
-import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
 import software.amazon.awssdk.services.s3.model.ListObjectsV2Request;
 import software.amazon.awssdk.services.s3.model.Tag;
 
@@ -105,21 +102,16 @@ final class BucketReader {
     }
 
     StoredObject head(String key) throws ObjectStoreException, InterruptedException {
-        return stored(key, headers(key));
+        return headers(key).object(key);
     }
 
     ObjectDescription describe(String key) throws ObjectStoreException, InterruptedException {
-        HeadObjectResponse head = headers(key);
-        return new ObjectDescription(stored(key, head), propertiesOf(head));
+        ObjectHead head = headers(key);
+        return new ObjectDescription(head.object(key), propertiesOf(head));
     }
 
-    private SortedMap<String, String> propertiesOf(HeadObjectResponse head) {
-        return PropertyHeaders.of(
-                head.sdkHttpResponse().headers(), requests.config.server().isAws());
-    }
-
-    private static StoredObject stored(String key, HeadObjectResponse head) {
-        return stored(key, head.eTag(), head.contentLength(), head.lastModified(), head.storageClassAsString());
+    private SortedMap<String, String> propertiesOf(ObjectHead head) {
+        return PropertyHeaders.of(head.headers(), requests.config.server().isAws());
     }
 
     /** The version with the time that the store will show, if the ETag alone does not identify it. */
@@ -157,20 +149,35 @@ final class BucketReader {
         }
     }
 
-    HeadObjectResponse headers(String key) throws ObjectStoreException, InterruptedException {
+    private ObjectHead headers(String key) throws ObjectStoreException, InterruptedException {
         HeadObjectRequest request = HeadObjectRequest.builder()
                 .bucket(requests.bucket())
                 .key(key)
                 .checksumMode(ChecksumMode.ENABLED)
                 .requestPayer(requests.payer)
                 .build();
-        return requests.ask(requests.errors.object(key), () -> requests.client.headObject(request));
+        return requests.ask(requests.errors.object(key), () -> headersOnce(key, request));
+    }
+
+    /** Without the SDK if possible: its HTTP client takes a connection's end for the end of the headers. */
+    private ObjectHead headersOnce(String key, HeadObjectRequest request)
+            throws ObjectStoreException, InterruptedException {
+        try {
+            ResponseHead direct = requests.direct == null ? null : requests.direct.head(key);
+            if (direct == null) {
+                return ObjectHead.of(requests.client.headObject(request));
+            } else if (direct.status() == DirectRequests.NOT_FOUND) {
+                throw new ObjectStoreException.NotFound("there is no " + requests.errors.object(key), null);
+            }
+            return ObjectHead.of(direct);
+        } catch (IOException e) {
+            throw SdkClientException.create(e.getMessage(), e); // which is asked again
+        }
     }
 
     ObjectProperties properties(String key) throws ObjectStoreException, InterruptedException {
-        HeadObjectResponse head = headers(key);
-        Integer tagCount = head.tagCount();
-        return new ObjectProperties(propertiesOf(head), tagCount == null || tagCount == 0 ? Map.of() : tags(key));
+        ObjectHead head = headers(key);
+        return new ObjectProperties(propertiesOf(head), head.hasTags() ? tags(key) : Map.of());
     }
 
     private Map<String, String> tags(String key) throws ObjectStoreException, InterruptedException {
@@ -202,7 +209,7 @@ final class BucketReader {
     @Nullable
     String currentEtag(String key) throws ObjectStoreException, InterruptedException {
         try {
-            return ResponseValues.etag(headers(key).eTag());
+            return headers(key).etag();
         } catch (ObjectStoreException.NotFound _) {
             return null;
         }
@@ -212,11 +219,8 @@ final class BucketReader {
     @Nullable
     ObjectVersion find(String key, Fingerprint fingerprint) throws ObjectStoreException, InterruptedException {
         try {
-            HeadObjectResponse head = headers(key);
-            return fingerprint.isOf(head)
-                    ? new ObjectVersion(
-                            key, ResponseValues.etag(head.eTag()), head.contentLength(), head.lastModified())
-                    : null;
+            ObjectHead head = headers(key);
+            return fingerprint.isOf(head) ? head.version(key) : null;
         } catch (ObjectStoreException.NotFound _) {
             return null;
         }
@@ -243,20 +247,6 @@ final class BucketReader {
         listing.addTo(list);
         requests.client.listObjectsV2(list.build());
         return listing.page();
-    }
-
-    /**
-     * The object with its time in whole seconds. HEAD has no finer time (RFC 9110, section 5.6.7), and a file must show
-     * the same time from HEAD and from a listing.
-     */
-    private static StoredObject stored(
-            String key, @Nullable String etag, long size, Instant lastModified, @Nullable String storageClass) {
-        Instant seconds = lastModified.truncatedTo(ChronoUnit.SECONDS);
-        return new StoredObject(
-                new ObjectVersion(key, ResponseValues.etag(etag), size, seconds),
-                // There are few storage classes and very many objects.
-                Objects.requireNonNullElse(storageClass, ResponseValues.DEFAULT_STORAGE_CLASS)
-                        .intern());
     }
 
     private static @Nullable String emptyToNull(String text) {

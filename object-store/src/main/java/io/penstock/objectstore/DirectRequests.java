@@ -29,8 +29,8 @@ import software.amazon.awssdk.http.auth.aws.signer.AwsV4HttpSigner;
 import software.amazon.awssdk.utils.http.SdkHttpUtils;
 
 /**
- * Makes GETs of ranges and PUTs of objects and parts without the SDK's pipeline: most requests of a mount, and most of
- * their bytes. The SDK took a third or more of the CPU time of such a request. This class handles only successful
+ * Makes GETs of ranges, HEADs, and PUTs of objects and parts without the SDK's pipeline: most requests of a mount, and most
+ * of their bytes. The SDK took a third or more of the CPU time of such a request. This class handles only successful
  * responses. For any other response the SDK makes the same request again, because it knows every error, redirect and
  * refusal. Safe for use by any number of threads.
  */
@@ -41,7 +41,7 @@ final class DirectRequests implements AutoCloseable {
     private static final int PARTIAL_CONTENT = 206;
 
     /** Responses of a healthy store about this one object. */
-    private static final int NOT_FOUND = 404;
+    static final int NOT_FOUND = 404;
 
     private static final int CONFLICT = 409;
     private static final int PRECONDITION_FAILED = 412;
@@ -178,6 +178,51 @@ final class DirectRequests implements AutoCloseable {
         return isRange
                 && head.contentLength() == range.length()
                 && version.etag().equals(head.header("ETag"));
+    }
+
+    /**
+     * Asks for an object's headers.
+     *
+     * @return the head of a response with status 200 or 404; null if the SDK must make the request
+     * @throws IOException if the connection broke before the head was whole: the request may be made again
+     */
+    @Nullable
+    ResponseHead head(String key) throws IOException, InterruptedException {
+        if (isBackingOff()) {
+            return null;
+        }
+        HttpConnection connection = null;
+        boolean reusable = false;
+        try {
+            byte[] text = signedText(request(SdkHttpMethod.HEAD, key).putHeader("x-amz-checksum-mode", "ENABLED"));
+            if (text == null) {
+                return null;
+            }
+            connection = connections.take();
+            ResponseHead head = connection.send(text);
+            if (head.status() != OK && head.status() != NOT_FOUND) {
+                onRefusal(head.status());
+                return null;
+            }
+            onSuccess();
+            reusable = head.keepsAlive();
+            return head;
+        } catch (IOException | SdkException e) {
+            checkInterrupt();
+            onFailure(e, connection);
+            if (connection != null && e instanceof IOException broken && !isBackingOff()) {
+                throw broken;
+            }
+            return null;
+        } finally {
+            if (connection != null) {
+                if (reusable) {
+                    connections.giveBack(connection);
+                } else {
+                    connections.end(connection);
+                }
+            }
+        }
     }
 
     /** Whether {@link #put} would send a request now. */
@@ -356,7 +401,7 @@ final class DirectRequests implements AutoCloseable {
                         // S3's own rule: keys are signed as they are.
                         .putProperty(AwsV4HttpSigner.DOUBLE_URL_ENCODE, false)
                         .putProperty(AwsV4HttpSigner.NORMALIZE_PATH, false)
-                        .putProperty(AwsV4HttpSigner.PAYLOAD_SIGNING_ENABLED, request.method() == SdkHttpMethod.GET)
+                        .putProperty(AwsV4HttpSigner.PAYLOAD_SIGNING_ENABLED, request.method() != SdkHttpMethod.PUT)
                         .putProperty(AwsV4HttpSigner.CHUNK_ENCODING_ENABLED, false))
                 .request();
     }

@@ -9,7 +9,6 @@ import java.util.OptionalInt;
 import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
-import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
 
 /**
  * Identifies a written object when the response to its write was lost. A matching ETag or checksum proves the write. A
@@ -61,8 +60,9 @@ record Fingerprint(
         return new Fingerprint(source.size(), MD5.matcher(source.etag()).matches() ? source.etag() : null, null);
     }
 
-    boolean isOf(HeadObjectResponse object) {
-        return object.contentLength() == size
-                && (object.eTag().equals(etag) || (crc32c != null && crc32c.equals(object.checksumCRC32C())));
+    boolean isOf(ObjectHead object) {
+        return object.size() == size
+                && (object.etag().equals(etag)
+                        || (crc32c != null && crc32c.equals(object.header("x-amz-checksum-crc32c"))));
     }
 }

@@ -5,7 +5,6 @@ import static java.util.stream.Collectors.joining;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -44,11 +43,11 @@ final class PropertyHeaders {
      * @param isAws S3 itself encrypts every object with AES-256 at least; a request that names it is refused where the
      *     bucket requires better
      */
-    static SortedMap<String, String> of(Map<String, List<String>> response, boolean isAws) {
+    static SortedMap<String, String> of(Map<String, String> response, boolean isAws) {
         SortedMap<String, String> headers = new TreeMap<>();
-        response.forEach((name, values) -> {
+        response.forEach((name, text) -> {
             String key = name.toLowerCase(Locale.ROOT);
-            String value = kept(key, String.join(",", values));
+            String value = kept(key, text);
             if (value != null) {
                 headers.put(key, value);
             }

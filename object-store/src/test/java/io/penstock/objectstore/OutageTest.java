@@ -165,7 +165,7 @@ final class OutageTest {
         }
     }
 
-    /** All connections belong to requests that the store does not respond to. */
+    /** All of the SDK's connections belong to requests that the store does not respond to. */
     @Test
     void call_deadlineEndsBeforeItHasAConnection_endsAndNamesTheSetting() throws Exception {
         int connections = 2;
@@ -174,19 +174,19 @@ final class OutageTest {
             proxy.breakAfter(0, FOR_EVER, Break.STALL);
             proxy.takeRequests();
             for (int i = 0; i < connections; i++) {
-                Future<StoredObject> _ = others.submit(() -> store.head(KEY));
+                Future<ListPage> _ = others.submit(() -> store.list(ListRequest.of("", "/")));
             }
             for (int sent = 0; sent < connections; sent += proxy.takeRequests()) {
                 Thread.sleep(1);
             }
 
             Deadline deadline = new RetryPolicy(SHORT, SHORT).forReading();
-            Throwable failure = catchThrowable(() -> deadline.call(() -> store.head(KEY)));
+            Throwable failure = catchThrowable(() -> deadline.call(() -> store.list(ListRequest.of("", "/"))));
             others.shutdownNow();
 
             assertThat(failure)
                     .isInstanceOf(ObjectStoreException.Unavailable.class)
-                    .hasMessageContaining(Kind.HEAD.setting());
+                    .hasMessageContaining(Kind.LIST.setting());
         }
     }
 

@@ -2,7 +2,6 @@ package io.penstock.objectstore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -32,18 +31,18 @@ final class PropertyHeadersTest {
     void of_answerToAHead_keepsWhatIsTheObjects() {
         SortedMap<String, String> headers = PropertyHeaders.of(
                 Map.of(
-                        "Content-Type", List.of("text/html"),
-                        "Content-Length", List.of("12"),
-                        "ETag", List.of("\"x\""),
-                        "x-amz-request-id", List.of("1"),
-                        "X-Amz-Meta-Note", List.of("a", "b"),
-                        "x-amz-storage-class", List.of("STANDARD_IA")),
+                        "Content-Type", "text/html",
+                        "Content-Length", "12",
+                        "ETag", "\"x\"",
+                        "x-amz-request-id", "1",
+                        "X-Amz-Meta-Note", "a, b",
+                        "x-amz-storage-class", "STANDARD_IA"),
                 false);
 
         assertThat(headers)
                 .containsOnly(
                         Map.entry("content-type", "text/html"),
-                        Map.entry("x-amz-meta-note", "a,b"),
+                        Map.entry("x-amz-meta-note", "a, b"),
                         Map.entry("x-amz-storage-class", "STANDARD_IA"));
     }
 
@@ -51,9 +50,9 @@ final class PropertyHeadersTest {
     void of_whatAPutWouldBeRefusedFor_isLeftOut() {
         SortedMap<String, String> headers = PropertyHeaders.of(
                 Map.of(
-                        "x-amz-storage-class", List.of("WARM-TIER"),
-                        "x-amz-server-side-encryption", List.of("AES256"),
-                        "Content-Encoding", List.of("aws-chunked")),
+                        "x-amz-storage-class", "WARM-TIER",
+                        "x-amz-server-side-encryption", "AES256",
+                        "Content-Encoding", "aws-chunked"),
                 true);
 
         assertThat(headers).isEmpty();
@@ -61,11 +60,11 @@ final class PropertyHeadersTest {
 
     @Test
     void of_encryption_isKept() {
-        Map<String, List<String>> kms = Map.of(
-                "x-amz-server-side-encryption", List.of("aws:kms"),
-                "x-amz-server-side-encryption-aws-kms-key-id", List.of("arn:key"),
-                "x-amz-server-side-encryption-bucket-key-enabled", List.of("true"));
-        Map<String, List<String>> aes = Map.of("x-amz-server-side-encryption", List.of("AES256"));
+        Map<String, String> kms = Map.of(
+                "x-amz-server-side-encryption", "aws:kms",
+                "x-amz-server-side-encryption-aws-kms-key-id", "arn:key",
+                "x-amz-server-side-encryption-bucket-key-enabled", "true");
+        Map<String, String> aes = Map.of("x-amz-server-side-encryption", "AES256");
 
         assertThat(PropertyHeaders.of(kms, true)).hasSize(3);
         assertThat(PropertyHeaders.of(aes, false)).hasSize(1);
@@ -76,9 +75,9 @@ final class PropertyHeadersTest {
         ObjectProperties properties = new ObjectProperties(
                 PropertyHeaders.of(
                         Map.of(
-                                "Content-Encoding", List.of("aws-chunked, gzip"),
-                                "Content-Type", List.of("text/html"),
-                                "x-amz-storage-class", List.of("GLACIER")),
+                                "Content-Encoding", "aws-chunked, gzip",
+                                "Content-Type", "text/html",
+                                "x-amz-storage-class", "GLACIER"),
                         false),
                 Map.of("a", "b"));
 

@@ -18,7 +18,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -101,6 +103,31 @@ final class S3ObjectStoreFaultTest {
         get(store);
 
         assertThat(sink.bytes()).isEqualTo(CONTENT);
+    }
+
+    /** As far as it came, it looks like the response about an object with fewer properties. */
+    @Test
+    void head_connectionEndsWithinTheHeaders_isAskedAgain() throws Exception {
+        assumeThat(httpClient).as("the SDK's client does not notice").isEqualTo(HttpClient.DIRECT);
+        ObjectProperties properties = ObjectProperties.ofNew("a.html")
+                .with(new TreeMap<>(Map.of(ObjectProperties.USER_METADATA + "note", "precious")));
+        ObjectVersion put = store.put("a.html", BytesBody.of(new byte[1000]), properties, WriteCondition.ALWAYS);
+        ObjectProperties expected = store.properties("a.html");
+        assertThat(expected.headers()).containsValue("precious");
+
+        for (int bytes = 1; bytes < 400; bytes += 31) {
+            proxy.breakAfter(bytes, 1, Break.END);
+            assertThat(store.properties("a.html")).as("cut after " + bytes).isEqualTo(expected);
+            proxy.breakAfter(bytes, 1, Break.END);
+            assertThat(store.head("a.html").version()).as("cut after " + bytes).isEqualTo(put);
+        }
+        store.delete("a.html");
+    }
+
+    @Test
+    void head_noObject_isOneRequest() throws Exception {
+        assertThatThrownBy(() -> store.head("missing")).isInstanceOf(ObjectStoreException.NotFound.class);
+        assertThat(proxy.takeRequests()).isEqualTo(1);
     }
 
     @Test
