@@ -41,7 +41,7 @@ final class SharedContent {
 
     SharedContent(WrittenFile written) {
         this.written = written;
-        this.stored = written.committed();
+        this.stored = written.inherited(); // as if it had been opened and truncated here
     }
 
     @Nullable

@@ -3,6 +3,7 @@ package io.penstock.filesystem;
 import static io.penstock.filesystem.Mounted.O_CREAT;
 import static io.penstock.filesystem.Mounted.O_EXCL;
 import static io.penstock.filesystem.Mounted.O_RDWR;
+import static io.penstock.filesystem.Mounted.O_TRUNC;
 import static io.penstock.filesystem.Mounted.O_WRONLY;
 import static io.penstock.filesystem.Mounted.assertErrno;
 import static java.nio.charset.StandardCharsets.UTF_8;
@@ -17,6 +18,7 @@ import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Call;
 import io.penstock.testing.Content;
 import io.penstock.testing.Fault;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -238,6 +240,26 @@ class KeptAttributesTest {
         remount();
         assertThat(m.lookup("a").modified()).isAfter(TIME);
         assertThat(m.lookup("a").mode()).isEqualTo(0100644);
+    }
+
+    /** The commit that is to come keeps them: until then nobody may read what only the owner could. */
+    @Test
+    void crash_ofATruncatedAndFsyncedFile_leavesItsAttributes() throws Exception {
+        m.save("a", "old");
+        m.fs.setattr(m.lookup("a").inode(), null, mode(0600));
+        m.fs.setxattr(m.lookup("a").inode(), "user.k", new byte[] {'v'}, 0);
+        OpenFile truncated = m.open("a", O_WRONLY | O_TRUNC);
+        m.write(truncated, 0, "new");
+        m.fs.fsync(truncated.handle(), false);
+
+        m = m.crash(cache, Files.createDirectory(staging()));
+
+        Attributes shown = m.lookup("a");
+        assertThat(shown.mode() & 07777).isEqualTo(0600);
+        assertThat(m.fs.getxattr(shown.inode(), "user.k")).containsExactly('v');
+        OpenFile read = m.open("a");
+        assertThat(m.read(read)).isEqualTo("new");
+        m.close(read);
     }
 
     @Test

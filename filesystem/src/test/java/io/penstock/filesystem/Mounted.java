@@ -96,6 +96,7 @@ final class Mounted implements AutoCloseable {
     final FileSystem fs;
 
     private final String namespace;
+    private final Keeping keeping;
     private final PageFetcher fetcher;
     private final Tree tree;
     private final KeptAttributes kept;
@@ -150,6 +151,7 @@ final class Mounted implements AutoCloseable {
             int mostRenamed) {
         this.clock = new ManualClock();
         this.namespace = namespace;
+        this.keeping = keeping;
         this.bucket =
                 bucket == null ? new InMemoryObjectStore("bucket", clock, InMemoryObjectStore.Order.UTF8) : bucket;
         delays = new DelayingObjectStore(this.bucket);
@@ -244,7 +246,7 @@ final class Mounted implements AutoCloseable {
         tree.close();
         fetcher.close();
         WritebackConfig config = config(found, killed.config().close());
-        return new Mounted(cache, namespace, bucket, config, Exclusive.CLOSE, false, Keeping.IGNORE);
+        return new Mounted(cache, namespace, bucket, config, Exclusive.CLOSE, false, keeping);
     }
 
     static WritebackConfig config(Path staging, Close close) {

@@ -65,6 +65,13 @@ final class FileObject {
         return committed == null ? state.replaced() : committed;
     }
 
+    /** The version whose properties the next commit keeps; null if there is none. With the lock held. */
+    @Nullable
+    ObjectVersion inherited() {
+        ObjectVersion expected = expected();
+        return expected == null || expected.equals(renamedOver) ? null : expected;
+    }
+
     /** Whether the next commit makes a new object. */
     boolean isNew() {
         return expected() == null;

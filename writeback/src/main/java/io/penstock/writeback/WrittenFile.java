@@ -148,6 +148,11 @@ public final class WrittenFile {
         return this.<@Nullable ObjectVersion>locked(commits.object()::committed);
     }
 
+    /** The version whose properties the next commit keeps: null if there is none. */
+    public @Nullable ObjectVersion inherited() {
+        return this.<@Nullable ObjectVersion>locked(commits.object()::inherited);
+    }
+
     /** The version that has just this content: null if none has. */
     public @Nullable ObjectVersion version() {
         return this.<@Nullable ObjectVersion>locked(

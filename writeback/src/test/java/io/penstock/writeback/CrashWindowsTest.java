@@ -109,6 +109,26 @@ final class CrashWindowsTest {
         assertThat(s.bucket.properties("b")).isEqualTo(ObjectProperties.ofNew("b"));
     }
 
+    /** From these come its mode and owner until it is committed. */
+    @Test
+    void truncated_fsynced_isFoundWithTheVersionWhosePropertiesItKeeps() throws Exception {
+        s.truncate("a", "old").write(0, "new").then(WrittenFile::fsync).crash(9).find();
+        assertThat(s.file().inherited()).isEqualTo(s.bucket.head("a").version());
+        assertThat(s.file().committed()).isNull();
+    }
+
+    @Test
+    void renamed_overAnObject_isFoundWithNoVersionWhosePropertiesItKeeps() throws Exception {
+        ObjectVersion replaced = s.bucket.put("b", "old");
+        s.create("a").write(0, "new").then(WrittenFile::fsync, file -> {
+            assertThat(file.holdUncommitted()).isTrue();
+            file.renamed("b", replaced);
+            file.resumeCommits();
+        });
+        s.crash(10).find();
+        assertThat(s.file().inherited()).isNull();
+    }
+
     @Test
     void commit_failedAfterARenameOfWhatWasFsynced_isFoundAsItWasSent() throws Exception {
         s.create("a").write(0, "old").then(WrittenFile::fsync, file -> {

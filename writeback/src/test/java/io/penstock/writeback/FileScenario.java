@@ -188,6 +188,12 @@ final class FileScenario implements AutoCloseable {
         return this;
     }
 
+    /** Opens and truncates the file of an object that is put first. */
+    FileScenario truncate(String key, String content) throws Exception {
+        file = writeback().create(key, bucket.put(key, content));
+        return this;
+    }
+
     FileScenario write(long position, String text) throws Exception {
         return write(position, text.getBytes(UTF_8));
     }
