@@ -11,6 +11,7 @@ import io.penstock.cli.mount.MountPlan;
 import io.penstock.cli.mount.Target;
 import io.penstock.cli.process.Reason;
 import io.penstock.cli.process.RefusedException;
+import io.penstock.disk.FolderLock;
 import io.penstock.metadata.Tree;
 import io.penstock.metadata.attributes.DirectoryMarkers;
 import io.penstock.metadata.attributes.MarkingObjectStore;
@@ -164,8 +165,11 @@ final class RecoverCommand implements Callable<Integer> {
     private static PageCache openCache(MountPlan plan) throws RefusedException {
         try {
             return PageCache.open(cacheConfig(plan));
+        } catch (FolderLock.TakenException e) {
+            throw new RefusedException("process " + e.holder() + " has the cache folder "
+                    + plan.cache().directory() + " and what was written there: if it is a mount, unmount first");
         } catch (IOException e) {
-            throw new RefusedException(Reason.of(e) + " (the written files are there; unmount first)");
+            throw new RefusedException(Reason.of(e));
         }
     }
 

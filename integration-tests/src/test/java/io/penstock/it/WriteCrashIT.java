@@ -257,7 +257,7 @@ final class WriteCrashIT {
         Map<String, String> left = bucket.unfinishedUploads();
         left.forEach((id, key) -> bucket.abort(key, id));
         left.keySet().retainAll(parts.keySet());
-        left.values().removeIf(key -> key.startsWith(".penstock-probe-"));
+        left.values().removeIf(key -> key.startsWith(".penstock/probe-"));
         assertThat(left).isEmpty();
     }
 }

@@ -26,8 +26,16 @@ public final class FolderLock implements AutoCloseable {
     public static final class TakenException extends IOException {
         private static final long serialVersionUID = 1L;
 
-        TakenException(String message) {
+        private final String holder;
+
+        TakenException(String message, String holder) {
             super(message);
+            this.holder = holder;
+        }
+
+        /** The number of the process that has it. */
+        public String holder() {
+            return holder;
         }
     }
 
@@ -47,8 +55,9 @@ public final class FolderLock implements AutoCloseable {
                 PrivateFiles.FILE);
         try {
             if (!tryLock(file)) {
+                String holder = holder(file);
                 throw new TakenException(
-                        "the " + what + " " + folder + " is in use by process " + holder(file) + advice);
+                        "the " + what + " " + folder + " is in use by process " + holder + advice, holder);
             }
             file.truncate(0);
             file.write(StandardCharsets.US_ASCII.encode(ProcessHandle.current().pid() + "\n"), 0);

@@ -45,7 +45,8 @@ final class ConditionalWrites {
 
     private static final Logger LOG = LoggerFactory.getLogger(ConditionalWrites.class);
 
-    private static final String PROBE = ".penstock-probe-";
+    /** Below the name that no mount shows: {@code .penstock} at its root. */
+    private static final String PROBE = ".penstock/probe-";
 
     /** No object has this ETag: nobody knows content with this MD5. */
     private static final String NEVER_MET_ETAG = "\"00000000000000000000000000000000\"";

@@ -77,7 +77,7 @@ final class ConditionalWritesTest {
                 .isInstanceOf(PreconditionFailed.class);
 
         assertThat(firstLines()).noneMatch(line -> line.contains("uploadId=mine") && line.startsWith("POST"));
-        assertThat(firstLines()).anyMatch(line -> line.startsWith("DELETE /bucket/mounted/.penstock-probe-"));
+        assertThat(firstLines()).anyMatch(line -> line.startsWith("DELETE /bucket/mounted/.penstock/probe-"));
     }
 
     @Test
@@ -265,7 +265,7 @@ final class ConditionalWritesTest {
     }
 
     private static String begun(String id, String time) {
-        return "<Upload><Key>mounted/.penstock-probe-complete</Key><UploadId>" + id + "</UploadId><Initiated>" + time
+        return "<Upload><Key>mounted/.penstock/probe-complete</Key><UploadId>" + id + "</UploadId><Initiated>" + time
                 + "</Initiated></Upload>";
     }
 
