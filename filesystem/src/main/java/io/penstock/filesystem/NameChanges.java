@@ -96,7 +96,12 @@ final class NameChanges {
         }
         awaitRemoval(directory, name);
         Directory made = new Directory(directory.key(name) + "/");
-        ObjectVersion _ = make(directory, name, made.prefix(), attributes);
+        try {
+            ObjectVersion _ = make(directory, name, made.prefix(), attributes);
+        } catch (ErrnoException e) {
+            files.kept().markers().doubt(made);
+            throw e;
+        }
         files.kept().markers().made(made, attributes);
         changed(made);
         tree.changed(directory, name, made);
@@ -149,6 +154,7 @@ final class NameChanges {
             } catch (ObjectStoreException.PreconditionFailed e) {
                 throw exists(directory, name);
             } finally {
+                files.kept().doubt(key);
                 tree.invalidate(directory, name); // it may have been made although no answer says so
             }
         });

@@ -34,6 +34,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Attributes that objects keep, seen through one mount, and through another that comes after it. */
 class KeptAttributesTest {
@@ -611,6 +613,66 @@ class KeptAttributesTest {
         m.fs.setattr(inode, null, mode(0700));
 
         assertThat(m.stored("d/")).isNull();
+    }
+
+    // ---- what was done without an answer
+
+    private void loseAnswerOfChange(String key) {
+        m.faults.next(
+                call -> call.isWrite() && call.toString().contains(key),
+                Fault.failAfterwards(ObjectStoreException.Unavailable::new));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"d", "e", "a"})
+    void setattr_doneWithoutAnAnswer_isShown(String path) throws Exception {
+        m.bucket.put("d/a", "1");
+        m.mkdir("e");
+        m.save("a", "1");
+        assertThat(names("d")).hasSize(1);
+        assertThat(m.lookup(path).mode() & 07777).isNotEqualTo(0700);
+        loseAnswerOfChange(path.equals("a") ? "a" : path + "/");
+
+        assertErrno(Errno.EIO, () -> setattr(path, mode(0700)));
+
+        assertThat(m.lookup(path).mode() & 07777).isEqualTo(0700);
+        setattr(path, owner(5, 6));
+        assertThat(m.lookup(path).mode() & 07777).isEqualTo(0700);
+    }
+
+    @Test
+    void mkdir_doneWithoutAnAnswer_hasItsAttributes() throws Exception {
+        m.mkdir("d");
+        m.rmdir("d");
+        loseAnswerOfChange("d/");
+
+        assertErrno(Errno.EIO, () -> m.fs.mkdir(FileSystem.ROOT, "d", 0700, OTHER));
+
+        assertThat(m.lookup("d").mode()).isEqualTo(0040700);
+        assertThat(m.lookup("d").uid()).isEqualTo(OTHER.uid());
+    }
+
+    /** All empty objects have one ETag, and these are of one second. */
+    @Test
+    void mknod_doneWithoutAnAnswer_isShownWhereALinkWas() throws Exception {
+        m.fs.forget(m.fs.symlink("t", FileSystem.ROOT, "l", Mounted.CREATOR).inode(), 1);
+        m.unlink("l");
+        loseAnswerOfChange("l");
+
+        assertErrno(Errno.EIO, () -> m.fs.mknod(FileSystem.ROOT, "l", 0010600, 0, Mounted.CREATOR));
+
+        assertThat(m.lookup("l").mode()).isEqualTo(0010600);
+    }
+
+    @Test
+    void rename_doneWithoutAnAnswer_isShownWhereALinkWas() throws Exception {
+        m.fs.forget(m.fs.symlink("t", FileSystem.ROOT, "l", Mounted.CREATOR).inode(), 1);
+        m.save("a", "");
+        loseAnswerOfChange("l");
+
+        assertErrno(Errno.EIO, () -> m.rename("a", "l", 0));
+
+        assertThat(m.lookup("l").mode()).isEqualTo(0100644);
     }
 
     @Test

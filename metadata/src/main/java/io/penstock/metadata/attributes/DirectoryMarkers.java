@@ -2,6 +2,7 @@ package io.penstock.metadata.attributes;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.Calls;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Names;
@@ -73,8 +74,11 @@ public final class DirectoryMarkers implements AutoCloseable {
         static final Marker NONE = new Marker(false, ObjectAttributes.NONE);
     }
 
-    /** @param asOf when the store was asked, on the clock: nanoseconds */
-    private record Dated(Marker marker, long asOf) {}
+    /**
+     * @param asOf when the store was asked, on the clock: nanoseconds
+     * @param isDoubted whether the store may have another by now: a change has failed, and may have been made for all that
+     */
+    private record Dated(Marker marker, long asOf, boolean isDoubted) {}
 
     /** @param nanoClock monotonic nanoseconds, such as {@link System#nanoTime} */
     public DirectoryMarkers(ObjectStore store, Tree tree, Duration ttl, LongSupplier nanoClock) {
@@ -98,7 +102,9 @@ public final class DirectoryMarkers implements AutoCloseable {
     @Nullable
     Marker now(Directory directory) {
         Dated known = markers.getIfPresent(directory.prefix());
-        if (known != null && nanoClock.getAsLong() - known.asOf < ttlNanos) {
+        if (known != null && known.isDoubted) {
+            return null;
+        } else if (known != null && nanoClock.getAsLong() - known.asOf < ttlNanos) {
             return known.marker;
         } else if (tree.hasNoMarker(directory)) {
             remember(directory.prefix(), Marker.NONE, nanoClock.getAsLong());
@@ -148,7 +154,17 @@ public final class DirectoryMarkers implements AutoCloseable {
     /** What was asked for later counts. */
     private void remember(String prefix, Marker marker, long asOf) {
         markers.asMap()
-                .merge(prefix, new Dated(marker, asOf), (known, found) -> found.asOf - known.asOf >= 0 ? found : known);
+                .merge(
+                        prefix,
+                        new Dated(marker, asOf, false),
+                        (known, found) -> found.asOf - known.asOf >= 0 ? found : known);
+    }
+
+    /** A change of the marker has failed, and may have been made for all that: the store is asked before it is believed again. */
+    public void doubt(Directory directory) {
+        Marker before = last(directory);
+        markers.put(directory.prefix(), new Dated(before, nanoClock.getAsLong(), true));
+        asked.remove(directory.prefix()); // that was asked before
     }
 
     /** Has the store asked, if it has to be: a caller will want the marker soon. */
@@ -261,21 +277,29 @@ public final class DirectoryMarkers implements AutoCloseable {
             changed(directory, marker(before));
             return;
         }
-        ObjectProperties properties = ObjectProperties.ofNew(key).with(headers);
-        if (before == null) {
-            put(key, properties);
-        } else {
-            properties = store.properties(key).with(headers);
-            store.copy(
-                    before.object().version(),
-                    key,
-                    properties,
-                    new WriteCondition.Unchanged(before.object().version().etag()));
+        ObjectProperties properties =
+                (before == null ? ObjectProperties.ofNew(key) : store.properties(key)).with(headers);
+        try {
+            write(key, before, properties);
+        } catch (ObjectStoreException | InterruptedException e) {
+            doubt(directory);
+            throw e;
         }
         changed(
                 directory,
                 new Marker(
                         AttributeHeaders.isBelow(properties.headers()), AttributeHeaders.read(properties.headers())));
+    }
+
+    /** @param before the object that is there; null if there is none */
+    private void write(String key, @Nullable ObjectDescription before, ObjectProperties properties)
+            throws ObjectStoreException, InterruptedException {
+        if (before == null) {
+            put(key, properties);
+            return;
+        }
+        ObjectVersion version = before.object().version();
+        ObjectVersion _ = store.copy(version, key, properties, new WriteCondition.Unchanged(version.etag()));
     }
 
     private void put(String key, ObjectProperties properties) throws ObjectStoreException, InterruptedException {

@@ -292,6 +292,11 @@ public final class KeptAttributes implements AutoCloseable {
         }
     }
 
+    /** A change of this object has failed, and may have been made for all that: it is asked before anything is shown again. */
+    public void doubt(String key) {
+        known.invalidate(key);
+    }
+
     /** Nothing is known any more of what is below the directory, and of itself. */
     public void forgetAll(Directory directory) {
         known.asMap().keySet().removeIf(directory::contains);
