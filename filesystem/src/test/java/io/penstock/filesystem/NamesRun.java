@@ -1,0 +1,528 @@
+package io.penstock.filesystem;
+
+import static io.penstock.filesystem.Mounted.O_RDWR;
+import static io.penstock.filesystem.Mounted.O_TRUNC;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cache.PageCache;
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.NamesStep.Failing;
+import io.penstock.filesystem.NamesStep.Failure;
+import io.penstock.filesystem.ReferenceTree.Written;
+import io.penstock.metadata.attributes.FileKind;
+import io.penstock.metadata.attributes.KeptAttributes.Keeping;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.testing.Call;
+import io.penstock.testing.Fault;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Takes the steps of one sequence, in a mount and in {@link ReferenceTree}, and compares them after each. */
+final class NamesRun implements AutoCloseable {
+    /** The number of files that can be open at a time. */
+    static final int SLOTS = 2;
+
+    private static final int RENAME_NOREPLACE = 1;
+
+    private final PageCache cache;
+    private final Path folder;
+    private final boolean byInode;
+    private Path staging;
+    private Mounted m;
+    private ReferenceTree reference = new ReferenceTree();
+    private final Map<Integer, OpenFile> open = new HashMap<>();
+
+    /** Whether a request fails in this step. */
+    private @Nullable Failure failure;
+
+    /** Makes every content different. */
+    private int contents;
+
+    /**
+     * @param folder for staging folders
+     * @param byInode whether the kernel is told of what others change
+     */
+    NamesRun(PageCache cache, Path folder, boolean byInode) throws IOException {
+        this.cache = cache;
+        this.folder = folder;
+        this.byInode = byInode;
+        this.staging = newStaging();
+        this.m = told(Mounted.keeping(cache, staging, null, Keeping.KEEP));
+    }
+
+    private Path newStaging() throws IOException {
+        return Files.createTempDirectory(folder, "staging");
+    }
+
+    private Mounted told(Mounted mounted) {
+        if (byInode) {
+            mounted.fs.tell(new ToldKernel());
+        }
+        return mounted;
+    }
+
+    /** The tree as it is now: not to be changed. */
+    ReferenceTree reference() {
+        return reference;
+    }
+
+    /** Takes one step and compares everything. */
+    void take(NamesStep step) throws Exception {
+        if (step instanceof Failing(NamesStep failing, Failure fails)) {
+            if (mayConflict(failing)) {
+                return;
+            }
+            AtomicInteger before = new AtomicInteger(fails.after());
+            m.faults.next(call -> isOf(call, fails) && before.getAndDecrement() <= 0, fault(fails));
+            failure = fails;
+            take(failing);
+            m.faults.heal(); // it may have asked for less
+            failure = null;
+            return;
+        }
+        switch (step) {
+            case NamesStep.Put(String path) -> put(path);
+            case NamesStep.Delete(String path) -> delete(path);
+            case NamesStep.Wait() -> waitForTtl();
+            case NamesStep.Remount() -> remount();
+            case NamesStep.Crash() -> crash();
+            case NamesStep.Write(int slot, boolean append) -> write(slot, append);
+            case NamesStep.Fsync(int slot) -> fsync(slot);
+            case NamesStep.Chmod _, NamesStep.Chown _, NamesStep.Utimens _, NamesStep.SetExtended _ ->
+                changeAttributes(step);
+            default -> changeNames(step);
+        }
+    }
+
+    /**
+     * Whether a lost response leaves the name of a file that is being written without its object, or with another: then its
+     * commit is a conflict. {@link WritingModelTest} has such.
+     */
+    private boolean mayConflict(NamesStep step) {
+        return switch (step) {
+            case NamesStep.Unlink(String path) -> reference.slot(path) != null;
+            case NamesStep.Rename(String _, String to, boolean _) -> reference.slot(to) != null;
+            default -> false;
+        };
+    }
+
+    private static boolean isOf(Call call, Failure failure) {
+        boolean isMarker = (call instanceof Call.Put put && put.key().endsWith("/"))
+                || (call instanceof Call.Copy copy && copy.key().endsWith("/"));
+        return call.isWrite() == failure.write() && !(isMarker && failure.errno() == Errno.EACCES);
+    }
+
+    private static Fault fault(Failure failure) {
+        Fault.Kind kind = failure.errno() == Errno.EACCES
+                ? ObjectStoreException.AccessDenied::new
+                : ObjectStoreException.Unavailable::new;
+        return failure.lost() ? Fault.failAfterwards(kind) : Fault.fail(kind);
+    }
+
+    // ---- calls
+
+    /** A call of the mount. */
+    private interface Checked {
+        void run() throws Exception;
+    }
+
+    /** The same in the model. */
+    private interface Modelled {
+        @Nullable
+        Errno change(ReferenceTree tree);
+    }
+
+    /**
+     * Makes a call. It ends as the model has it; but if a request fails it may fail for that, and then all is as before or
+     * as if it had not failed.
+     *
+     * @param others what else may have become of a call that fails
+     */
+    private void call(Modelled modelled, Checked call, Modelled... others) throws Exception {
+        ReferenceTree after = reference.copy();
+        Errno expected = modelled.change(after);
+        Errno actual = errno(call);
+        boolean fails = failure != null && actual != null && actual != expected;
+        m.faults.heal();
+        m.drain();
+        if (!fails) {
+            assertThat(actual).isEqualTo(expected);
+            reference = after;
+            check();
+        } else {
+            assertThat(actual).isIn(Errno.EIO, Errno.EACCES);
+            settle(after, others);
+        }
+    }
+
+    /** As the kernel does, which walks the path once more upon ESTALE. */
+    private static @Nullable Errno errno(Checked call) throws Exception {
+        Errno errno = errnoOnce(call);
+        return errno == Errno.ESTALE ? errnoOnce(call) : errno;
+    }
+
+    private static @Nullable Errno errnoOnce(Checked call) throws Exception {
+        try {
+            call.run();
+            return null;
+        } catch (ErrnoException e) {
+            return e.errno();
+        }
+    }
+
+    /** Finds out which of the states it is in that a call which has failed may leave. */
+    private void settle(ReferenceTree after, Modelled... others) throws Exception {
+        List<ReferenceTree> states = new ArrayList<>(List.of(reference, after));
+        for (Modelled other : others) {
+            ReferenceTree state = reference.copy();
+            if (other.change(state) == null) {
+                states.add(state);
+            }
+        }
+        for (ReferenceTree each : List.of(reference, after)) {
+            for (String path : each.all()) {
+                Errno _ = errno(() -> m.lookup(path)); // the outcome is in doubt until the next lookup
+            }
+        }
+        List<String> differences = new ArrayList<>();
+        for (ReferenceTree state : states) {
+            state.doubtTimes();
+            try {
+                reference = state;
+                check();
+                return;
+            } catch (AssertionError | ErrnoException e) {
+                differences.add(e.getMessage());
+            }
+        }
+        throw new AssertionError("none of the states that a failed call may leave: " + differences);
+    }
+
+    private void check() throws Exception {
+        new NamesCheck(m, reference).check(open);
+    }
+
+    // ---- names
+
+    private void changeNames(NamesStep step) throws Exception {
+        switch (step) {
+            case NamesStep.Save save -> save(save);
+            case NamesStep.Create(int slot, String path, int mode) -> create(slot, path, mode);
+            case NamesStep.Open(int slot, String path) -> open(slot, path);
+            case NamesStep.Close(int slot) -> close(slot);
+            case NamesStep.Mkdir(String path, int mode, Creator creator) ->
+                make(
+                        path,
+                        ReferenceEntry.of(Attributes.S_IFDIR | mode, creator, ""),
+                        (parent, name) -> m.fs.mkdir(parent, name, mode, creator));
+            case NamesStep.Symlink(String path, String target) ->
+                make(
+                        path,
+                        ReferenceEntry.of(FileKind.SYMLINK.typeBits() | 0777, Mounted.CREATOR, target),
+                        (parent, name) -> m.fs.symlink(target, parent, name, Mounted.CREATOR));
+            case NamesStep.Fifo(String path, int permissions) -> {
+                int mode = FileKind.FIFO.typeBits() | permissions;
+                make(
+                        path,
+                        ReferenceEntry.of(mode, Mounted.CREATOR, ""),
+                        (parent, name) -> m.fs.mknod(parent, name, mode, 0, Mounted.CREATOR));
+            }
+            case NamesStep.Link(String from, String to) -> link(from, to);
+            case NamesStep.Unlink(String path) ->
+                call(tree -> tree.unlink(path), () -> m.fs.unlink(parent(path), name(path)));
+            case NamesStep.Rmdir(String path) ->
+                call(tree -> tree.rmdir(path), () -> m.fs.rmdir(parent(path), name(path)));
+            case NamesStep.Rename(String from, String to, boolean mustBeNew) -> rename(from, to, mustBeNew);
+            default -> throw new IllegalArgumentException(step.toString());
+        }
+    }
+
+    private interface Making {
+        Attributes make(long parent, String name) throws ErrnoException;
+    }
+
+    private void make(String path, ReferenceEntry entry, Making making) throws Exception {
+        call(tree -> tree.make(path, entry), () -> forget(making.make(parent(path), name(path))));
+    }
+
+    private void forget(Attributes lookedUp) {
+        m.fs.forget(lookedUp.inode(), 1);
+    }
+
+    /** As the kernel does, which looks nothing up in what is no directory. */
+    private long parent(String path) throws ErrnoException {
+        String parent = ReferenceTree.parent(path);
+        if (parent.isEmpty()) {
+            return FileSystem.ROOT;
+        }
+        Attributes found = m.lookup(parent);
+        if (!found.isDirectory()) {
+            throw new ErrnoException(Errno.ENOTDIR, parent + " is no directory");
+        }
+        return found.inode();
+    }
+
+    private static String name(String path) {
+        return path.substring(path.lastIndexOf('/') + 1);
+    }
+
+    private void link(String from, String to) throws Exception {
+        if (reference.isDirectory(from) && reference.find(to) != null) {
+            return; // which of two errors it is depends on what the kernel knows
+        }
+        call(tree -> tree.link(from, to), () -> {
+            long inode = m.lookup(from).inode();
+            forget(m.fs.link(inode, parent(to), name(to)));
+        });
+    }
+
+    private void rename(String from, String to, boolean asked) throws Exception {
+        boolean areRelated = from.equals(to) || ReferenceTree.isWithin(from, to) || ReferenceTree.isWithin(to, from);
+        boolean mustBeNew = asked && !areRelated; // the kernel answers for such
+        call(
+                tree -> tree.rename(from, to, mustBeNew),
+                () -> m.fs.rename(parent(from), name(from), parent(to), name(to), mustBeNew ? RENAME_NOREPLACE : 0),
+                tree -> tree.copyFile(from, to),
+                tree -> {
+                    Errno errno = tree.copyFile(from, to);
+                    tree.openAt(from, to);
+                    return errno;
+                });
+    }
+
+    // ---- content
+
+    private String newContent() {
+        return "<" + ++contents + ">";
+    }
+
+    /** Whether the kernel lets a program open what has the path, to write: not a link or a FIFO, and here, not twice. */
+    private boolean isToBeOpened(String path) {
+        ReferenceEntry entry = reference.find(path);
+        boolean isOther = entry != null && !entry.isRegular() && !entry.isDirectory();
+        return !isOther && reference.slot(path) == null;
+    }
+
+    private OpenFile create(String path, int mode, Creator creator) throws ErrnoException {
+        CreatedFile created = m.fs.create(parent(path), name(path), mode, creator, O_RDWR | O_TRUNC);
+        forget(created.attributes());
+        return created.open();
+    }
+
+    private void save(NamesStep.Save save) throws Exception {
+        if (!isToBeOpened(save.path())) {
+            return;
+        }
+        String content = save.empty() ? "" : newContent();
+        ReferenceEntry entry = ReferenceEntry.of(Attributes.S_IFREG | save.mode(), save.creator(), "");
+        int slot = SLOTS;
+        call(
+                tree -> {
+                    Errno errno = tree.create(slot, save.path(), entry);
+                    if (errno == null) {
+                        tree.write(slot, 0, content);
+                        tree.close(slot);
+                    }
+                    return errno;
+                },
+                () -> {
+                    OpenFile file = create(save.path(), save.mode(), save.creator());
+                    try {
+                        m.write(file, 0, content);
+                    } finally {
+                        m.close(file);
+                    }
+                });
+    }
+
+    private void create(int slot, String path, int mode) throws Exception {
+        close(slot);
+        if (isToBeOpened(path)) {
+            ReferenceEntry entry = ReferenceEntry.of(Attributes.S_IFREG | mode, Mounted.CREATOR, "");
+            call(tree -> tree.create(slot, path, entry), () -> open.put(slot, create(path, mode, Mounted.CREATOR)));
+        }
+    }
+
+    private void open(int slot, String path) throws Exception {
+        close(slot);
+        if (isToBeOpened(path)) {
+            call(tree -> tree.open(slot, path), () -> open.put(slot, m.open(path, O_RDWR)));
+        }
+    }
+
+    private void write(int slot, boolean append) throws Exception {
+        Written file = reference.written.get(slot);
+        OpenFile handle = open.get(slot);
+        if (file != null && handle != null) {
+            int position = append ? file.now().content().length() : 0;
+            String content = newContent();
+            m.write(handle, position, content);
+            reference.write(slot, position, content);
+            check();
+        }
+    }
+
+    private void fsync(int slot) throws Exception {
+        OpenFile handle = open.get(slot);
+        if (handle != null) {
+            m.fs.fsync(handle.handle(), false);
+            reference.fsync(slot);
+            check();
+        }
+    }
+
+    private void close(int slot) throws Exception {
+        OpenFile handle = open.remove(slot);
+        if (handle != null) {
+            call(
+                    tree -> {
+                        tree.close(slot);
+                        return null;
+                    },
+                    () -> m.close(handle));
+        }
+    }
+
+    // ---- attributes
+
+    private void changeAttributes(NamesStep step) throws Exception {
+        switch (step) {
+            case NamesStep.Chmod(String path, int mode) ->
+                setattr(
+                        path,
+                        entry -> entry.withMode(mode),
+                        new AttributeChange(mode, null, null, null, null, null, null));
+            case NamesStep.Chown(String path, Creator owner) ->
+                setattr(
+                        path,
+                        entry -> entry.withOwner(owner.uid(), owner.gid()),
+                        new AttributeChange(null, owner.uid(), owner.gid(), null, null, null, null));
+            case NamesStep.Utimens(String path, var accessed, var modified) ->
+                setattr(
+                        path,
+                        entry -> entry.withTimes(accessed, modified),
+                        new AttributeChange(null, null, null, null, accessed, modified, null));
+            case NamesStep.SetExtended(String path, String name, String value, int flags) ->
+                setExtended(path, name, value, flags);
+            default -> throw new IllegalArgumentException(step.toString());
+        }
+    }
+
+    private void setattr(String path, UnaryOperator<ReferenceEntry> change, AttributeChange asked) throws Exception {
+        ReferenceEntry entry = reference.find(path);
+        if (entry != null && entry.isLink() && asked.mode() != null) {
+            return; // the kernel refuses it
+        }
+        call(
+                tree -> tree.change(path, change),
+                () -> m.fs.setattr(m.lookup(path).inode(), null, asked));
+    }
+
+    private void setExtended(String path, String name, @Nullable String value, int flags) throws Exception {
+        ReferenceEntry entry = reference.find(path);
+        if (entry != null && !entry.isRegular() && !entry.isDirectory()) {
+            return; // the kernel refuses it
+        }
+        call(tree -> tree.setExtended(path, name, value, flags), () -> {
+            long inode = m.lookup(path).inode();
+            if (value == null) {
+                m.fs.removexattr(inode, name);
+            } else {
+                m.fs.setxattr(inode, name, value.getBytes(UTF_8), flags);
+            }
+        });
+    }
+
+    // ---- what befalls
+
+    /** Whether no file is open for writing at the path, above it or below: what others do there is for other tests. */
+    private boolean isLeftAlone(String path) {
+        String top = path.split("/", 2)[0];
+        Predicate<String> isBelow = each -> each.equals(top) || ReferenceTree.isWithin(each, top);
+        return reference.written.values().stream().noneMatch(file -> file.path() != null && isBelow.test(file.path()));
+    }
+
+    private void put(String path) throws Exception {
+        if (!isLeftAlone(path) || reference.isDirectory(path) || hasFileAbove(path)) {
+            return;
+        }
+        String content = newContent();
+        m.bucket.put(path, content);
+        reference.objects.put(path, ReferenceEntry.foreign(content));
+        waitForTtl();
+    }
+
+    private boolean hasFileAbove(String path) {
+        return reference.objects.keySet().stream().anyMatch(file -> ReferenceTree.isWithin(path, file));
+    }
+
+    private void delete(String path) throws Exception {
+        if (isLeftAlone(path) && reference.objects.remove(path) != null) {
+            m.bucket.delete(path);
+            waitForTtl();
+        }
+    }
+
+    private void waitForTtl() throws Exception {
+        m.clock.advance(Mounted.TTL);
+        reference.ttlPassed();
+        check();
+    }
+
+    private void remount() throws Exception {
+        for (int slot = 0; slot < SLOTS; slot++) {
+            close(slot);
+        }
+        m.close();
+        m = told(Mounted.after(m, cache, staging));
+        m.drain();
+        reference.remounted();
+        check();
+    }
+
+    private void crash() throws Exception {
+        open.clear();
+        Path before = staging;
+        staging = newStaging();
+        m = told(m.crash(cache, staging));
+        deleteAll(before);
+        m.drain();
+        reference.crash();
+        check();
+    }
+
+    private static void deleteAll(Path top) throws IOException {
+        List<Path> all;
+        try (Stream<Path> files = Files.walk(top)) {
+            all = files.sorted(Comparator.reverseOrder()).toList();
+        }
+        for (Path file : all) {
+            Files.delete(file);
+        }
+    }
+
+    @Override
+    public void close() {
+        open.values().forEach(file -> m.fs.release(file.handle()));
+        m.close();
+        try {
+            deleteAll(staging);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,552 @@
+package io.penstock.filesystem;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.core.Errno;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The reference model of names: the tree that one mount must show of its bucket, by path. Each operation returns the errno
+ * that it must end with, null for success. A directory exists as long as it has a marker or something is in it, or if it
+ * was emptied here a short time ago. Which directories get markers besides those that mkdir makes is the mount's choice:
+ * {@link #marked} tells. One class for all operations: hence its length.
+ */
+final class ReferenceTree {
+    /** The files that the bucket has. */
+    final NavigableMap<String, ReferenceEntry> objects;
+
+    /** The directories that the bucket has objects of. */
+    final NavigableMap<String, ReferenceEntry> markers;
+
+    /** Files that are open to be written, by their handles: they are shown in place of the objects of their names. */
+    final Map<Integer, Written> written;
+
+    /** Directories that something was removed from in this mount: they stay for some time. */
+    private final Set<String> emptied;
+
+    /** Directories that show when something was made in them or removed from them, not what was set. */
+    private final Set<String> touched;
+
+    /** Directories that show either. */
+    private final Set<String> perhapsTouched;
+
+    /**
+     * A file that is open to be written.
+     *
+     * @param path null once it is removed
+     * @param dirty whether the store does not have it as it is
+     * @param synced what the last fsync has promised: null if nothing was written before it, or all is committed
+     */
+    record Written(
+            @Nullable String path,
+            ReferenceEntry now,
+            boolean dirty,
+            @Nullable ReferenceEntry synced) {
+        Written removed() {
+            return new Written(null, now, false, null);
+        }
+
+        Written at(String name) {
+            return new Written(name, now, dirty, synced);
+        }
+
+        Written changed(ReferenceEntry after) {
+            return new Written(path, after, path != null, synced);
+        }
+
+        Written committed() {
+            return new Written(path, now, false, null);
+        }
+
+        Written fsynced() {
+            return dirty ? new Written(path, now, true, now) : this;
+        }
+    }
+
+    ReferenceTree() {
+        this(new TreeMap<>(), new TreeMap<>(), new HashMap<>(), new TreeSet<>(), new HashSet<>(), new HashSet<>());
+    }
+
+    private ReferenceTree(
+            NavigableMap<String, ReferenceEntry> objects,
+            NavigableMap<String, ReferenceEntry> markers,
+            Map<Integer, Written> written,
+            Set<String> emptied,
+            Set<String> touched,
+            Set<String> perhapsTouched) {
+        this.objects = objects;
+        this.markers = markers;
+        this.written = written;
+        this.emptied = emptied;
+        this.touched = touched;
+        this.perhapsTouched = perhapsTouched;
+    }
+
+    ReferenceTree copy() {
+        return new ReferenceTree(
+                new TreeMap<>(objects),
+                new TreeMap<>(markers),
+                new HashMap<>(written),
+                new TreeSet<>(emptied),
+                new HashSet<>(touched),
+                new HashSet<>(perhapsTouched));
+    }
+
+    // ---- paths
+
+    /** The directory that a path is in; empty for the root. */
+    static String parent(String path) {
+        return path.substring(0, Math.max(0, path.lastIndexOf('/')));
+    }
+
+    static boolean isWithin(String path, String directory) {
+        return path.startsWith(directory + "/");
+    }
+
+    /** The directories above a path, but for the root: the innermost first. */
+    private static List<String> above(String path) {
+        return Stream.iterate(parent(path), above -> !above.isEmpty(), ReferenceTree::parent)
+                .toList();
+    }
+
+    private Stream<String> paths() {
+        return Stream.of(
+                        objects.keySet().stream(),
+                        markers.keySet().stream(),
+                        emptied.stream(),
+                        written.values().stream().map(Written::path).flatMap(Stream::ofNullable))
+                .flatMap(each -> each);
+    }
+
+    // ---- what is shown
+
+    /** All paths that something has. */
+    List<String> all() {
+        return paths().flatMap(path -> Stream.concat(Stream.of(path), above(path).stream()))
+                .distinct()
+                .sorted()
+                .toList();
+    }
+
+    /** What has the path: null if nothing has. */
+    @Nullable
+    ReferenceEntry find(String path) {
+        Integer slot = slot(path);
+        if (slot != null) {
+            return requireNonNull(written.get(slot)).now;
+        } else if (isDirectory(path)) {
+            return markers.getOrDefault(path, ReferenceEntry.DIRECTORY);
+        }
+        return objects.get(path);
+    }
+
+    boolean isDirectory(String path) {
+        return path.isEmpty()
+                || markers.containsKey(path)
+                || emptied.contains(path)
+                || paths().anyMatch(each -> isWithin(each, path));
+    }
+
+    /** The names in a directory. */
+    Set<String> list(String directory) {
+        int from = directory.isEmpty() ? 0 : directory.length() + 1;
+        Set<String> names = new TreeSet<>();
+        paths().filter(path -> directory.isEmpty() || isWithin(path, directory))
+                .forEach(path -> names.add(path.substring(from).split("/", 2)[0]));
+        return names;
+    }
+
+    /** The handle that writes the file of this path; null if none does. */
+    @Nullable
+    Integer slot(String path) {
+        return written.entrySet().stream()
+                .filter(each -> path.equals(each.getValue().path))
+                .map(Map.Entry::getKey)
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** Whether a directory shows the time of its last entry rather than what was set: null if either may be. */
+    @Nullable
+    Boolean isTouched(String directory) {
+        return perhapsTouched.contains(directory) ? null : (Boolean) touched.contains(directory);
+    }
+
+    /** Why nothing can be at the path: null if something can. */
+    private @Nullable Errno objection(String path) {
+        for (String directory : above(path).reversed()) {
+            ReferenceEntry entry = find(directory);
+            if (entry == null) {
+                return Errno.ENOENT;
+            } else if (!entry.isDirectory()) {
+                return Errno.ENOTDIR;
+            }
+        }
+        return null;
+    }
+
+    private @Nullable Errno missing(String path) {
+        Errno objection = objection(path);
+        return objection == null && find(path) == null ? Errno.ENOENT : objection;
+    }
+
+    // ---- making
+
+    /** What a new thing at the path is, by its directory. */
+    private ReferenceEntry inherited(String path, ReferenceEntry entry) {
+        return entry.in(requireNonNull(find(parent(path))));
+    }
+
+    /** Something was made in the directory or removed from it. */
+    private void touch(String directory) {
+        touched.add(directory);
+        perhapsTouched.remove(directory);
+    }
+
+    private @Nullable Errno notNew(String path) {
+        Errno objection = objection(path);
+        return objection == null && find(path) != null ? Errno.EEXIST : objection;
+    }
+
+    /** mkdir, symlink, mknod: what is in the bucket at once. */
+    @Nullable
+    Errno make(String path, ReferenceEntry entry) {
+        Errno errno = notNew(path);
+        if (errno == null) {
+            (entry.isDirectory() ? markers : objects).put(path, inherited(path, entry));
+            touch(parent(path));
+            if (entry.isDirectory()) {
+                touch(path); // it is as old as its making
+            }
+        }
+        return errno;
+    }
+
+    /** open(2) with O_CREAT and O_TRUNC. */
+    @Nullable
+    Errno create(int slot, String path, ReferenceEntry entry) {
+        Errno errno = objection(path);
+        if (errno != null) {
+            return errno;
+        }
+        ReferenceEntry before = find(path);
+        if (before != null && before.isDirectory()) {
+            return Errno.EISDIR;
+        } else if (before == null) {
+            written.put(slot, new Written(path, inherited(path, entry), true, null));
+            touch(parent(path));
+        } else {
+            written.put(slot, new Written(path, before.withContent(""), true, null));
+        }
+        return null;
+    }
+
+    /** open(2) to write. */
+    @Nullable
+    Errno open(int slot, String path) {
+        Errno errno = missing(path);
+        if (errno == null && isDirectory(path)) {
+            return Errno.EISDIR;
+        } else if (errno == null) {
+            written.put(slot, new Written(path, requireNonNull(find(path)), false, null));
+        }
+        return errno;
+    }
+
+    void write(int slot, int position, String text) {
+        Written file = requireNonNull(written.get(slot));
+        String before = file.now.content();
+        int end = Math.min(before.length(), position + text.length());
+        String after = before.substring(0, position) + text + before.substring(end);
+        written.put(slot, file.changed(file.now.withContent(after)));
+    }
+
+    void fsync(int slot) {
+        written.computeIfPresent(slot, (_, file) -> file.fsynced());
+    }
+
+    void close(int slot) {
+        commit(slot);
+        written.remove(slot);
+    }
+
+    private void commit(int slot) {
+        Written file = written.get(slot);
+        if (file != null && file.dirty) {
+            objects.put(requireNonNull(file.path), file.now);
+            written.put(slot, file.committed());
+        }
+    }
+
+    @Nullable
+    Errno link(String from, String to) {
+        Errno errno = missing(from);
+        if (errno == null) {
+            errno = objection(to);
+        }
+        if (errno != null) {
+            return errno;
+        } else if (isDirectory(from)) {
+            return Errno.EPERM;
+        } else if (find(to) != null) {
+            return Errno.EEXIST;
+        }
+        Integer slot = slot(from);
+        if (slot != null) {
+            commit(slot);
+        }
+        objects.put(to, requireNonNull(objects.get(from)));
+        touch(parent(to));
+        return null;
+    }
+
+    // ---- removing
+
+    @Nullable
+    Errno unlink(String path) {
+        Errno errno = missing(path);
+        if (errno == null && isDirectory(path)) {
+            return Errno.EISDIR;
+        } else if (errno == null) {
+            emptied.addAll(above(path));
+            objects.remove(path);
+            lose(path);
+            touch(parent(path));
+        }
+        return errno;
+    }
+
+    /** What is open of the path has no name any more. */
+    private void lose(String path) {
+        written.replaceAll((_, file) -> path.equals(file.path) ? file.removed() : file);
+    }
+
+    @Nullable
+    Errno rmdir(String path) {
+        Errno errno = missing(path);
+        if (errno != null) {
+            return errno;
+        } else if (!isDirectory(path)) {
+            return Errno.ENOTDIR;
+        } else if (!list(path).isEmpty()) {
+            return Errno.ENOTEMPTY;
+        }
+        emptied.addAll(above(path));
+        emptied.remove(path);
+        markers.remove(path);
+        touch(parent(path));
+        return null;
+    }
+
+    // ---- renaming
+
+    @Nullable
+    Errno rename(String from, String to, boolean mustBeNew) {
+        Errno errno = objection(from);
+        if (errno == null) {
+            errno = objection(to);
+        }
+        if (errno == null) {
+            errno = missing(from);
+        }
+        if (errno != null) {
+            return errno;
+        } else if (from.equals(to)) {
+            return null;
+        }
+        errno = isDirectory(from) ? notForDirectory(from, to, mustBeNew) : notForFile(to, mustBeNew);
+        if (errno != null) {
+            return errno;
+        } else if (isDirectory(from)) {
+            moveDirectory(from, to);
+        } else {
+            moveFile(from, to, mustBeNew);
+        }
+        emptied.addAll(above(from));
+        touch(parent(from));
+        touch(parent(to));
+        return null;
+    }
+
+    private @Nullable Errno notForFile(String to, boolean mustBeNew) {
+        if (mustBeNew && find(to) != null) {
+            return Errno.EEXIST;
+        }
+        return isDirectory(to) ? Errno.EISDIR : null;
+    }
+
+    private @Nullable Errno notForDirectory(String from, String to, boolean mustBeNew) {
+        if (isWithin(to, from)) {
+            return Errno.EINVAL;
+        } else if (isWithin(from, to)) {
+            return Errno.ENOTEMPTY;
+        } else if (mustBeNew && find(to) != null) {
+            return Errno.EEXIST;
+        } else if (find(to) != null && !isDirectory(to)) {
+            return Errno.ENOTDIR;
+        }
+        return list(to).isEmpty() ? null : Errno.ENOTEMPTY;
+    }
+
+    private void moveFile(String from, String to, boolean mustBeNew) {
+        Integer slot = slot(from);
+        boolean isInTheStore = objects.containsKey(from);
+        if (slot != null && (isInTheStore || mustBeNew || slot(to) != null)) {
+            commit(slot);
+        }
+        lose(to);
+        ReferenceEntry object = objects.remove(from);
+        if (object != null) {
+            objects.put(to, object);
+        }
+        written.replaceAll((_, file) -> from.equals(file.path) ? file.at(to) : file);
+    }
+
+    private void moveDirectory(String from, String to) {
+        for (int slot : List.copyOf(written.keySet())) {
+            String path = requireNonNull(written.get(slot)).path;
+            if (path != null && isWithin(path, from)) {
+                commit(slot);
+            }
+        }
+        UnaryOperator<String> moved =
+                path -> path.equals(from) || isWithin(path, from) ? to + path.substring(from.length()) : path;
+        markers.remove(to);
+        emptied.remove(to);
+        ReferenceEntry hidden = objects.remove(from);
+        move(objects, moved);
+        if (hidden != null) {
+            objects.put(from, hidden);
+        }
+        move(markers, moved);
+        written.replaceAll((_, file) -> file.path == null ? file : file.at(moved.apply(file.path)));
+        for (Set<String> directories : List.of(emptied, touched, perhapsTouched)) {
+            List<String> after = directories.stream().map(moved).toList();
+            directories.clear();
+            directories.addAll(after);
+        }
+    }
+
+    private static void move(NavigableMap<String, ReferenceEntry> entries, UnaryOperator<String> moved) {
+        for (String path : List.copyOf(entries.keySet())) {
+            ReferenceEntry entry = requireNonNull(entries.remove(path));
+            entries.put(moved.apply(path), entry);
+        }
+    }
+
+    /** What a rename of a file has done when it cannot delete the original, or is not told that it has copied it. */
+    @Nullable
+    Errno copyFile(String from, String to) {
+        Integer slot = slot(from);
+        if (slot != null) {
+            commit(slot);
+        }
+        ReferenceEntry entry = isDirectory(from) || isDirectory(to) ? null : objects.get(from);
+        if (entry == null) {
+            return Errno.EISDIR;
+        }
+        lose(to);
+        objects.put(to, entry);
+        touch(parent(to));
+        return null;
+    }
+
+    /** What is open of a file is of its copy from now on. */
+    void openAt(String from, String to) {
+        written.replaceAll((_, file) -> from.equals(file.path) ? file.at(to) : file);
+    }
+
+    // ---- attributes
+
+    @Nullable
+    Errno change(String path, UnaryOperator<ReferenceEntry> change) {
+        Errno errno = missing(path);
+        if (errno != null) {
+            return errno;
+        }
+        ReferenceEntry before = requireNonNull(find(path));
+        ReferenceEntry after = change.apply(before);
+        Integer slot = slot(path);
+        if (before.isDirectory()) {
+            markers.put(path, after);
+            if (after.modified() != null && !after.modified().equals(before.modified())) {
+                touched.remove(path);
+                perhapsTouched.remove(path);
+            }
+            return null;
+        }
+        Written file = slot == null ? null : written.get(slot);
+        if (file != null) {
+            written.put(requireNonNull(slot), new Written(path, after, file.dirty, file.synced));
+        }
+        if (file == null || !file.dirty) {
+            objects.put(path, after);
+        }
+        return null;
+    }
+
+    @Nullable
+    Errno setExtended(String path, String name, @Nullable String value, int flags) {
+        ReferenceEntry entry = missing(path) == null ? find(path) : null;
+        if (entry != null) {
+            boolean exists = entry.extended().containsKey(name);
+            if (exists && flags == AttributeChanges.XATTR_CREATE) {
+                return Errno.EEXIST;
+            } else if (!exists && flags == AttributeChanges.XATTR_REPLACE) {
+                return Errno.ENODATA;
+            }
+        }
+        return change(path, before -> before.withExtended(name, value));
+    }
+
+    // ---- what comes from elsewhere
+
+    /** The bucket has an object that marks this directory. */
+    void marked(String directory) {
+        markers.putIfAbsent(directory, ReferenceEntry.DIRECTORY);
+    }
+
+    /** The bucket has what is written of this file: it was committed before it had to be. */
+    void committedEarly(int slot) {
+        commit(slot);
+    }
+
+    /** Directories that were emptied here, and that nobody has made, are gone. */
+    void ttlPassed() {
+        emptied.clear();
+    }
+
+    /** Another mount begins, and all handles are closed. */
+    void remounted() {
+        emptied.clear();
+        touched.clear();
+        perhapsTouched.clear();
+    }
+
+    /** The process is killed: the next one commits what was fsynced. */
+    void crash() {
+        written.values().stream()
+                .filter(file -> file.synced != null)
+                .forEach(file -> objects.put(requireNonNull(file.path), requireNonNull(file.synced)));
+        written.clear();
+        remounted();
+    }
+
+    /** A call has failed: whether it has changed the times of directories is not known. */
+    void doubtTimes() {
+        Set<String> directories = new HashSet<>(touched);
+        directories.addAll(new ArrayList<>(markers.keySet()));
+        perhapsTouched.addAll(directories);
+    }
+}
