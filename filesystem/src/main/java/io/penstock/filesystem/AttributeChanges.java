@@ -257,7 +257,7 @@ final class AttributeChanges {
         try {
             copy = writeback.copy(original, key, properties, new WriteCondition.Unchanged(original.etag()));
         } catch (ObjectStoreException | InterruptedException e) { // it may have been made for all that
-            kept.doubt(key);
+            kept.doubt(key); // its time stays
             files.tree().invalidate(place.parent(), place.name());
             throw e;
         }

@@ -5,6 +5,7 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.Directory;
 import java.time.Instant;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,6 +66,23 @@ final class ModifiedTimes {
     /** Something was made in the directory, or removed from it. */
     void set(Directory directory, Instant now) {
         stamps.put(directory.prefix(), new Stamp("", now, now)); // no object that is shown has this key
+    }
+
+    /** A directory has another name: the times of those in it, and its own, are known by that; none of those that had it. */
+    void moved(Directory from, Directory to) {
+        stamps.asMap().keySet().removeIf(key -> key.endsWith("/") && to.contains(key));
+        for (String key : List.copyOf(stamps.asMap().keySet())) {
+            Stamp stamp =
+                    key.endsWith("/") && from.contains(key) ? stamps.asMap().remove(key) : null;
+            if (stamp != null) {
+                stamps.put(new Directory(key).moved(from, to).prefix(), stamp);
+            }
+        }
+    }
+
+    /** Nothing is known any more of the object with this key. */
+    void forget(String key) {
+        stamps.invalidate(key);
     }
 
     /**

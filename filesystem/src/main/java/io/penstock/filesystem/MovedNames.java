@@ -3,7 +3,6 @@ package io.penstock.filesystem;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.MovingDirectories.Move;
 import io.penstock.filesystem.ObjectMoves.Moved;
-import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Inode.Place;
@@ -12,7 +11,6 @@ import io.penstock.metadata.Tree;
 import io.penstock.metadata.attributes.KeptAttributes;
 import io.penstock.metadata.attributes.ObjectAttributes;
 import io.penstock.objectstore.StoredObject;
-import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -56,30 +54,13 @@ final class MovedNames {
             }
         }
         tree.keep(from.parent());
-        Map<Inode, Instant> times = moveInodes(move, copies);
+        inodes.move(move.from(), move.to(), copies::containsKey, (_, _) -> {});
+        files.times().moved(move.from(), move.to());
         tree.moved(move.from(), move.to());
         kept.forgetAll(move.from());
         kept.forgetAll(move.to());
         attributes.forEach(kept::set);
-        times.forEach((inode, time) -> {
-            Directory directory = inode.directory();
-            if (directory != null) {
-                files.times().set(directory, time);
-            }
-        });
         opened.forEach(this::open);
-    }
-
-    /** Moves the inodes. @return the times of directories that are known here */
-    private Map<Inode, Instant> moveInodes(Move move, Map<String, Moved> copies) {
-        Map<Inode, Instant> times = new HashMap<>();
-        inodes.move(move.from(), move.to(), copies::containsKey, (inode, before) -> {
-            Instant time = files.times().of(before);
-            if (time != null) {
-                times.put(inode, time);
-            }
-        });
-        return times;
     }
 
     /** The inode's files read the copy from now on, and what the kernel has of the original counts for it. */

@@ -154,7 +154,7 @@ final class NameChanges {
             } catch (ObjectStoreException.PreconditionFailed e) {
                 throw exists(directory, name);
             } finally {
-                files.kept().doubt(key);
+                files.doubt(key);
                 tree.invalidate(directory, name); // it may have been made although no answer says so
             }
         });

@@ -276,7 +276,7 @@ final class Renames {
             ObjectVersion copy = writeback.copy(original, to.key(name), properties, condition);
             return new StoredObject(copy, properties.storageClass());
         } catch (ObjectStoreException | InterruptedException e) { // it may be there for all that
-            files.kept().doubt(to.key(name));
+            files.doubt(to.key(name));
             tree.invalidate(to, name);
             if (e instanceof ObjectStoreException.PreconditionFailed
                     && rename.mustBeNew

@@ -246,8 +246,16 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         times.set(object.version(), modified, changed);
         if (attributes != null) {
             kept.set(object.version(), attributes);
+        } else {
+            kept.doubt(place.key()); // all empty objects of one second look alike
         }
         tree.changed(place.parent(), place.name(), new FileEntry(object));
+    }
+
+    /** A change of this object has failed, and may have been made for all that: what it has besides its bytes is not known. */
+    void doubt(String key) {
+        times.forget(key);
+        kept.doubt(key);
     }
 
     /** Does it after the call, on a thread of its own; the file system's end waits for it. */

@@ -18,6 +18,8 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutorService;
@@ -216,6 +218,26 @@ class DirectoryRenameTest extends OverOneCache {
         assertThat(m.lookup("y/e").mode() & 07777).isEqualTo(0700);
         remount();
         assertThat(m.lookup("y/e").mode() & 07777).isEqualTo(0700);
+    }
+
+    @Test
+    void rename_toANameThatAnotherDirectoryHad_showsTheTimeThatWasSet() throws Exception {
+        Instant time = Instant.parse("2001-02-03T04:05:06Z");
+        m.mkdir("d");
+        m.mkdir("d/e");
+        m.rename("d", "other", 0);
+        m.mkdir("empty");
+        for (String path : List.of("other/e", "other")) {
+            AttributeChange change = new AttributeChange(null, null, null, null, null, time, null);
+            m.fs.setattr(m.lookup(path).inode(), null, change);
+        }
+
+        for (String[] names : new String[][] {{"other", "d"}, {"d", "empty"}}) {
+            m.rename(names[0], names[1], 0);
+
+            assertThat(m.lookup(names[1]).modified()).as(names[1]).isEqualTo(time);
+            assertThat(m.lookup(names[1] + "/e").modified()).as(names[1]).isEqualTo(time);
+        }
     }
 
     private void chmod(String path, int mode) throws ErrnoException {

@@ -379,6 +379,18 @@ class KeptAttributesTest {
         assertThat(m.fs.readlink(m.lookup("k").inode())).isEqualTo("t");
     }
 
+    /** All empty objects have one ETag, and these are of one second. */
+    @Test
+    void rename_ofAnEmptyFileOverALink_isAFile() throws Exception {
+        m.bucket.put("d/a", "");
+        m.lookup("d/a");
+        m.fs.forget(m.fs.symlink("t", FileSystem.ROOT, "l", Mounted.CREATOR).inode(), 1);
+
+        m.rename("d/a", "l", 0);
+
+        assertThat(m.lookup("l").mode()).isEqualTo(0100640);
+    }
+
     @Test
     void mknod_anyKind_isShownByTheNextMount() throws Exception {
         m.fs.forget(
@@ -667,12 +679,14 @@ class KeptAttributesTest {
     @Test
     void rename_doneWithoutAnAnswer_isShownWhereALinkWas() throws Exception {
         m.fs.forget(m.fs.symlink("t", FileSystem.ROOT, "l", Mounted.CREATOR).inode(), 1);
+        setattr("l", times(TIME, TIME));
         m.save("a", "");
         loseAnswerOfChange("l");
 
         assertErrno(Errno.EIO, () -> m.rename("a", "l", 0));
 
         assertThat(m.lookup("l").mode()).isEqualTo(0100644);
+        assertThat(m.lookup("l").modified()).isAfter(TIME);
     }
 
     @Test

@@ -226,6 +226,7 @@ public final class DirectoryMarkers implements AutoCloseable {
 
     private void changed(Directory directory, Marker marker) {
         tree.markerChanged(directory);
+        asked.remove(directory.prefix()); // that was asked before
         remember(directory.prefix(), marker, nanoClock.getAsLong());
     }
 
