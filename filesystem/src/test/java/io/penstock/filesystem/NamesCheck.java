@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
-import io.penstock.filesystem.ReferenceTree.Written;
 import io.penstock.objectstore.ListRequest;
 import java.nio.ByteBuffer;
 import java.time.Instant;
@@ -24,19 +23,29 @@ final class NamesCheck {
 
     private final Mounted m;
     private final ReferenceTree reference;
+    private final boolean byInode;
+
+    /** Directories that were read: each with another batch than the last. */
+    private int batches;
 
     /** @param reference is told which directories the mount has marked, and which files it has committed early */
-    NamesCheck(Mounted m, ReferenceTree reference) {
+    NamesCheck(Mounted m, ReferenceTree reference, boolean byInode) {
         this.m = m;
+        this.byInode = byInode;
         this.reference = reference;
     }
 
     void check(Map<Integer, OpenFile> open) throws Exception {
         m.fs.checkInvariants();
+        for (String path : reference.hidden()) {
+            if (!m.lookup(path).isDirectory()) {
+                reference.shownAsFile(path);
+            }
+        }
         checkBucket();
         checkDirectory("");
         for (Map.Entry<Integer, OpenFile> handle : open.entrySet()) {
-            checkHandle(requireNonNull(reference.written.get(handle.getKey())), handle.getValue());
+            checkHandle(handle.getKey(), handle.getValue());
         }
     }
 
@@ -60,16 +69,23 @@ final class NamesCheck {
             reference.marked(marker);
         }
         assertThat(markers).as("directories that have objects").isEqualTo(reference.markers.keySet());
-        for (int slot : Set.copyOf(reference.written.keySet())) {
-            Written file = reference.written.get(slot);
-            if (file != null && file.dirty() && file.now().stored().equals(files.get(file.path()))) {
-                reference.committedEarly(slot);
+        for (int slot : Set.copyOf(reference.open.keySet())) {
+            ReferenceOpen file = requireNonNull(reference.open.get(slot));
+            if (file.dirty() && isCommitted(file, files)) {
+                reference.commit(slot);
             }
         }
         Map<String, String> expected = new TreeMap<>();
         reference.objects.forEach((path, entry) -> expected.put(path, entry.stored()));
         assertThat(files).as("objects").isEqualTo(expected);
         assertThat(m.bucket.openUploads()).as("uploads").isEmpty();
+    }
+
+    /** Whether another content than before shows that it was committed before it had to be. */
+    private boolean isCommitted(ReferenceOpen file, Map<String, String> files) {
+        ReferenceEntry before = reference.objects.get(requireNonNull(file.path()));
+        String written = file.now().stored();
+        return written.equals(files.get(file.path())) && (before == null || !written.equals(before.stored()));
     }
 
     // ---- names and attributes
@@ -106,10 +122,15 @@ final class NamesCheck {
         long inode = path.isEmpty() ? FileSystem.ROOT : m.lookup(path).inode();
         long handle = m.fs.opendir(inode).handle();
         try {
+            int batch = batches++ % 3 + 1;
             long[] offset = {-1, 0};
             while (offset[0] != offset[1]) {
                 offset[0] = offset[1];
+                int[] room = {batch};
                 m.fs.readdir(handle, offset[0], (name, attributes, next) -> {
+                    if (room[0]-- == 0) {
+                        return false;
+                    }
                     if (!name.equals(".") && !name.equals("..")) {
                         assertThat(kinds.put(name, attributes.mode() & Attributes.S_IFMT))
                                 .as(name + " is listed twice")
@@ -182,19 +203,29 @@ final class NamesCheck {
 
     // ---- what is open
 
-    private void checkHandle(Written file, OpenFile open) throws ErrnoException {
-        String what = file.path() == null ? "a removed file" : "what is open of " + file.path();
-        Attributes shown = m.fs.getattr(m.fs.inodeOf(open.handle()));
-        checkAttributes(what, file.now(), shown);
-        if (file.path() != null) {
-            assertThat(m.lookup(file.path()).inode()).as("inode of " + what).isEqualTo(shown.inode());
+    private void checkHandle(int slot, OpenFile open) throws ErrnoException {
+        ReferenceOpen file = requireNonNull(reference.open.get(slot));
+        ReferenceEntry entry = reference.opened(slot);
+        String path = file.path();
+        String what = path == null ? "a removed file" : "what is open of " + path;
+        long inode = m.fs.inodeOf(open.handle());
+        if (!file.byOthers()) {
+            Attributes shown = m.fs.getattr(inode);
+            checkAttributes(what, entry, shown);
+            assertThat(shown.links()).as("links of " + what).isEqualTo(path == null ? 0 : 1);
+        } else if (byInode) { // what a replaced version has besides its bytes is not kept, and may be the new one's
+            assertThat(m.fs.getattr(inode).size())
+                    .as("size of " + what)
+                    .isEqualTo(entry.content().length());
         }
-        assertThat(shown.links()).as("links of " + what).isEqualTo(file.path() == null ? 0 : 1);
+        if (path != null) {
+            assertThat(m.lookup(path).inode()).as("inode of " + what).isEqualTo(inode);
+        }
         try {
-            assertThat(read(open)).as("content of " + what).isEqualTo(file.now().content());
+            assertThat(read(open)).as("content of " + what).isEqualTo(entry.content());
         } catch (ErrnoException e) {
             assertThat(e.errno()).as(what + ": " + e.getMessage()).isEqualTo(Errno.ESTALE);
-            assertThat(file.path()).as("path of what is stale").isNull();
+            assertThat(path).as("path of what is stale").isNull();
         }
     }
 

@@ -3,6 +3,7 @@ package io.penstock.filesystem;
 import io.penstock.core.Errno;
 import io.penstock.filesystem.NamesStep.Failing;
 import io.penstock.filesystem.NamesStep.Failure;
+import io.penstock.metadata.attributes.FileKind;
 import java.time.Instant;
 import java.util.List;
 import java.util.random.RandomGenerator;
@@ -43,7 +44,7 @@ final class NamesGenerator {
             case 0, 1, 2 -> new NamesStep.Save(path, mode(), creator(), random.nextInt(4) == 0);
             case 3, 4, 5 -> new NamesStep.Mkdir(path, directoryMode(), creator());
             case 6 -> new NamesStep.Symlink(path, random.nextBoolean() ? "../a" : "b/\u00e4 %");
-            default -> new NamesStep.Fifo(path, mode());
+            default -> new NamesStep.Mknod(path, type() | mode());
         };
     }
 
@@ -60,7 +61,9 @@ final class NamesGenerator {
 
     private NamesStep ofHandles() {
         int slot = random.nextInt(NamesRun.SLOTS);
-        return switch (random.nextInt(9)) {
+        return switch (random.nextInt(13)) {
+            case 9, 10 -> new NamesStep.Read(slot, taken());
+            case 11 -> new NamesStep.Fchmod(slot, directoryMode());
             case 0, 1 -> new NamesStep.Create(slot, free(), mode());
             case 2, 3 -> new NamesStep.Open(slot, taken());
             case 4, 5 -> new NamesStep.Write(slot, random.nextBoolean());
@@ -83,11 +86,12 @@ final class NamesGenerator {
     }
 
     private NamesStep befalling() {
-        return switch (random.nextInt(6)) {
+        return switch (random.nextInt(8)) {
             case 0, 1 -> new NamesStep.Put(random.nextBoolean() ? taken() : free());
-            case 2 -> new NamesStep.Delete(taken());
-            case 3 -> new NamesStep.Wait();
-            case 4 -> new NamesStep.Remount();
+            case 2 -> new NamesStep.PutDirectory(random.nextBoolean() ? taken() : free());
+            case 3, 4 -> new NamesStep.Delete(taken());
+            case 5 -> new NamesStep.Wait(random.nextInt(3) == 0);
+            case 6 -> new NamesStep.Remount();
             default -> new NamesStep.Crash();
         };
     }
@@ -123,6 +127,14 @@ final class NamesGenerator {
     }
 
     // ---- attributes and failures
+
+    private int type() {
+        return switch (random.nextInt(3)) {
+            case 0 -> Attributes.S_IFREG;
+            case 1 -> FileKind.SOCKET.typeBits();
+            default -> FileKind.FIFO.typeBits();
+        };
+    }
 
     private int mode() {
         return random.nextBoolean() ? 0640 : random.nextBoolean() ? 0600 : 0755;

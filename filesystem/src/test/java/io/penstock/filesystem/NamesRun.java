@@ -10,16 +10,17 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.NamesStep.Failing;
 import io.penstock.filesystem.NamesStep.Failure;
-import io.penstock.filesystem.ReferenceTree.Written;
 import io.penstock.metadata.attributes.FileKind;
 import io.penstock.metadata.attributes.KeptAttributes.Keeping;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Call;
 import io.penstock.testing.Fault;
+import io.penstock.testing.ManualClock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -43,6 +44,7 @@ final class NamesRun implements AutoCloseable {
     private final boolean byInode;
     private Path staging;
     private Mounted m;
+    private final ManualClock storeClock;
     private ReferenceTree reference = new ReferenceTree();
     private final Map<Integer, OpenFile> open = new HashMap<>();
 
@@ -54,7 +56,7 @@ final class NamesRun implements AutoCloseable {
 
     /**
      * @param folder for staging folders
-     * @param byInode whether the kernel is told of what others change
+     * @param byInode whether the kernel knows files by inode, each of which is one version while it is open
      */
     NamesRun(PageCache cache, Path folder, boolean byInode) throws IOException {
         this.cache = cache;
@@ -62,6 +64,7 @@ final class NamesRun implements AutoCloseable {
         this.byInode = byInode;
         this.staging = newStaging();
         this.m = told(Mounted.keeping(cache, staging, null, Keeping.KEEP));
+        this.storeClock = m.clock;
     }
 
     private Path newStaging() throws IOException {
@@ -96,12 +99,19 @@ final class NamesRun implements AutoCloseable {
         }
         switch (step) {
             case NamesStep.Put(String path) -> put(path);
+            case NamesStep.PutDirectory(String path) -> putDirectory(path);
             case NamesStep.Delete(String path) -> delete(path);
-            case NamesStep.Wait() -> waitForTtl();
+            case NamesStep.Wait(boolean forTtl) -> {
+                advance(forTtl ? Mounted.TTL : Duration.ofSeconds(1));
+                check();
+            }
             case NamesStep.Remount() -> remount();
             case NamesStep.Crash() -> crash();
             case NamesStep.Write(int slot, boolean append) -> write(slot, append);
             case NamesStep.Fsync(int slot) -> fsync(slot);
+            case NamesStep.Read(int slot, String path) -> read(slot, path);
+            case NamesStep.Fchmod(int slot, int mode) -> fchmod(slot, mode);
+            case NamesStep.Truncate(String path, int size) -> truncate(path, size);
             case NamesStep.Chmod _, NamesStep.Chown _, NamesStep.Utimens _, NamesStep.SetExtended _ ->
                 changeAttributes(step);
             default -> changeNames(step);
@@ -165,7 +175,9 @@ final class NamesRun implements AutoCloseable {
             check();
         } else {
             assertThat(actual).isIn(Errno.EIO, Errno.EACCES);
-            settle(after, others);
+            List<ReferenceTree> states = states(after, others);
+            states.forEach(ReferenceTree::doubt);
+            settle(states);
         }
     }
 
@@ -184,8 +196,8 @@ final class NamesRun implements AutoCloseable {
         }
     }
 
-    /** Finds out which of the states it is in that a call which has failed may leave. */
-    private void settle(ReferenceTree after, Modelled... others) throws Exception {
+    /** What may have become of a call that fails. */
+    private List<ReferenceTree> states(ReferenceTree after, Modelled... others) {
         List<ReferenceTree> states = new ArrayList<>(List.of(reference, after));
         for (Modelled other : others) {
             ReferenceTree state = reference.copy();
@@ -193,14 +205,18 @@ final class NamesRun implements AutoCloseable {
                 states.add(state);
             }
         }
-        for (ReferenceTree each : List.of(reference, after)) {
-            for (String path : each.all()) {
-                Errno _ = errno(() -> m.lookup(path)); // the outcome is in doubt until the next lookup
+        return states;
+    }
+
+    /** Finds out in which of these states it is. */
+    private void settle(List<ReferenceTree> states) throws Exception {
+        for (ReferenceTree state : states) {
+            for (String path : state.all()) {
+                Errno _ = errno(() -> m.lookup(path)); // what it is may be in doubt until the next lookup
             }
         }
         List<String> differences = new ArrayList<>();
         for (ReferenceTree state : states) {
-            state.doubtTimes();
             try {
                 reference = state;
                 check();
@@ -209,11 +225,11 @@ final class NamesRun implements AutoCloseable {
                 differences.add(e.getMessage());
             }
         }
-        throw new AssertionError("none of the states that a failed call may leave: " + differences);
+        throw new AssertionError("it is in none of the states in which it may be: " + differences);
     }
 
     private void check() throws Exception {
-        new NamesCheck(m, reference).check(open);
+        new NamesCheck(m, reference, byInode).check(open);
     }
 
     // ---- names
@@ -234,13 +250,11 @@ final class NamesRun implements AutoCloseable {
                         path,
                         ReferenceEntry.of(FileKind.SYMLINK.typeBits() | 0777, Mounted.CREATOR, target),
                         (parent, name) -> m.fs.symlink(target, parent, name, Mounted.CREATOR));
-            case NamesStep.Fifo(String path, int permissions) -> {
-                int mode = FileKind.FIFO.typeBits() | permissions;
+            case NamesStep.Mknod(String path, int mode) ->
                 make(
                         path,
                         ReferenceEntry.of(mode, Mounted.CREATOR, ""),
                         (parent, name) -> m.fs.mknod(parent, name, mode, 0, Mounted.CREATOR));
-            }
             case NamesStep.Link(String from, String to) -> link(from, to);
             case NamesStep.Unlink(String path) ->
                 call(tree -> tree.unlink(path), () -> m.fs.unlink(parent(path), name(path)));
@@ -360,14 +374,30 @@ final class NamesRun implements AutoCloseable {
     private void open(int slot, String path) throws Exception {
         close(slot);
         if (isToBeOpened(path)) {
-            call(tree -> tree.open(slot, path), () -> open.put(slot, m.open(path, O_RDWR)));
+            call(tree -> tree.open(slot, path, true), () -> open.put(slot, m.open(path, O_RDWR)));
+        }
+    }
+
+    private void read(int slot, String path) throws Exception {
+        close(slot);
+        ReferenceEntry entry = reference.find(path);
+        if (entry == null || entry.isRegular() || entry.isDirectory()) {
+            call(tree -> tree.open(slot, path, false), () -> open.put(slot, m.open(path)));
+        }
+    }
+
+    private void truncate(String path, int size) throws Exception {
+        ReferenceEntry entry = reference.find(path);
+        boolean isChange = entry == null || entry.content().length() != size;
+        if (isToBeOpened(path) && isChange) {
+            call(tree -> tree.truncate(path, size), () -> m.truncate(path, null, size));
         }
     }
 
     private void write(int slot, boolean append) throws Exception {
-        Written file = reference.written.get(slot);
+        ReferenceOpen file = reference.open.get(slot);
         OpenFile handle = open.get(slot);
-        if (file != null && handle != null) {
+        if (file != null && file.writes() && handle != null) {
             int position = append ? file.now().content().length() : 0;
             String content = newContent();
             m.write(handle, position, content);
@@ -422,6 +452,17 @@ final class NamesRun implements AutoCloseable {
         }
     }
 
+    private void fchmod(int slot, int mode) throws Exception {
+        OpenFile handle = open.get(slot);
+        ReferenceOpen file = reference.open.get(slot);
+        if (handle != null && file != null && !file.byOthers()) {
+            AttributeChange change = new AttributeChange(mode, null, null, null, null, null, null);
+            call(
+                    tree -> tree.change(slot, entry -> entry.withMode(mode)),
+                    () -> m.fs.setattr(m.fs.inodeOf(handle.handle()), handle.handle(), change));
+        }
+    }
+
     private void setattr(String path, UnaryOperator<ReferenceEntry> change, AttributeChange asked) throws Exception {
         ReferenceEntry entry = reference.find(path);
         if (entry != null && entry.isLink() && asked.mode() != null) {
@@ -453,34 +494,54 @@ final class NamesRun implements AutoCloseable {
     private boolean isLeftAlone(String path) {
         String top = path.split("/", 2)[0];
         Predicate<String> isBelow = each -> each.equals(top) || ReferenceTree.isWithin(each, top);
-        return reference.written.values().stream().noneMatch(file -> file.path() != null && isBelow.test(file.path()));
+        return reference.open.values().stream()
+                .noneMatch(file -> file.writes() && file.path() != null && isBelow.test(file.path()));
     }
 
     private void put(String path) throws Exception {
-        if (!isLeftAlone(path) || reference.isDirectory(path) || hasFileAbove(path)) {
-            return;
+        if (isLeftAlone(path)) {
+            String content = newContent();
+            m.bucket.put(path, content);
+            reference.changedElsewhere(path);
+            reference.objects.put(path, ReferenceEntry.foreign(content));
+            waitForTtl();
         }
-        String content = newContent();
-        m.bucket.put(path, content);
-        reference.objects.put(path, ReferenceEntry.foreign(content));
-        waitForTtl();
     }
 
-    private boolean hasFileAbove(String path) {
-        return reference.objects.keySet().stream().anyMatch(file -> ReferenceTree.isWithin(path, file));
+    private void putDirectory(String path) throws Exception {
+        if (isLeftAlone(path) && !reference.markers.containsKey(path)) {
+            m.bucket.put(path + "/", "");
+            reference.changedElsewhere(path);
+            reference.marked(path);
+            waitForTtl();
+        }
     }
 
     private void delete(String path) throws Exception {
-        if (isLeftAlone(path) && reference.objects.remove(path) != null) {
-            m.bucket.delete(path);
+        boolean isFile = reference.objects.containsKey(path);
+        boolean isEmpty = reference.isDirectory(path) && reference.list(path).isEmpty();
+        if (isLeftAlone(path) && (isFile || isEmpty)) {
+            m.bucket.delete(isFile ? path : path + "/");
+            reference.changedElsewhere(path);
+            (isFile ? reference.objects : reference.markers).remove(path);
             waitForTtl();
         }
     }
 
     private void waitForTtl() throws Exception {
-        m.clock.advance(Mounted.TTL);
-        reference.ttlPassed();
+        advance(Mounted.TTL);
         check();
+    }
+
+    /** Both this mount's clock and the store's, which is that of the first mount. */
+    private void advance(Duration time) {
+        m.clock.advance(time);
+        if (!storeClock.equals(m.clock)) {
+            storeClock.advance(time);
+        }
+        if (time.compareTo(Mounted.TTL) >= 0) {
+            reference.ttlPassed();
+        }
     }
 
     private void remount() throws Exception {
@@ -501,8 +562,11 @@ final class NamesRun implements AutoCloseable {
         m = told(m.crash(cache, staging));
         deleteAll(before);
         m.drain();
+        ReferenceTree after = reference.copy();
+        after.crash();
+        reference.commitAttributes(); // perhaps
         reference.crash();
-        check();
+        settle(List.of(after, reference));
     }
 
     private static void deleteAll(Path top) throws IOException {

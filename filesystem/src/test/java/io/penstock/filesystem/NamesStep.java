@@ -28,7 +28,13 @@ sealed interface NamesStep {
 
     record Symlink(String path, String target) implements NamesStep {}
 
-    record Fifo(String path, int mode) implements NamesStep {}
+    /** @param mode with the type */
+    record Mknod(String path, int mode) implements NamesStep {}
+
+    record Truncate(String path, int size) implements NamesStep {}
+
+    /** Opens a file to read, and keeps it open. */
+    record Read(int slot, String path) implements NamesStep {}
 
     record Link(String from, String to) implements NamesStep {}
 
@@ -39,6 +45,8 @@ sealed interface NamesStep {
     record Rename(String from, String to, boolean mustBeNew) implements NamesStep {}
 
     record Chmod(String path, int mode) implements NamesStep {}
+
+    record Fchmod(int slot, int mode) implements NamesStep {}
 
     record Chown(String path, Creator owner) implements NamesStep {}
 
@@ -52,11 +60,14 @@ sealed interface NamesStep {
     /** Another node writes an object. */
     record Put(String path) implements NamesStep {}
 
-    /** Another node deletes an object. */
+    /** Another node makes a directory. */
+    record PutDirectory(String path) implements NamesStep {}
+
+    /** Another node deletes an object, or an empty directory. */
     record Delete(String path) implements NamesStep {}
 
-    /** What is cached becomes too old. */
-    record Wait() implements NamesStep {}
+    /** A second passes, or what is cached becomes too old. */
+    record Wait(boolean forTtl) implements NamesStep {}
 
     record Remount() implements NamesStep {}
 

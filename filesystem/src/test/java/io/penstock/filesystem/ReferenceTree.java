@@ -3,7 +3,6 @@ package io.penstock.filesystem;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.core.Errno;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -29,8 +28,8 @@ final class ReferenceTree {
     /** The directories that the bucket has objects of. */
     final NavigableMap<String, ReferenceEntry> markers;
 
-    /** Files that are open to be written, by their handles: they are shown in place of the objects of their names. */
-    final Map<Integer, Written> written;
+    /** Open files by their handles. Those that are written are shown in place of the objects of their names. */
+    final Map<Integer, ReferenceOpen> open;
 
     /** Directories that something was removed from in this mount: they stay for some time. */
     private final Set<String> emptied;
@@ -41,38 +40,8 @@ final class ReferenceTree {
     /** Directories that show either. */
     private final Set<String> perhapsTouched;
 
-    /**
-     * A file that is open to be written.
-     *
-     * @param path null once it is removed
-     * @param dirty whether the store does not have it as it is
-     * @param synced what the last fsync has promised: null if nothing was written before it, or all is committed
-     */
-    record Written(
-            @Nullable String path,
-            ReferenceEntry now,
-            boolean dirty,
-            @Nullable ReferenceEntry synced) {
-        Written removed() {
-            return new Written(null, now, false, null);
-        }
-
-        Written at(String name) {
-            return new Written(name, now, dirty, synced);
-        }
-
-        Written changed(ReferenceEntry after) {
-            return new Written(path, after, path != null, synced);
-        }
-
-        Written committed() {
-            return new Written(path, now, false, null);
-        }
-
-        Written fsynced() {
-            return dirty ? new Written(path, now, true, now) : this;
-        }
-    }
+    /** The directory that the last call has removed or moved away: a file of its name shows from then on. */
+    private final Set<String> revealed = new HashSet<>();
 
     ReferenceTree() {
         this(new TreeMap<>(), new TreeMap<>(), new HashMap<>(), new TreeSet<>(), new HashSet<>(), new HashSet<>());
@@ -81,13 +50,13 @@ final class ReferenceTree {
     private ReferenceTree(
             NavigableMap<String, ReferenceEntry> objects,
             NavigableMap<String, ReferenceEntry> markers,
-            Map<Integer, Written> written,
+            Map<Integer, ReferenceOpen> open,
             Set<String> emptied,
             Set<String> touched,
             Set<String> perhapsTouched) {
         this.objects = objects;
         this.markers = markers;
-        this.written = written;
+        this.open = open;
         this.emptied = emptied;
         this.touched = touched;
         this.perhapsTouched = perhapsTouched;
@@ -97,7 +66,7 @@ final class ReferenceTree {
         return new ReferenceTree(
                 new TreeMap<>(objects),
                 new TreeMap<>(markers),
-                new HashMap<>(written),
+                new HashMap<>(open),
                 new TreeSet<>(emptied),
                 new HashSet<>(touched),
                 new HashSet<>(perhapsTouched));
@@ -125,7 +94,10 @@ final class ReferenceTree {
                         objects.keySet().stream(),
                         markers.keySet().stream(),
                         emptied.stream(),
-                        written.values().stream().map(Written::path).flatMap(Stream::ofNullable))
+                        open.values().stream()
+                                .filter(ReferenceOpen::writes)
+                                .map(ReferenceOpen::path)
+                                .flatMap(Stream::ofNullable))
                 .flatMap(each -> each);
     }
 
@@ -144,7 +116,7 @@ final class ReferenceTree {
     ReferenceEntry find(String path) {
         Integer slot = slot(path);
         if (slot != null) {
-            return requireNonNull(written.get(slot)).now;
+            return open(slot).now();
         } else if (isDirectory(path)) {
             return markers.getOrDefault(path, ReferenceEntry.DIRECTORY);
         }
@@ -170,11 +142,22 @@ final class ReferenceTree {
     /** The handle that writes the file of this path; null if none does. */
     @Nullable
     Integer slot(String path) {
-        return written.entrySet().stream()
-                .filter(each -> path.equals(each.getValue().path))
+        return open.entrySet().stream()
+                .filter(each ->
+                        each.getValue().writes() && path.equals(each.getValue().path()))
                 .map(Map.Entry::getKey)
                 .findFirst()
                 .orElse(null);
+    }
+
+    private ReferenceOpen open(int slot) {
+        return requireNonNull(open.get(slot));
+    }
+
+    /** What an open file is. */
+    ReferenceEntry opened(int slot) {
+        ReferenceOpen file = open(slot);
+        return file.path() == null ? file.now() : requireNonNull(find(file.path()));
     }
 
     /** Whether a directory shows the time of its last entry rather than what was set: null if either may be. */
@@ -244,49 +227,75 @@ final class ReferenceTree {
         if (before != null && before.isDirectory()) {
             return Errno.EISDIR;
         } else if (before == null) {
-            written.put(slot, new Written(path, inherited(path, entry), true, null));
+            open.put(slot, ReferenceOpen.toWrite(path, inherited(path, entry), true));
             touch(parent(path));
         } else {
-            written.put(slot, new Written(path, before.withContent(""), true, null));
+            open.put(slot, ReferenceOpen.toWrite(path, before.withContent(""), true));
         }
         return null;
     }
 
-    /** open(2) to write. */
+    /** open(2). */
     @Nullable
-    Errno open(int slot, String path) {
+    Errno open(int slot, String path, boolean toWrite) {
         Errno errno = missing(path);
         if (errno == null && isDirectory(path)) {
             return Errno.EISDIR;
         } else if (errno == null) {
-            written.put(slot, new Written(path, requireNonNull(find(path)), false, null));
+            ReferenceEntry entry = requireNonNull(find(path));
+            open.put(slot, toWrite ? ReferenceOpen.toWrite(path, entry, false) : ReferenceOpen.toRead(path, entry));
         }
         return errno;
     }
 
     void write(int slot, int position, String text) {
-        Written file = requireNonNull(written.get(slot));
-        String before = file.now.content();
+        String before = open(slot).now().content();
         int end = Math.min(before.length(), position + text.length());
         String after = before.substring(0, position) + text + before.substring(end);
-        written.put(slot, file.changed(file.now.withContent(after)));
+        open.computeIfPresent(slot, (_, file) -> file.changed(file.now().withContent(after)));
+    }
+
+    /** truncate(2) of a file that nobody has open to write. */
+    @Nullable
+    Errno truncate(String path, int size) {
+        Errno errno = missing(path);
+        if (errno == null && isDirectory(path)) {
+            return Errno.EISDIR;
+        } else if (errno == null) {
+            String padded = requireNonNull(objects.get(path)).content() + "\0".repeat(size);
+            objects.computeIfPresent(path, (_, entry) -> entry.withContent(padded.substring(0, size)));
+        }
+        return errno;
     }
 
     void fsync(int slot) {
-        written.computeIfPresent(slot, (_, file) -> file.fsynced());
+        open.computeIfPresent(slot, (_, file) -> file.fsynced());
     }
 
     void close(int slot) {
         commit(slot);
-        written.remove(slot);
+        open.remove(slot);
     }
 
-    private void commit(int slot) {
-        Written file = written.get(slot);
-        if (file != null && file.dirty) {
-            objects.put(requireNonNull(file.path), file.now);
-            written.put(slot, file.committed());
+    /** The bucket has what is written of this file, from now on at the latest. */
+    void commit(int slot) {
+        ReferenceOpen file = open(slot);
+        if (file.dirty()) {
+            objects.put(requireNonNull(file.path()), file.now());
+            open.put(slot, file.committed());
         }
+    }
+
+    /** What was changed of written files beside their content, since their last commit or fsync, is as safe as that. */
+    void commitAttributes() {
+        open.replaceAll((_, file) -> {
+            ReferenceEntry stored = file.path() == null ? null : objects.get(file.path());
+            boolean isStored =
+                    stored != null && stored.content().equals(file.now().content());
+            boolean isSynced = file.synced() != null
+                    && file.synced().content().equals(file.now().content());
+            return file.dirty() && (isStored || isSynced) ? file.fsynced() : file;
+        });
     }
 
     @Nullable
@@ -320,8 +329,8 @@ final class ReferenceTree {
             return Errno.EISDIR;
         } else if (errno == null) {
             emptied.addAll(above(path));
-            objects.remove(path);
             lose(path);
+            objects.remove(path);
             touch(parent(path));
         }
         return errno;
@@ -329,7 +338,10 @@ final class ReferenceTree {
 
     /** What is open of the path has no name any more. */
     private void lose(String path) {
-        written.replaceAll((_, file) -> path.equals(file.path) ? file.removed() : file);
+        ReferenceEntry last = find(path);
+        if (last != null) {
+            open.replaceAll((_, file) -> path.equals(file.path()) ? file.removed(last, false) : file);
+        }
     }
 
     @Nullable
@@ -345,6 +357,7 @@ final class ReferenceTree {
         emptied.addAll(above(path));
         emptied.remove(path);
         markers.remove(path);
+        revealed.add(path);
         touch(parent(path));
         return null;
     }
@@ -410,12 +423,12 @@ final class ReferenceTree {
         if (object != null) {
             objects.put(to, object);
         }
-        written.replaceAll((_, file) -> from.equals(file.path) ? file.at(to) : file);
+        open.replaceAll((_, file) -> from.equals(file.path()) ? file.at(to) : file);
     }
 
     private void moveDirectory(String from, String to) {
-        for (int slot : List.copyOf(written.keySet())) {
-            String path = requireNonNull(written.get(slot)).path;
+        for (int slot : List.copyOf(open.keySet())) {
+            String path = open(slot).path();
             if (path != null && isWithin(path, from)) {
                 commit(slot);
             }
@@ -424,13 +437,14 @@ final class ReferenceTree {
                 path -> path.equals(from) || isWithin(path, from) ? to + path.substring(from.length()) : path;
         markers.remove(to);
         emptied.remove(to);
+        revealed.add(from);
         ReferenceEntry hidden = objects.remove(from);
         move(objects, moved);
         if (hidden != null) {
             objects.put(from, hidden);
         }
         move(markers, moved);
-        written.replaceAll((_, file) -> file.path == null ? file : file.at(moved.apply(file.path)));
+        open.replaceAll((_, file) -> file.path() == null ? file : file.at(moved.apply(file.path())));
         for (Set<String> directories : List.of(emptied, touched, perhapsTouched)) {
             List<String> after = directories.stream().map(moved).toList();
             directories.clear();
@@ -464,7 +478,7 @@ final class ReferenceTree {
 
     /** What is open of a file is of its copy from now on. */
     void openAt(String from, String to) {
-        written.replaceAll((_, file) -> from.equals(file.path) ? file.at(to) : file);
+        open.replaceAll((_, file) -> from.equals(file.path()) ? file.at(to) : file);
     }
 
     // ---- attributes
@@ -486,13 +500,22 @@ final class ReferenceTree {
             }
             return null;
         }
-        Written file = slot == null ? null : written.get(slot);
-        if (file != null) {
-            written.put(requireNonNull(slot), new Written(path, after, file.dirty, file.synced));
-        }
-        if (file == null || !file.dirty) {
+        if (slot == null) {
             objects.put(path, after);
+        } else {
+            open.computeIfPresent(slot, (_, file) -> file.changed(after));
         }
+        return null;
+    }
+
+    /** The same through a handle. */
+    @Nullable
+    Errno change(int slot, UnaryOperator<ReferenceEntry> change) {
+        ReferenceOpen file = open(slot);
+        if (file.path() != null) {
+            return change(file.path(), change);
+        }
+        open.put(slot, file.removed(change.apply(file.now()), false));
         return null;
     }
 
@@ -517,9 +540,32 @@ final class ReferenceTree {
         markers.putIfAbsent(directory, ReferenceEntry.DIRECTORY);
     }
 
-    /** The bucket has what is written of this file: it was committed before it had to be. */
-    void committedEarly(int slot) {
-        commit(slot);
+    /** Another node has changed this name: what is open to be read of it, above it or below it is what it was. */
+    void changedElsewhere(String changed) {
+        open.replaceAll((_, file) -> {
+            String path = file.path();
+            return path != null && (path.equals(changed) || isWithin(path, changed) || isWithin(changed, path))
+                    ? file.removed(requireNonNull(find(path)), true)
+                    : file;
+        });
+    }
+
+    /** An emptied directory is shown as the file that it has hidden. */
+    void shownAsFile(String path) {
+        emptied.remove(path);
+    }
+
+    /**
+     * Files that a directory of their name hides or has hidden until now: directories that are emptied may be shown still, and
+     * a listing shows the files only once they were looked up.
+     */
+    List<String> hidden() {
+        return objects.keySet().stream()
+                .filter(path -> revealed.contains(path)
+                        || (emptied.contains(path)
+                                && !markers.containsKey(path)
+                                && list(path).isEmpty()))
+                .toList();
     }
 
     /** Directories that were emptied here, and that nobody has made, are gone. */
@@ -536,17 +582,19 @@ final class ReferenceTree {
 
     /** The process is killed: the next one commits what was fsynced. */
     void crash() {
-        written.values().stream()
-                .filter(file -> file.synced != null)
-                .forEach(file -> objects.put(requireNonNull(file.path), requireNonNull(file.synced)));
-        written.clear();
+        for (ReferenceOpen file : open.values()) {
+            if (file.synced() != null) {
+                objects.put(requireNonNull(file.path()), file.synced());
+            }
+        }
+        open.clear();
         remounted();
     }
 
-    /** A call has failed: whether it has changed the times of directories is not known. */
-    void doubtTimes() {
-        Set<String> directories = new HashSet<>(touched);
-        directories.addAll(new ArrayList<>(markers.keySet()));
-        perhapsTouched.addAll(directories);
+    /** A call has failed: whether it has changed the times of directories, or has removed what is open, is not known. */
+    void doubt() {
+        perhapsTouched.addAll(touched);
+        perhapsTouched.addAll(markers.keySet());
+        open.replaceAll((_, file) -> file.path() == null ? file.removed(file.now(), true) : file);
     }
 }
