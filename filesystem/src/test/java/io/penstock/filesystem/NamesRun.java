@@ -32,7 +32,10 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Takes the steps of one sequence, in a mount and in {@link ReferenceTree}, and compares them after each. */
+/**
+ * Takes the steps of one sequence, in a mount and in {@link ReferenceTree}, and compares them after each. One short method for
+ * each kind of step: hence its length.
+ */
 final class NamesRun implements AutoCloseable {
     /** The number of files that can be open at a time. */
     static final int SLOTS = 2;
