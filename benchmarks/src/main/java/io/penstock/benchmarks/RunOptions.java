@@ -4,49 +4,22 @@ import io.penstock.objectstore.S3Config;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Options of every benchmark of a mount: how often, how it is mounted, and where things go. */
+/** Options of the benchmarks that measure in rounds: how often, and those of every benchmark. */
 final class RunOptions {
-    /** The space that a run leaves free on the disk. */
-    private static final long SPARE = 4L << 30;
-
     @Option(names = "--quick", description = "A look in minutes: one round, less data. No figures to publish.")
     private boolean quick;
 
     @Option(names = "--rounds", paramLabel = "<n>", description = "Medians are taken of so many rounds. Default: 3.")
     private @Nullable Integer rounds;
 
-    @Option(
-            names = "-o",
-            paramLabel = "<key=value,...>",
-            description = "Settings of the mount, as for penstock mount -o.")
-    private List<String> mountOptions = new ArrayList<>();
-
-    @Option(
-            names = "--http-client",
-            paramLabel = "<client>",
-            defaultValue = "direct",
-            description = "For the mount and for the raw ceilings: direct, sdk. Default: direct.")
-    private S3Config.HttpClient httpClient;
-
-    @Option(
-            names = "--scratch",
-            paramLabel = "<folder>",
-            defaultValue = "/var/tmp",
-            description = "On the disk to measure; holds the cache, the bare files and the data of a server that is"
-                    + " started. Default: ${DEFAULT-VALUE}.")
-    private Path scratch;
-
-    @Option(
-            names = "--out",
-            paramLabel = "<folder>",
-            description = "For the tables and the chart. Default: benchmarks/target/bench.")
-    private @Nullable Path out;
+    @Mixin
+    private PlaceOptions place;
 
     boolean quick() {
         return quick;
@@ -57,32 +30,17 @@ final class RunOptions {
     }
 
     S3Config.HttpClient httpClient() {
-        return httpClient;
+        return place.httpClient();
     }
 
     /** Options of {@code penstock mount}. */
     List<String> mountOptions() {
-        String client = httpClient.name().toLowerCase(Locale.ROOT);
-        List<String> options = new ArrayList<>(List.of("-o", "s3.http-client=" + client));
-        mountOptions.forEach(list -> options.addAll(List.of("-o", list)));
-        return options;
+        return place.mountOptions();
     }
 
     /** @param needed bytes that the run is going to write there */
     Scratch openScratch(long needed) throws IOException, BenchException {
-        if (!Files.isDirectory(scratch) || !Files.isWritable(scratch)) {
-            throw new BenchException("--scratch " + scratch + ": must be a folder that can be written to");
-        }
-        long usable = Files.getFileStore(scratch).getUsableSpace();
-        if (usable < needed + SPARE) {
-            throw new BenchException(String.format(
-                    Locale.ROOT,
-                    "%s has %d GiB free and %d are needed: choose another --scratch, or less data",
-                    scratch,
-                    usable >> 30,
-                    (needed + SPARE) >> 30));
-        }
-        return new Scratch(scratch);
+        return place.openScratch(needed);
     }
 
     /** The circumstances that a reader of the figures has to know. */
@@ -95,7 +53,7 @@ final class RunOptions {
                 machine.describe(),
                 data,
                 rounds() == 1 ? "one round" : "medians of " + rounds() + " rounds",
-                mountOptions.isEmpty() ? "none" : String.join(",", mountOptions));
+                place.settings());
     }
 
     /** Prints the tables, and writes them and the chart as {@code NAME.md} and {@code NAME.svg}. */
@@ -105,10 +63,9 @@ final class RunOptions {
 
     /** @param text headings and tables */
     void publish(Path home, String name, String text, String title, List<Report.Bar> bars) throws IOException {
-        Path folder = Files.createDirectories(out != null ? out : home.resolve("benchmarks/target/bench"));
-        Files.writeString(folder.resolve(name + ".md"), text);
+        Path folder = place.results(home);
         Files.writeString(folder.resolve(name + ".svg"), Chart.svg(title, bars));
-        System.out.println(text);
-        System.err.println("written: " + folder.resolve(name + ".md") + " and .svg");
+        place.publish(home, name, text);
+        System.err.println("written: " + folder.resolve(name + ".svg"));
     }
 }
