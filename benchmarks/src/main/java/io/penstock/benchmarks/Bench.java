@@ -10,7 +10,13 @@ import picocli.CommandLine.Option;
         name = "bench",
         description = "Measures Penstock, and in the same run the ceilings that it cannot exceed.",
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {ReadCommand.class, WriteCommand.class, BridgeCommand.class, TreeCommand.class, NamesCommand.class
+        subcommands = {
+            ReadCommand.class,
+            WriteCommand.class,
+            BridgeCommand.class,
+            TreeCommand.class,
+            NamesCommand.class,
+            TrainCommand.class
         })
 final class Bench {
     @Option(

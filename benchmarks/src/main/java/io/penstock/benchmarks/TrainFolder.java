@@ -1,0 +1,111 @@
+package io.penstock.benchmarks;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+
+/**
+ * A folder of somebody else's: another client's mount, or a bare disk. Files that are missing are written into it; close
+ * removes them, and the folders that were made for them, but never a file that was there.
+ */
+final class TrainFolder implements TrainTarget, AutoCloseable {
+    private final Path root;
+    private final OptionalLong client;
+    private final boolean keep;
+
+    /** In the order in which they were made. Guarded by this: on a signal another thread closes. */
+    private final List<Path> made = new ArrayList<>();
+
+    /** @param keep whether the files stay */
+    TrainFolder(Path root, OptionalLong client, boolean keep) {
+        this.root = root;
+        this.client = client;
+        this.keep = keep;
+    }
+
+    @Override
+    public void provide(TrainData data) throws Exception {
+        Path folder = root.resolve(data.folder());
+        if (TrainFiles.list(folder, data).size() >= data.files()) {
+            return;
+        }
+        long usable = Files.getFileStore(root).getUsableSpace();
+        if (usable < data.totalBytes()) {
+            throw new BenchException(root + " has " + (usable >> 30) + " GiB free, and the files take "
+                    + ((data.totalBytes() >> 30) + 1) + ": give fewer --files");
+        }
+        System.err.printf("writing %,d files to %s%n", data.files(), folder);
+        make(folder.resolveSibling(".").normalize());
+        make(folder);
+        for (TrainFile file : data.generated()) {
+            Path path = folder.resolve(file.name());
+            if (!Files.exists(path)) {
+                remember(path);
+                RandomBytes.write(path, file.name(), file.size());
+            }
+        }
+        KernelCaches.sync();
+    }
+
+    private void make(Path folder) throws IOException {
+        if (!Files.isDirectory(folder)) {
+            Files.createDirectory(folder);
+            remember(folder);
+        }
+    }
+
+    private synchronized void remember(Path path) {
+        made.add(path);
+    }
+
+    @Override
+    public boolean hasCold() {
+        return false;
+    }
+
+    @Override
+    public void cold() throws Exception {
+        KernelCaches.drop();
+    }
+
+    @Override
+    public void warm(TrainData data) throws Exception {
+        KernelCaches.drop();
+    }
+
+    @Override
+    public List<Path> files(TrainData data) throws IOException, BenchException {
+        return TrainFiles.all(root.resolve(data.folder()), data);
+    }
+
+    @Override
+    public Path checkpoints() throws IOException {
+        Path folder = root.resolve("penstock-bench-checkpoints");
+        make(folder);
+        return folder;
+    }
+
+    @Override
+    public OptionalLong client() {
+        return client;
+    }
+
+    @Override
+    public void removeData(TrainData data) throws IOException {
+        close();
+    }
+
+    @Override
+    public synchronized void close() throws IOException {
+        if (keep) {
+            return;
+        }
+        for (Path path : made.reversed()) {
+            Files.deleteIfExists(path);
+        }
+        made.clear();
+    }
+}

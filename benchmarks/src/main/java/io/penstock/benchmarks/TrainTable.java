@@ -1,0 +1,59 @@
+package io.penstock.benchmarks;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.OptionalDouble;
+
+/** Lays out how many accelerators were kept busy. */
+final class TrainTable {
+    private static final String HEAD = """
+        | workload | data | accelerators kept | measured at | AU % | AU % required | steps | MiB/s | samples/s\
+         | client's cores | kept by a core | beside |
+        |---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|
+        """;
+
+    private final List<Line> lines = new ArrayList<>();
+
+    /**
+     * One line.
+     *
+     * @param data where the data came from
+     * @param kept how many accelerators were kept busy; it may be that only one number was tried
+     * @param run of the most accelerators that were kept, or of the fewest that were tried if none were
+     * @param beside what else went on; empty if nothing did
+     */
+    record Line(TrainWorkload workload, String data, TrainSearch kept, TrainRun run, String beside) {}
+
+    void add(Line line) {
+        lines.add(line);
+    }
+
+    String markdown() {
+        StringBuilder text = new StringBuilder(HEAD);
+        for (Line line : lines) {
+            TrainRun run = line.run();
+            text.append("| ")
+                    .append(String.join(
+                            " | ",
+                            line.workload().label(),
+                            line.data(),
+                            (line.kept().limited() ? "≥ " : "") + line.kept().most(),
+                            Integer.toString(run.accelerators()),
+                            String.format(Locale.ROOT, "%.1f", run.utilisation().percent()),
+                            Integer.toString(line.workload().model().requiredPercent()),
+                            Integer.toString(run.utilisation().steps()),
+                            Report.significant(run.mibPerSecond()),
+                            Report.significant(run.samplesPerSecond()),
+                            optional(run.clientCores()),
+                            line.kept().most() == 0 ? "0" : optional(run.perClientCore()),
+                            line.beside()))
+                    .append(" |\n");
+        }
+        return text.toString();
+    }
+
+    private static String optional(OptionalDouble value) {
+        return value.isPresent() ? Report.significant(value.getAsDouble()) : "–";
+    }
+}
