@@ -38,7 +38,8 @@ final class Scratch implements AutoCloseable {
         delete(root);
     }
 
-    private static void delete(Path tree) throws IOException {
+    /** Deletes a folder and all that is in it; nothing if it is not there. */
+    static void delete(Path tree) throws IOException {
         // Never through a mount: the files in it are somebody's bucket.
         List<Path> mounted = Mounts.below(tree);
         if (!mounted.isEmpty()) {

@@ -125,8 +125,9 @@ final class TrainBenchmark {
             runs.put(accelerators, run);
             System.err.printf(
                     Locale.ROOT,
-                    "  %3d accelerators: AU %5.1f %%, %7.0f MiB/s%n",
+                    "  %3d accelerator%s: AU %5.1f %%, %,.0f MiB/s%n",
                     accelerators,
+                    accelerators == 1 ? " " : "s",
                     run.utilisation().percent(),
                     run.mibPerSecond());
             return run.utilisation().percent() >= workload.model().requiredPercent();

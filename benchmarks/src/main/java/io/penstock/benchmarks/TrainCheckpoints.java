@@ -132,6 +132,11 @@ final class TrainCheckpoints implements AutoCloseable {
         }
     }
 
+    /** Whether it writes no more: before it is closed, only after a failure. */
+    boolean hasEnded() {
+        return writing.isDone();
+    }
+
     /** What has been written by now, and how fast. */
     String describe() {
         double seconds = (System.nanoTime() - start) / 1e9;

@@ -6,10 +6,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A folder of somebody else's: another client's mount, or a bare disk. Files that are missing are written into it; close
- * removes them, and the folders that were made for them, but never a file that was there.
+ * A folder of somebody else's: another client's mount, or a bare disk. Files that are missing are written into it; {@link
+ * #close} removes them, and the folders that were made for them, but never a file that was there.
  */
 final class TrainFolder implements TrainTarget, AutoCloseable {
     private final Path root;
@@ -18,6 +19,9 @@ final class TrainFolder implements TrainTarget, AutoCloseable {
 
     /** In the order in which they were made. Guarded by this: on a signal another thread closes. */
     private final List<Path> made = new ArrayList<>();
+
+    /** Made by this, with all that is in it; null before. */
+    private volatile @Nullable Path checkpoints;
 
     /** @param keep whether the files stay */
     TrainFolder(Path root, OptionalLong client, boolean keep) {
@@ -47,7 +51,6 @@ final class TrainFolder implements TrainTarget, AutoCloseable {
                 RandomBytes.write(path, file.name(), file.size());
             }
         }
-        KernelCaches.sync();
     }
 
     private void make(Path folder) throws IOException {
@@ -83,8 +86,8 @@ final class TrainFolder implements TrainTarget, AutoCloseable {
 
     @Override
     public Path checkpoints() throws IOException {
-        Path folder = root.resolve("penstock-bench-checkpoints");
-        make(folder);
+        Path folder = Files.createDirectory(root.resolve("penstock-bench-checkpoints"));
+        checkpoints = folder;
         return folder;
     }
 
@@ -100,12 +103,16 @@ final class TrainFolder implements TrainTarget, AutoCloseable {
 
     @Override
     public synchronized void close() throws IOException {
-        if (keep) {
-            return;
+        // On a signal, what was written beside is still there.
+        Path written = checkpoints;
+        if (written != null) {
+            Scratch.delete(written);
         }
-        for (Path path : made.reversed()) {
-            Files.deleteIfExists(path);
+        if (!keep) {
+            for (Path path : made.reversed()) {
+                Files.deleteIfExists(path);
+            }
+            made.clear();
         }
-        made.clear();
     }
 }
