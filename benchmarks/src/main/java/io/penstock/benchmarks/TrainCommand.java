@@ -75,7 +75,7 @@ final class TrainCommand implements Callable<Integer> {
     @Option(
             names = "--seconds",
             paramLabel = "<n>",
-            defaultValue = "6",
+            defaultValue = "3",
             description = "Time for which the accelerators compute in an epoch, if there are files enough. Default:"
                     + " ${DEFAULT-VALUE}.")
     private int seconds;

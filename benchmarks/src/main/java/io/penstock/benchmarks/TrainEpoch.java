@@ -44,7 +44,9 @@ final class TrainEpoch {
      */
     TrainRun run(List<Path> files, int epoch, int accelerators, OptionalLong client) throws Exception {
         List<TrainLoader> loaders = new ArrayList<>();
-        long ticks = client.isPresent() ? ProcessUsage.of(client.getAsLong()).cpuTicks() : 0;
+        long own = ProcessHandle.current().pid();
+        long ownTicks = ticks(own);
+        long clientTicks = client.isPresent() ? ticks(client.getAsLong()) : 0;
         long start = System.nanoTime();
         countedFrom = start;
         try {
@@ -57,17 +59,24 @@ final class TrainEpoch {
             train(loaders, new CyclicBarrier(accelerators, this::stepped));
             long nanos = end - start;
             long bytes = loaders.stream().mapToLong(TrainLoader::bytes).sum();
-            OptionalDouble cores = client.isPresent()
-                    ? OptionalDouble.of((ProcessUsage.of(client.getAsLong()).cpuTicks() - ticks)
-                            / ProcessUsage.TICKS_PER_SECOND
-                            / (nanos / 1e9))
+            double readerCores = cores(ticks(own) - ownTicks, nanos);
+            OptionalDouble clientCores = client.isPresent()
+                    ? OptionalDouble.of(cores(ticks(client.getAsLong()) - clientTicks, nanos))
                     : OptionalDouble.empty();
             long samples =
                     (long) accelerators * steps * workload.model().loading().batch();
-            return new TrainRun(accelerators, utilisation(), bytes, samples, nanos, cores);
+            return new TrainRun(accelerators, utilisation(), bytes, samples, nanos, readerCores, clientCores);
         } finally {
             loaders.forEach(TrainLoader::close);
         }
+    }
+
+    private static long ticks(long pid) throws IOException {
+        return ProcessUsage.of(pid).cpuTicks();
+    }
+
+    private static double cores(long ticks, long nanos) {
+        return ticks / ProcessUsage.TICKS_PER_SECOND / (nanos / 1e9);
     }
 
     private List<List<Path>> shares(List<Path> files, int epoch, int accelerators) {

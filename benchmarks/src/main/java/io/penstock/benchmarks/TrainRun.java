@@ -9,6 +9,7 @@ import java.util.OptionalDouble;
  * @param bytes that were read, in all steps
  * @param samples that the accelerators took, in all steps
  * @param nanos wall-clock time of all steps
+ * @param readerCores processors that this process used meanwhile; what the kernel reads by itself counts here
  * @param clientCores processors that the client's process used meanwhile; empty if it is not known
  */
 record TrainRun(
@@ -17,6 +18,7 @@ record TrainRun(
         long bytes,
         long samples,
         long nanos,
+        double readerCores,
         OptionalDouble clientCores) {
     private static final double MIB = 1 << 20;
 
@@ -38,8 +40,7 @@ record TrainRun(
     /** Two epochs of as many accelerators. */
     TrainRun plus(TrainRun next) {
         OptionalDouble cores = clientCores.isPresent() && next.clientCores.isPresent()
-                ? OptionalDouble.of((clientCores.getAsDouble() * nanos + next.clientCores.getAsDouble() * next.nanos)
-                        / (nanos + next.nanos))
+                ? OptionalDouble.of(mean(clientCores.getAsDouble(), next.clientCores.getAsDouble(), next))
                 : OptionalDouble.empty();
         return new TrainRun(
                 accelerators,
@@ -47,6 +48,11 @@ record TrainRun(
                 bytes + next.bytes,
                 samples + next.samples,
                 nanos + next.nanos,
+                mean(readerCores, next.readerCores, next),
                 cores);
+    }
+
+    private double mean(double mine, double other, TrainRun next) {
+        return (mine * nanos + other * next.nanos) / (nanos + next.nanos);
     }
 }

@@ -9,8 +9,8 @@ import java.util.OptionalDouble;
 final class TrainTable {
     private static final String HEAD = """
         | workload | data | accelerators kept | measured at | AU % | AU % required | steps | MiB/s | samples/s\
-         | client's cores | kept by a core | beside |
-        |---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|
+         | readers' cores | client's cores | kept by a core | beside |
+        |---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|
         """;
 
     private final List<Line> lines = new ArrayList<>();
@@ -45,6 +45,7 @@ final class TrainTable {
                             Integer.toString(run.utilisation().steps()),
                             Report.significant(run.mibPerSecond()),
                             Report.significant(run.samplesPerSecond()),
+                            Report.significant(run.readerCores()),
                             optional(run.clientCores()),
                             line.kept().most() == 0 ? "0" : optional(run.perClientCore()),
                             line.beside()))

@@ -13,7 +13,13 @@ class TrainTableTest {
 
     private static TrainRun run(int accelerators, OptionalDouble cores) {
         return new TrainRun(
-                accelerators, new TrainUtilisation(19, SECOND / 10, 2 * SECOND), 400L << 20, 1000, 2 * SECOND, cores);
+                accelerators,
+                new TrainUtilisation(19, SECOND / 10, 2 * SECOND),
+                400L << 20,
+                1000,
+                2 * SECOND,
+                0.5,
+                cores);
     }
 
     private void add(TrainSearch kept, TrainRun run, String beside) {
@@ -24,22 +30,23 @@ class TrainTableTest {
     void markdown_ofAMount_saysWhatOneCoreKeeps() {
         add(new TrainSearch(6, false), run(6, OptionalDouble.of(1.5)), "");
         assertThat(table.markdown().lines())
-                .contains("| resnet50_a100 | cold | 6 | 6 | 95.0 | 90 | 19 | 200 | 500 | 1.50 | 4.00 |  |");
+                .contains("| resnet50_a100 | cold | 6 | 6 | 95.0 | 90 | 19 | 200 | 500 | 0.500 | 1.50 | 4.00 |  |");
     }
 
     @Test
     void markdown_whereNoneIsKept_showsWhatOneGot() {
         add(new TrainSearch(0, false), run(1, OptionalDouble.of(1.5)), "500 MiB/s of checkpoints");
         assertThat(table.markdown().lines())
-                .contains("| resnet50_a100 | cold | 0 | 1 | 95.0 | 90 | 19 | 200 | 500 | 1.50 | 0 | 500 MiB/s of"
-                        + " checkpoints |");
+                .contains(
+                        "| resnet50_a100 | cold | 0 | 1 | 95.0 | 90 | 19 | 200 | 500 | 0.500 | 1.50 | 0 | 500 MiB/s of"
+                                + " checkpoints |");
     }
 
     @Test
     void markdown_whereMoreCouldNotBeTried_saysSo() {
         add(new TrainSearch(4, true), run(4, OptionalDouble.empty()), "");
         assertThat(table.markdown().lines())
-                .contains("| resnet50_a100 | cold | ≥ 4 | 4 | 95.0 | 90 | 19 | 200 | 500 | – | – |  |");
+                .contains("| resnet50_a100 | cold | ≥ 4 | 4 | 95.0 | 90 | 19 | 200 | 500 | 0.500 | – | – |  |");
     }
 
     @Test
@@ -48,6 +55,6 @@ class TrainTableTest {
         assertThat(table.markdown()
                         .lines()
                         .map(line -> line.chars().filter(c -> c == '|').count()))
-                .containsOnly(13L);
+                .containsOnly(14L);
     }
 }
