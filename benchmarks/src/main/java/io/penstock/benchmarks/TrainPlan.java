@@ -28,6 +28,14 @@ record TrainPlan(int excluded, int counted) {
         return ROUNDS_EXCLUDED * model.batchesAhead();
     }
 
+    /**
+     * Steps that have to count before a utilisation can be trusted. A storage of nine tenths of the speed needed uses up
+     * what was read ahead, one batch, in ten steps.
+     */
+    static int enough(TrainModel model) {
+        return 10 * model.batchesAhead();
+    }
+
     /** The most accelerators for which the files have enough samples that some steps count. */
     static int mostAccelerators(TrainModel model, int files, int excluded) {
         int most = (int) Math.min(files, steps(model, files, 1) / (excluded + model.batchesAhead()));

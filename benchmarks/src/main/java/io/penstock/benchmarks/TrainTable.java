@@ -42,7 +42,7 @@ final class TrainTable {
                             Integer.toString(run.accelerators()),
                             String.format(Locale.ROOT, "%.1f", run.utilisation().percent()),
                             Integer.toString(line.workload().model().requiredPercent()),
-                            Integer.toString(run.utilisation().steps()),
+                            steps(line),
                             Report.significant(run.mibPerSecond()),
                             Report.significant(run.samplesPerSecond()),
                             Report.significant(run.readerCores()),
@@ -52,6 +52,11 @@ final class TrainTable {
                     .append(" |\n");
         }
         return text.toString();
+    }
+
+    private static String steps(Line line) {
+        int steps = line.run().utilisation().steps();
+        return steps + (steps < TrainPlan.enough(line.workload().model()) ? " (few)" : "");
     }
 
     private static String optional(OptionalDouble value) {

@@ -30,23 +30,23 @@ class TrainTableTest {
     void markdown_ofAMount_saysWhatOneCoreKeeps() {
         add(new TrainSearch(6, false), run(6, OptionalDouble.of(1.5)), "");
         assertThat(table.markdown().lines())
-                .contains("| resnet50_a100 | cold | 6 | 6 | 95.0 | 90 | 19 | 200 | 500 | 0.500 | 1.50 | 4.00 |  |");
+                .contains(
+                        "| resnet50_a100 | cold | 6 | 6 | 95.0 | 90 | 19 (few) | 200 | 500 | 0.500 | 1.50 | 4.00 |  |");
     }
 
     @Test
     void markdown_whereNoneIsKept_showsWhatOneGot() {
         add(new TrainSearch(0, false), run(1, OptionalDouble.of(1.5)), "500 MiB/s of checkpoints");
         assertThat(table.markdown().lines())
-                .contains(
-                        "| resnet50_a100 | cold | 0 | 1 | 95.0 | 90 | 19 | 200 | 500 | 0.500 | 1.50 | 0 | 500 MiB/s of"
-                                + " checkpoints |");
+                .contains("| resnet50_a100 | cold | 0 | 1 | 95.0 | 90 | 19 (few) | 200 | 500 | 0.500 | 1.50 | 0 | 500"
+                        + " MiB/s of checkpoints |");
     }
 
     @Test
     void markdown_whereMoreCouldNotBeTried_saysSo() {
         add(new TrainSearch(4, true), run(4, OptionalDouble.empty()), "");
         assertThat(table.markdown().lines())
-                .contains("| resnet50_a100 | cold | ≥ 4 | 4 | 95.0 | 90 | 19 | 200 | 500 | 0.500 | – | – |  |");
+                .contains("| resnet50_a100 | cold | ≥ 4 | 4 | 95.0 | 90 | 19 (few) | 200 | 500 | 0.500 | – | – |  |");
     }
 
     @Test
