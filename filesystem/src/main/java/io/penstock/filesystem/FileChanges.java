@@ -192,18 +192,17 @@ final class FileChanges {
     /**
      * close(2) of one of perhaps several descriptors: the last for writing commits. Programs duplicate descriptors (NumPy's
      * {@code tofile}) and hand them to children, so a file that is large, or was closed before, is not committed while it is
-     * still open. Of others the first close commits: for these a commit costs less than to find that out.
+     * still open. Of others the first close commits: for these a commit costs less than to find that out. Only a close that
+     * would commit asks, after it is counted: of two at the same time the later one finds no other.
      */
     void flush(OpenObject handle, BooleanSupplier isStillOpen) throws ErrnoException {
         SharedFile file = handle.file();
-        boolean isCostly = file.size() >= COSTLY || handle.opener().wasFlushed();
-        if (isCostly && file.isDirty() && isStillOpen.getAsBoolean()) {
+        boolean isCostly = file.size() >= COSTLY || handle.opener().hasDuplicates();
+        WrittenFile content = file.flush(handle.opener());
+        if (content == null || (isCostly && content.isDirty() && isStillOpen.getAsBoolean())) {
             return;
         }
-        WrittenFile content = file.flush(handle.opener());
-        if (content != null) {
-            commit(content);
-        }
+        commit(content);
     }
 
     private void commit(WrittenFile content) throws ErrnoException {

@@ -15,8 +15,8 @@ final class Openers {
         /** Whether it was closed, by a flush, since it last wrote. */
         private boolean flushed;
 
-        /** Whether it was ever closed: one of its descriptors, if it is written or closed again. */
-        private volatile boolean everFlushed;
+        /** Whether it was written to after a close: then that was of one of several descriptors. */
+        private volatile boolean wroteAfterFlush;
 
         /** @param isWriter whether it has joined to write */
         Opener(boolean isWriter) {
@@ -31,9 +31,9 @@ final class Openers {
             return flushed;
         }
 
-        /** Whether a descriptor of the handle was closed before. */
-        boolean wasFlushed() {
-            return everFlushed;
+        /** Whether a descriptor of the handle was closed before it was written to last. */
+        boolean hasDuplicates() {
+            return wroteAfterFlush;
         }
     }
 
@@ -57,7 +57,6 @@ final class Openers {
     void flush(Opener opener) {
         if (opener.isWriter && !opener.flushed) {
             opener.flushed = true;
-            opener.everFlushed = true;
             unflushed--;
         }
     }
@@ -66,6 +65,7 @@ final class Openers {
     void write(Opener opener) {
         if (opener.flushed) {
             opener.flushed = false;
+            opener.wroteAfterFlush = true;
             unflushed++;
         }
     }

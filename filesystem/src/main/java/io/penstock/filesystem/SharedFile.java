@@ -336,12 +336,6 @@ final class SharedFile implements KernelContent.Holder {
         settle();
     }
 
-    /** Whether it was changed here since its last commit. */
-    boolean isDirty() {
-        WrittenFile written = content.written();
-        return written != null && written.isDirty();
-    }
-
     /** Whether it is open for writing. close(2) ends that: the kernel releases the handle some time later. */
     synchronized boolean isOpenToWrite() {
         return openers.isAnyUnflushed();

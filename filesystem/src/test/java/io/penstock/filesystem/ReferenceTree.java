@@ -436,7 +436,6 @@ final class ReferenceTree {
         UnaryOperator<String> moved =
                 path -> path.equals(from) || isWithin(path, from) ? to + path.substring(from.length()) : path;
         markers.remove(to);
-        emptied.remove(to);
         revealed.add(from);
         ReferenceEntry hidden = objects.remove(from);
         move(objects, moved);
@@ -446,6 +445,7 @@ final class ReferenceTree {
         move(markers, moved);
         open.replaceAll((_, file) -> file.path() == null ? file : file.at(moved.apply(file.path())));
         for (Set<String> directories : List.of(emptied, touched, perhapsTouched)) {
+            directories.remove(to);
             List<String> after = directories.stream().map(moved).toList();
             directories.clear();
             directories.addAll(after);

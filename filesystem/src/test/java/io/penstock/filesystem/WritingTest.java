@@ -259,6 +259,22 @@ class WritingTest extends OverWritableMount {
         m.fs.release(file.handle());
     }
 
+    /** The kernel releases a handle some time after its close. */
+    @Test
+    void close_ofTheLastOfTwoHandlesOfOneProcess_commits() throws Exception {
+        OpenFile first = m.create("a", O_WRONLY);
+        OpenFile second = m.open("a", O_WRONLY);
+        m.write(first, 0, "x".repeat(1 << 20));
+
+        m.fs.flush(first.handle(), () -> true);
+        assertThat(m.stored("a")).isNull();
+        m.fs.flush(second.handle(), () -> false);
+
+        assertThat(m.stored("a")).hasSize(1 << 20);
+        m.fs.release(first.handle());
+        m.fs.release(second.handle());
+    }
+
     /** A shell's loop, whose output is redirected, closes one for each program that it runs. */
     @Test
     void close_ofDuplicatesAgain_commitsNothingUntilTheLast() throws Exception {
