@@ -82,6 +82,7 @@ public final class CacheFolder implements AutoCloseable {
                     folder.remove(INDEX);
                     Files.deleteIfExists(names(path()));
                     Files.deleteIfExists(attributes(path()));
+                    Files.deleteIfExists(path().resolve("attributes.tmp")); // of a mount that was killed
                     Files.deleteIfExists(identity);
                     folder.force(); // a power cut must not bring the index back beside the new identity
                     PrivateFiles.create(identity);

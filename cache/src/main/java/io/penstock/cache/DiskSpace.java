@@ -81,6 +81,11 @@ final class DiskSpace {
         return usedBytes.get();
     }
 
+    /** What is free, and what the policy keeps for new extents. Takes no lock. */
+    long roomBytes() {
+        return Math.max(0, sizeBytes - usedBytes.get()) + EvictionPolicy.windowBytes(sizeBytes);
+    }
+
     /** What an earlier run left, in the order in which it was stored. */
     synchronized void add(Extent extent) {
         usedBytes.addAndGet(extent.allocatedBytes());

@@ -157,7 +157,12 @@ final class EvictionPolicy {
     }
 
     private static long mainBytes(long limitBytes) {
-        return limitBytes - limitBytes / WINDOW_SHARE;
+        return limitBytes - windowBytes(limitBytes);
+    }
+
+    /** What is kept for extents that are new, of what all may have. */
+    static long windowBytes(long limitBytes) {
+        return limitBytes / WINDOW_SHARE;
     }
 
     /** The extent that has been unused for the longest; null if all are in use just now. */

@@ -40,6 +40,7 @@ public final class PageCache implements AutoCloseable {
     private final ObjectTable<ObjectPages> table = new ObjectTable<>();
     private final Counters counters = new Counters();
     private final PageMemory memory;
+    private final DiskSpace space;
     private final PageStore store;
     private final PageWrites writes;
     private final WholeFiles wholeFiles;
@@ -55,7 +56,7 @@ public final class PageCache implements AutoCloseable {
         DiskTasks tasks = new DiskTasks(health);
         PageIndex index = new PageIndex(indexLog, table, tasks);
         DataFiles files = new DataFiles(dataFolder, index);
-        DiskSpace space = new DiskSpace(config, environment.mostExtents(), files, table, counters);
+        this.space = new DiskSpace(config, environment.mostExtents(), files, table, counters);
         this.sizeBytes = config.sizeBytes();
         this.folder = folder;
         this.indexLog = indexLog;
@@ -199,6 +200,11 @@ public final class PageCache implements AutoCloseable {
     /** Most bytes that pages may take on disk. */
     public long sizeBytes() {
         return sizeBytes;
+    }
+
+    /** Bytes that may be added and stay until they are read: what is free, and what the eviction policy has for new pages. */
+    public long roomBytes() {
+        return space.roomBytes();
     }
 
     /** For tests: waits until all that was to be written or freed by now is. */

@@ -166,8 +166,8 @@ final class RecoverCommand implements Callable<Integer> {
         try {
             return PageCache.open(cacheConfig(plan));
         } catch (FolderLock.TakenException e) {
-            throw new RefusedException("process " + e.holder() + " has the cache folder "
-                    + plan.cache().directory() + " and what was written there: if it is a mount, unmount first");
+            throw new RefusedException("the cache folder " + plan.cache().directory() + " is in use by process "
+                    + e.holder() + ": if that is a mount, unmount first");
         } catch (IOException e) {
             throw new RefusedException(Reason.of(e));
         }

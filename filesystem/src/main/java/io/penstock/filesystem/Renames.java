@@ -276,7 +276,9 @@ final class Renames {
             ObjectVersion copy = writeback.copy(original, to.key(name), properties, condition);
             return new StoredObject(copy, properties.storageClass());
         } catch (ObjectStoreException | InterruptedException e) { // it may be there for all that
-            files.doubt(to.key(name));
+            if (mayBeDone(e)) {
+                files.doubt(to.key(name));
+            }
             tree.invalidate(to, name);
             if (e instanceof ObjectStoreException.PreconditionFailed
                     && rename.mustBeNew
@@ -285,6 +287,13 @@ final class Renames {
             }
             throw e;
         }
+    }
+
+    /** Whether the store may have done what it was asked, although it has not said so. */
+    private static boolean mayBeDone(Exception failure) {
+        return failure instanceof InterruptedException
+                || failure instanceof ObjectStoreException.Unavailable
+                || failure instanceof ObjectStoreException.Throttled;
     }
 
     /** Gives the inode and its open files the new name, before the old one goes: they read the copy from now on. */

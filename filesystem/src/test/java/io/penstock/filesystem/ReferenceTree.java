@@ -508,14 +508,17 @@ final class ReferenceTree {
         return null;
     }
 
-    /** The same through a handle. */
+    /** The same through a handle. Those of a file that is removed have got what it was, in one step. */
+    @SuppressWarnings("ReferenceEquality")
     @Nullable
     Errno change(int slot, UnaryOperator<ReferenceEntry> change) {
         ReferenceOpen file = open(slot);
         if (file.path() != null) {
             return change(file.path(), change);
         }
-        open.put(slot, file.removed(change.apply(file.now()), false));
+        ReferenceEntry before = file.now();
+        ReferenceEntry after = change.apply(before);
+        open.replaceAll((_, each) -> each.path() == null && each.now() == before ? each.removed(after, false) : each);
         return null;
     }
 

@@ -169,8 +169,8 @@ final class Entries {
 
     private void addDirectory(String prefix, long asOf) {
         String name = prefix.substring(directory.prefix().length(), prefix.length() - 1);
-        if (Names.isReserved(directory, name)) {
-            marked = true;
+        if (Names.isReserved(name)) {
+            marked |= directory.prefix().isEmpty(); // or somebody probes the store: then it is asked in vain
             return;
         }
         String objection = Names.objection(name);
@@ -194,7 +194,7 @@ final class Entries {
             return;
         }
         String name = key.substring(directory.prefix().length());
-        if (Names.isReserved(directory, name)) {
+        if (Names.isReserved(name)) {
             return;
         }
         String objection = Names.objection(name);

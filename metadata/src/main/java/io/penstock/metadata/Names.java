@@ -23,16 +23,17 @@ public final class Names {
         return directory.prefix().isEmpty() ? MARKER_OF_ROOT + "/" : directory.prefix();
     }
 
-    /** Whether the name is that of what marks the directory. */
-    static boolean isReserved(Directory directory, String name) {
-        return directory.prefix().isEmpty() && name.equals(MARKER_OF_ROOT);
+    /**
+     * Whether the name is Penstock's own, in every directory: a mount of a part of the bucket has the objects with which it
+     * probes the store below its root.
+     */
+    static boolean isReserved(String name) {
+        return name.equals(MARKER_OF_ROOT);
     }
 
     /** Whether both a path and a key can have this name in the directory. */
     static boolean canBe(Directory directory, String name) {
-        return objection(name) == null
-                && !isReserved(directory, name)
-                && utf8Length(directory.key(name)) <= MAX_KEY_BYTES;
+        return objection(name) == null && !isReserved(name) && utf8Length(directory.key(name)) <= MAX_KEY_BYTES;
     }
 
     /** Why no path can reach the key in the directory; null if one can. */

@@ -41,6 +41,18 @@ class OddKeysTest {
         assertThat(tree.lookup(root, "d")).isEqualTo(new Directory("d/"));
     }
 
+    /** A mount of {@code d/} has the objects with which it probes the store there. */
+    @Test
+    void ownName_isHiddenAndItsNeighboursAreNot() throws Exception {
+        bucket.put("d/a", "");
+        bucket.put("d/.penstock/probe-1", "");
+        bucket.put(".penstock/probe-2", "");
+
+        assertThat(Listings.names(tree.list(new Directory("d/")))).containsExactly("a");
+        assertThat(Listings.names(tree.list(root))).containsExactly("d");
+        assertThat(tree.lookup(new Directory("d/"), ".penstock")).isEqualTo(Absent.ABSENT);
+    }
+
     @Test
     void leadingSlash_isHiddenAndItsNeighboursAreNot() throws Exception {
         bucket.put("/etc/passwd", "odd");

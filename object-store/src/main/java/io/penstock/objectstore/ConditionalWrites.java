@@ -45,7 +45,7 @@ final class ConditionalWrites {
 
     private static final Logger LOG = LoggerFactory.getLogger(ConditionalWrites.class);
 
-    /** Below the name that no mount shows: {@code .penstock} at its root. */
+    /** Below the name that no mount shows, {@code .penstock}. */
     private static final String PROBE = ".penstock/probe-";
 
     /** No object has this ETag: nobody knows content with this MD5. */

@@ -6,6 +6,7 @@ import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.ProtocolException;
 import java.net.URI;
 import java.time.Clock;
 import java.time.Duration;
@@ -181,7 +182,8 @@ final class DirectRequests implements AutoCloseable {
     }
 
     /**
-     * Asks for an object's headers.
+     * Asks for an object's headers. A connection that breaks meanwhile is no reason to leave that to the SDK, whose HTTP client
+     * takes a connection's end for the end of the headers.
      *
      * @return the head of a response with status 200 or 404; null if the SDK must make the request
      * @throws IOException if the connection broke before the head was whole: the request may be made again
@@ -207,12 +209,15 @@ final class DirectRequests implements AutoCloseable {
             onSuccess();
             reusable = head.keepsAlive();
             return head;
+        } catch (ProtocolException e) {
+            LOG.debug("The SDK asks for '{}'", key, e);
+            return null; // it may understand it
         } catch (IOException | SdkException e) {
             checkInterrupt();
-            onFailure(e, connection);
-            if (connection != null && e instanceof IOException broken && !isBackingOff()) {
+            if (connection != null && e instanceof IOException broken && !(e instanceof SSLHandshakeException)) {
                 throw broken;
             }
+            onFailure(e, connection);
             return null;
         } finally {
             if (connection != null) {

@@ -4,6 +4,7 @@ import io.penstock.core.NativeMemory;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.ProtocolException;
 import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
@@ -203,7 +204,7 @@ final class HttpConnection implements AutoCloseable {
 
     private void receiveMore() throws IOException {
         if (!received.hasRemaining()) {
-            throw new IOException("the response's head is longer than " + LONGEST_HEAD + " bytes");
+            throw new ProtocolException("the response's head is longer than " + LONGEST_HEAD + " bytes");
         }
         if (receive(received) < 0) {
             throw new EOFException("the server closed the connection before it responded");

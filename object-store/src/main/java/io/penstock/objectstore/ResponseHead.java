@@ -3,6 +3,7 @@ package io.penstock.objectstore;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import java.io.IOException;
+import java.net.ProtocolException;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -31,14 +32,14 @@ record ResponseHead(String version, int status, Map<String, String> headers) {
 
     /**
      * @param bytes up to the empty line, without it
-     * @throws IOException if they are no head that this parser understands in full
+     * @throws ProtocolException if they are no head that this parser understands in full
      */
     static ResponseHead parse(byte[] bytes) throws IOException {
         String text = new String(bytes, ISO_8859_1);
         String[] lines = text.split("\r\n", -1);
         Matcher status = STATUS_LINE.matcher(lines[0]);
         if (!status.matches()) {
-            throw new IOException("not HTTP: " + printable(lines[0]));
+            throw new ProtocolException("not HTTP: " + printable(lines[0]));
         }
         Map<String, String> headers = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
         for (int i = 1; i < lines.length; i++) {
@@ -51,13 +52,13 @@ record ResponseHead(String version, int status, Map<String, String> headers) {
         int colon = Math.max(0, line.indexOf(':'));
         String name = line.substring(0, colon);
         if (!NAME.matcher(name).matches() || hasControls(line)) {
-            throw new IOException("no HTTP header: " + printable(line));
+            throw new ProtocolException("no HTTP header: " + printable(line));
         }
         String value = line.substring(colon + 1).strip();
         String before = headers.put(name, value);
         if (before != null) {
             if (ONLY_ONCE.contains(name.toLowerCase(Locale.ROOT))) {
-                throw new IOException("more than one " + name);
+                throw new ProtocolException("more than one " + name);
             }
             headers.put(name, before + ", " + value); // RFC 9110, section 5.3
         }
@@ -89,7 +90,7 @@ record ResponseHead(String version, int status, Map<String, String> headers) {
             return -1;
         }
         if (!length.matches("[0-9]{1,18}")) {
-            throw new IOException("no length: " + length);
+            throw new ProtocolException("no length: " + length);
         }
         return Long.parseLong(length);
     }

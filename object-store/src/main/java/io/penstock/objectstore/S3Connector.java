@@ -84,7 +84,7 @@ final class S3Connector {
     private String region(SdkHttpClient http) throws ObjectStoreException {
         String configured = config.server().region();
         if (configured != null && config.server().endpoint() != null) {
-            return configured; // only AWS has others
+            return configured; // only AWS tells where a bucket lies
         }
         String found = askForRegion(
                 client(http, configured == null ? ANY_REGION : configured, AwsRetryStrategy.standardRetryStrategy()));

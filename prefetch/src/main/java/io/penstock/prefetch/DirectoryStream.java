@@ -6,6 +6,7 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,7 +44,7 @@ final class DirectoryStream {
 
     private final DirectoryFiles files;
     private final ReadaheadConfig config;
-    private final long mostAtRandom;
+    private final LongSupplier mostAtRandom;
     private final LongAdder usedBytes;
 
     @GuardedBy("this")
@@ -87,7 +88,7 @@ final class DirectoryStream {
      * @param mostAtRandom most bytes to fetch ahead of a reader without an order
      * @param usedBytes counts what was fetched ahead and is read
      */
-    DirectoryStream(DirectoryFiles files, ReadaheadConfig config, long mostAtRandom, LongAdder usedBytes) {
+    DirectoryStream(DirectoryFiles files, ReadaheadConfig config, LongSupplier mostAtRandom, LongAdder usedBytes) {
         this.files = files;
         this.config = config;
         this.mostAtRandom = mostAtRandom;
@@ -136,7 +137,7 @@ final class DirectoryStream {
 
     @GuardedBy("this")
     private boolean hasNext() {
-        long most = shape == Shape.AT_RANDOM ? mostAtRandom : config.maxWindowBytes();
+        long most = shape == Shape.AT_RANDOM ? mostAtRandom.getAsLong() : config.maxWindowBytes();
         return next < files.size() && aheadBytes < Math.min(most, AHEAD * readBytes);
     }
 

@@ -6,6 +6,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The directories whose small files were read last. Safe for use by any number of threads; never waits. */
@@ -20,7 +21,7 @@ final class DirectoryStreams {
 
     private final DirectoryFiles.Source source;
     private final ReadaheadConfig config;
-    private final long mostAtRandom;
+    private final LongSupplier mostAtRandom;
     private final LongAdder usedBytes;
 
     /** By what their keys begin with, the one used last at the end. */
@@ -37,7 +38,8 @@ final class DirectoryStreams {
     }
 
     /** @param mostAtRandom as {@link DirectoryStream} has it */
-    DirectoryStreams(DirectoryFiles.Source source, ReadaheadConfig config, long mostAtRandom, LongAdder usedBytes) {
+    DirectoryStreams(
+            DirectoryFiles.Source source, ReadaheadConfig config, LongSupplier mostAtRandom, LongAdder usedBytes) {
         this.source = source;
         this.config = config;
         this.mostAtRandom = mostAtRandom;

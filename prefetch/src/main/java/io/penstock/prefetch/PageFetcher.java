@@ -93,7 +93,7 @@ public final class PageFetcher implements AutoCloseable {
         // The other half is for pages that are being read, and pages on their way to the disk.
         this.running = new RunningStreams(() -> cache.memoryBytes() / 2, System::nanoTime);
         // What is fetched must still be there when it is read, and not in place of what was read before.
-        this.directories = new DirectoryStreams(listed, config, cache.sizeBytes() / 2, counters.readaheadUsed);
+        this.directories = new DirectoryStreams(listed, config, () -> cache.roomBytes() / 2, counters.readaheadUsed);
     }
 
     /** A fetcher whose versions close with their last reader, and which knows of no directories. */

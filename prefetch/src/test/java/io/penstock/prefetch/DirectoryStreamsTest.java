@@ -20,7 +20,7 @@ class DirectoryStreamsTest {
                 return new Listed(listed);
             },
             ReadaheadConfig.DEFAULT,
-            1 << 30,
+            () -> 1 << 30,
             new LongAdder());
 
     /** Of so many files, which it does not tell. */

@@ -106,7 +106,8 @@ public final class BucketMount implements AutoCloseable {
                     store,
                     markers,
                     plan.attributes(),
-                    new AttributesSnapshot(CacheFolder.attributes(plan.cache().directory()), plan.owner()));
+                    new AttributesSnapshot(
+                            CacheFolder.attributes(plan.cache().directory()), plan.owner() + " " + plan.attributes()));
             kept.load();
             closers.push(kept::close);
             ObjectStore marking = kept.areKept() ? new MarkingObjectStore(store, markers) : store;

@@ -31,8 +31,9 @@ import java.util.zip.CheckedInputStream;
 import java.util.zip.CheckedOutputStream;
 
 /**
- * The known attributes of objects on disk, for the next mount. Each belongs to a version, so that none is ever out of date:
- * the file needs no care when something changes. It is replaced as a whole:
+ * The known attributes of objects on disk, for the next mount. Each belongs to a version, so that the file needs no care when
+ * something changes. Out of date is only what another node has changed in the second in which the version was made, as in
+ * memory. It is replaced as a whole:
  *
  * <pre>
  *   magic, version, owner, number of objects

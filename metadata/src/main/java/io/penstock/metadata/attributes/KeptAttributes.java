@@ -250,15 +250,11 @@ public final class KeptAttributes implements AutoCloseable {
     }
 
     private CompletableFuture<Known> start(ObjectVersion version) {
-        return asked.computeIfAbsent(
-                version.key(),
-                key -> Calls.start(executor, () -> {
-                    try {
-                        return askNow(version);
-                    } finally {
-                        asked.remove(key);
-                    }
-                }));
+        String key = version.key();
+        CompletableFuture<Known> running =
+                asked.computeIfAbsent(key, _ -> Calls.start(executor, () -> askNow(version)));
+        CompletableFuture<Known> _ = running.whenComplete((_, _) -> asked.remove(key, running));
+        return running;
     }
 
     private Known askNow(ObjectVersion version) throws ObjectStoreException, InterruptedException {
@@ -294,6 +290,7 @@ public final class KeptAttributes implements AutoCloseable {
 
     /** A change of this object has failed, and may have been made for all that: it is asked before anything is shown again. */
     public void doubt(String key) {
+        asked.remove(key); // that was asked before
         known.invalidate(key);
     }
 
