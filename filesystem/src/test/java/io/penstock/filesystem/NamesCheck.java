@@ -213,10 +213,10 @@ final class NamesCheck {
             Attributes shown = m.fs.getattr(inode);
             checkAttributes(what, entry, shown);
             assertThat(shown.links()).as("links of " + what).isEqualTo(path == null ? 0 : 1);
-        } else if (byInode
-                && !entry.content()
-                        .isEmpty()) { // all empty objects are one version; what a replaced version has besides its
-                                      // bytes is not kept, and may be the new one's
+        } else if (byInode && !entry.content().isEmpty()) {
+            // What a replaced version has besides its bytes is not kept, and may be the new one's. All empty objects
+            // are one
+            // version.
             assertThat(m.fs.getattr(inode).size())
                     .as("size of " + what)
                     .isEqualTo(entry.content().length());
