@@ -308,9 +308,9 @@ class PageFetcherTest {
             ObjectReader reader = fixture.fetcher.open(version);
             ObjectReader other = fixture.fetcher.open(version);
             readInSequence(reader, version, 0, 2 * MIB);
-            gate.awaitHeld(4);
+            gate.awaitHeld(2);
             reader.close();
-            assertThat(gate.held()).isGreaterThanOrEqualTo(4);
+            assertThat(gate.held()).isGreaterThanOrEqualTo(2);
             other.close();
             FetcherFixture.await("held GETs end", () -> fixture.store.getsInFlight() == 0);
             assertThat(fixture.fetcher.statistics().cancelledGets()).isGreaterThanOrEqualTo(4);
@@ -364,7 +364,7 @@ class PageFetcherTest {
                 Gate gate = fixture.delays.hold(from(2 * MIB))) {
             try (ObjectReader reader = lingering.open(version)) {
                 readInSequence(reader, version, 0, 2 * MIB);
-                gate.awaitHeld(4);
+                gate.awaitHeld(2);
                 lingering.closed(broken);
             }
             FetcherFixture.await("held GETs end", () -> fixture.store.getsInFlight() == 0);
@@ -385,7 +385,7 @@ class PageFetcherTest {
     private static void leaveWhileReadingAhead(PageFetcher fetcher, ObjectVersion version, Gate gate) throws Exception {
         try (ObjectReader reader = fetcher.open(version)) {
             readInSequence(reader, version, 0, 2 * MIB);
-            gate.awaitHeld(4);
+            gate.awaitHeld(2);
         }
     }
 
@@ -409,7 +409,7 @@ class PageFetcherTest {
         try (Gate gate = fixture.delays.hold(from(2 * MIB));
                 ObjectReader reader = fixture.fetcher.open(version)) {
             readInSequence(reader, version, 0, 2 * MIB);
-            gate.awaitHeld(4);
+            gate.awaitHeld(2);
             fixture.fetcher.close();
             assertThat(fixture.store.getsInFlight()).isZero();
             readAndVerify(reader, version, MIB, 100);
