@@ -214,7 +214,7 @@ final class DirectRequests implements AutoCloseable {
             return null; // it may understand it
         } catch (IOException | SdkException e) {
             checkInterrupt();
-            if (connection != null && e instanceof IOException broken && !(e instanceof SSLHandshakeException)) {
+            if (connection != null && connection.isSent() && e instanceof IOException broken) {
                 throw broken;
             }
             onFailure(e, connection);

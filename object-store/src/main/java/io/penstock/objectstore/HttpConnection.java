@@ -67,6 +67,9 @@ final class HttpConnection implements AutoCloseable {
     /** {@link System#nanoTime} of the last request's last byte. Confined to the user. */
     private long sentAt;
 
+    /** Confined to the user. */
+    private boolean sent;
+
     /**
      * @param tls null for none; the first request makes the handshake
      * @throws IOException if the server cannot be reached in time
@@ -111,20 +114,27 @@ final class HttpConnection implements AutoCloseable {
      * @param length of the body in bytes
      */
     ResponseHead send(byte[] request, BodyReader body, long length) throws IOException {
+        sent = false;
         call = Deadline.current();
         touch();
         try {
             IOException broken = write(ByteBuffer.wrap(request));
-            for (long sent = 0; sent < length && broken == null; sent += CHUNK) {
-                ByteBuffer part = chunk().clear().limit((int) Math.min(CHUNK, length - sent));
-                body.read(sent, part);
+            for (long at = 0; at < length && broken == null; at += CHUNK) {
+                ByteBuffer part = chunk().clear().limit((int) Math.min(CHUNK, length - at));
+                body.read(at, part);
                 broken = write(part.flip());
             }
             sentAt = System.nanoTime();
+            sent = broken == null;
             return broken == null ? receiveHead() : receiveEarlyResponse(broken);
         } catch (ClosedChannelException e) {
             throw explain(e);
         }
+    }
+
+    /** Whether the server may have got all of the last request: the connection, and its handshake, were well until then. */
+    boolean isSent() {
+        return sent;
     }
 
     /** Nanoseconds since the last request was sent. */
