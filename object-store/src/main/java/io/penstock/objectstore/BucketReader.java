@@ -150,21 +150,20 @@ final class BucketReader {
     }
 
     private ObjectHead headers(String key) throws ObjectStoreException, InterruptedException {
-        HeadObjectRequest request = HeadObjectRequest.builder()
-                .bucket(requests.bucket())
-                .key(key)
-                .checksumMode(ChecksumMode.ENABLED)
-                .requestPayer(requests.payer)
-                .build();
-        return requests.ask(requests.errors.object(key), () -> headersOnce(key, request));
+        return requests.ask(requests.errors.object(key), () -> headersOnce(key));
     }
 
     /** Without the SDK if possible: its HTTP client takes a connection's end for the end of the headers. */
-    private ObjectHead headersOnce(String key, HeadObjectRequest request)
-            throws ObjectStoreException, InterruptedException {
+    private ObjectHead headersOnce(String key) throws ObjectStoreException, InterruptedException {
         try {
             ResponseHead direct = requests.direct == null ? null : requests.direct.head(key);
             if (direct == null) {
+                HeadObjectRequest request = HeadObjectRequest.builder()
+                        .bucket(requests.bucket())
+                        .key(key)
+                        .checksumMode(ChecksumMode.ENABLED)
+                        .requestPayer(requests.payer)
+                        .build();
                 return ObjectHead.of(requests.client.headObject(request));
             } else if (direct.status() == DirectRequests.NOT_FOUND) {
                 throw new ObjectStoreException.NotFound("there is no " + requests.errors.object(key), null);

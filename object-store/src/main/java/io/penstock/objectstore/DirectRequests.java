@@ -220,13 +220,7 @@ final class DirectRequests implements AutoCloseable {
             onFailure(e, connection);
             return null;
         } finally {
-            if (connection != null) {
-                if (reusable) {
-                    connections.giveBack(connection);
-                } else {
-                    connections.end(connection);
-                }
-            }
+            leave(connection, reusable);
         }
     }
 
@@ -288,14 +282,20 @@ final class DirectRequests implements AutoCloseable {
             onFailure(e, connection);
             return null;
         } finally {
-            if (connection != null) {
-                if (reusable) {
-                    connections.giveBack(connection);
-                } else {
-                    connections.end(connection);
-                }
-            }
+            leave(connection, reusable);
             sendPermits.release();
+        }
+    }
+
+    /** @param connection null if there was none */
+    private void leave(@Nullable HttpConnection connection, boolean reusable) {
+        if (connection == null) {
+            return;
+        }
+        if (reusable) {
+            connections.giveBack(connection);
+        } else {
+            connections.end(connection);
         }
     }
 

@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
@@ -14,26 +13,29 @@ import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
  * What a store says of an object in the response to a HEAD.
  *
  * @param headers by their names, which are compared without regard to case
+ * @param lastModified in whole seconds. HEAD has no finer time (RFC 9110, section 5.6.7), and a file must show the same time
+ *     from HEAD and from a listing
  */
-record ObjectHead(Map<String, String> headers) {
+record ObjectHead(Map<String, String> headers, long size, Instant lastModified) {
 
     static ObjectHead of(ResponseHead response) throws IOException {
-        return new ObjectHead(response.headers()).complete();
+        return of(response.headers());
     }
 
     static ObjectHead of(HeadObjectResponse response) throws IOException {
         Map<String, String> headers = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
         response.sdkHttpResponse().headers().forEach((name, values) -> headers.put(name, String.join(", ", values)));
-        return new ObjectHead(headers).complete();
+        return of(headers);
     }
 
-    /** The SDK's HTTP client takes the end of a connection for the end of the headers. */
-    private ObjectHead complete() throws IOException {
-        if (lastModifiedOrNull() == null
-                || !headers.getOrDefault("Content-Length", "").matches("[0-9]{1,18}")) {
+    /** @throws IOException if it lacks something: the SDK's HTTP client takes the end of a connection for that of the headers */
+    private static ObjectHead of(Map<String, String> headers) throws IOException {
+        String length = headers.get("Content-Length");
+        Instant time = ResponseValues.parseTime(headers.get("Last-Modified"));
+        if (length == null || time == null) {
             throw new IOException("the response to a HEAD lacks the object's size or time");
         }
-        return this;
+        return new ObjectHead(headers, ResponseHead.parseLength(length), time.truncatedTo(ChronoUnit.SECONDS));
     }
 
     @Nullable
@@ -41,25 +43,9 @@ record ObjectHead(Map<String, String> headers) {
         return headers.get(name);
     }
 
-    long size() {
-        return Long.parseLong(headers.getOrDefault("Content-Length", ""));
-    }
-
     /** The entity tag, or {@link ResponseValues#NO_ETAG} if the store sends none. */
     String etag() {
         return ResponseValues.etag(header("ETag"));
-    }
-
-    /**
-     * In whole seconds. HEAD has no finer time (RFC 9110, section 5.6.7), and a file must show the same time from HEAD and
-     * from a listing.
-     */
-    Instant lastModified() {
-        return Objects.requireNonNull(lastModifiedOrNull()).truncatedTo(ChronoUnit.SECONDS);
-    }
-
-    private @Nullable Instant lastModifiedOrNull() {
-        return ResponseValues.parseTime(header("Last-Modified"));
     }
 
     boolean hasTags() {
@@ -67,7 +53,7 @@ record ObjectHead(Map<String, String> headers) {
     }
 
     ObjectVersion version(String key) {
-        return new ObjectVersion(key, etag(), size(), lastModified());
+        return new ObjectVersion(key, etag(), size, lastModified);
     }
 
     StoredObject object(String key) {

@@ -89,6 +89,11 @@ record ResponseHead(String version, int status, Map<String, String> headers) {
         if (length == null || header("Transfer-Encoding") != null) {
             return -1;
         }
+        return parseLength(length);
+    }
+
+    /** Bytes, as Content-Length has them. */
+    static long parseLength(String length) throws ProtocolException {
         if (!length.matches("[0-9]{1,18}")) {
             throw new ProtocolException("no length: " + length);
         }
