@@ -15,7 +15,6 @@ import java.io.IOException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.NoSuchFileException;
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -51,6 +50,15 @@ public final class KeptAttributes implements AutoCloseable {
     private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
     private final Semaphore turns = new Semaphore(CONCURRENCY);
 
+    /** Null if nothing is left for the next mount. */
+    private final @Nullable AttributesSnapshot snapshot;
+
+    /** Whether the snapshot was read: before, it may have more than is known. */
+    private volatile boolean isLoaded;
+
+    /** Whether the snapshot lacks something that is known. */
+    private volatile boolean isToSave;
+
     /** Which objects are asked. */
     public enum Keeping {
         /** None, and none is written. */
@@ -60,15 +68,6 @@ public final class KeptAttributes implements AutoCloseable {
         /** All: other programs, which mark nothing, may have kept attributes. */
         ALL
     }
-
-    /** Null if nothing is left for the next mount. */
-    private final @Nullable AttributesSnapshot snapshot;
-
-    /** Whether the snapshot was read: before, it may have more than is known. */
-    private volatile boolean isLoaded;
-
-    /** Whether the snapshot lacks something that is known. */
-    private volatile boolean isToSave;
 
     /** @param snapshot of the last mount, for the next one; null for none */
     public KeptAttributes(
@@ -112,16 +111,6 @@ public final class KeptAttributes implements AutoCloseable {
         } catch (IOException e) {
             LOG.warn("What is known of files' attributes is not kept for the next mount: {}", e.getMessage());
         }
-    }
-
-    private static boolean isOf(Known known, ObjectVersion other) {
-        ObjectVersion version = known.version();
-        // Another node that changes attributes changes nothing but the time.
-        return version.identity().equals(other.identity())
-                && version.size() == other.size()
-                && version.lastModified()
-                        .truncatedTo(ChronoUnit.SECONDS)
-                        .equals(other.lastModified().truncatedTo(ChronoUnit.SECONDS));
     }
 
     /** Of a mount that keeps and shows none. */
@@ -178,7 +167,7 @@ public final class KeptAttributes implements AutoCloseable {
     /** The attributes of this version if they are known; null if not. */
     public @Nullable ObjectAttributes of(ObjectVersion version) {
         Known found = known.getIfPresent(version.key());
-        return found != null && isOf(found, version) ? found.attributes() : null;
+        return found != null && found.isOf(version) ? found.attributes() : null;
     }
 
     /** The attributes, of the store if need be. */
@@ -267,7 +256,7 @@ public final class KeptAttributes implements AutoCloseable {
             known.asMap()
                     .compute(
                             version.key(),
-                            (_, current) -> current != null && isOf(current, version)
+                            (_, current) -> current != null && current.isOf(version)
                                     ? current // set here in between
                                     : found);
             isToSave = true;
