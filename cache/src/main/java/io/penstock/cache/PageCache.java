@@ -34,7 +34,6 @@ public final class PageCache implements AutoCloseable {
     private static final DiskHealth.Disk CACHE_DISK =
             new DiskHealth.Disk("The cache's disk", 3, "Going on without it", () -> false);
 
-    private final long sizeBytes;
     private final CacheFolder folder;
     private final RecordLog<IndexRecord> indexLog;
     private final ObjectTable<ObjectPages> table = new ObjectTable<>();
@@ -57,7 +56,6 @@ public final class PageCache implements AutoCloseable {
         PageIndex index = new PageIndex(indexLog, table, tasks);
         DataFiles files = new DataFiles(dataFolder, index);
         this.space = new DiskSpace(config, environment.mostExtents(), files, table, counters);
-        this.sizeBytes = config.sizeBytes();
         this.folder = folder;
         this.indexLog = indexLog;
         this.memory = new PageMemory(config.memoryBytes(), environment.slabs());
@@ -195,11 +193,6 @@ public final class PageCache implements AutoCloseable {
      */
     public long memoryBytes() {
         return memory.budgetBytes();
-    }
-
-    /** Most bytes that pages may take on disk. */
-    public long sizeBytes() {
-        return sizeBytes;
     }
 
     /** Bytes that may be added and stay until they are read: what is free, and what the eviction policy has for new pages. */

@@ -234,7 +234,6 @@ final class Layouts {
 
     static final class FlushIn {
         static final int FH = 0;
-        static final int LOCK_OWNER = 16;
         static final int SIZE = 24;
     }
 
