@@ -44,10 +44,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 
@@ -247,6 +249,17 @@ final class Mounted implements AutoCloseable {
         fetcher.close();
         WritebackConfig config = config(found, killed.config().close());
         return new Mounted(cache, namespace, bucket, config, Exclusive.CLOSE, false, keeping);
+    }
+
+    /** A folder and all that is in it. */
+    static void deleteAll(Path top) throws IOException {
+        List<Path> all;
+        try (Stream<Path> files = Files.walk(top)) {
+            all = files.sorted(Comparator.reverseOrder()).toList();
+        }
+        for (Path file : all) {
+            Files.delete(file);
+        }
     }
 
     static WritebackConfig config(Path staging, Close close) {

@@ -22,14 +22,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -563,7 +561,7 @@ final class NamesRun implements AutoCloseable {
         Path before = staging;
         staging = newStaging();
         m = told(m.crash(cache, staging));
-        deleteAll(before);
+        Mounted.deleteAll(before);
         m.drain();
         ReferenceTree after = reference.copy();
         after.crash();
@@ -572,22 +570,12 @@ final class NamesRun implements AutoCloseable {
         settle(List.of(after, reference));
     }
 
-    private static void deleteAll(Path top) throws IOException {
-        List<Path> all;
-        try (Stream<Path> files = Files.walk(top)) {
-            all = files.sorted(Comparator.reverseOrder()).toList();
-        }
-        for (Path file : all) {
-            Files.delete(file);
-        }
-    }
-
     @Override
     public void close() {
         open.values().forEach(file -> m.fs.release(file.handle()));
         m.close();
         try {
-            deleteAll(staging);
+            Mounted.deleteAll(staging);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

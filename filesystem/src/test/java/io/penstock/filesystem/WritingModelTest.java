@@ -25,7 +25,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -281,7 +280,7 @@ class WritingModelTest {
                     Path before = staging;
                     staging = newStaging();
                     m = told(m.crash(cache, staging));
-                    deleteAll(before);
+                    Mounted.deleteAll(before);
                     reference.crash();
                 }
                 case Step.Failing(Step failing, Failure failure) -> {
@@ -532,20 +531,10 @@ class WritingModelTest {
             }
             m.close();
             try {
-                deleteAll(staging);
+                Mounted.deleteAll(staging);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
-        }
-    }
-
-    private static void deleteAll(Path top) throws IOException {
-        List<Path> all;
-        try (Stream<Path> files = Files.walk(top)) {
-            all = files.sorted(Comparator.reverseOrder()).toList();
-        }
-        for (Path file : all) {
-            Files.delete(file);
         }
     }
 
