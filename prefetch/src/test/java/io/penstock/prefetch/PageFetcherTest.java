@@ -309,11 +309,12 @@ class PageFetcherTest {
             ObjectReader other = fixture.fetcher.open(version);
             readInSequence(reader, version, 0, 2 * MIB);
             gate.awaitHeld(2);
+            int held = gate.held();
             reader.close();
-            assertThat(gate.held()).isGreaterThanOrEqualTo(2);
+            assertThat(gate.held()).isGreaterThanOrEqualTo(held);
             other.close();
             FetcherFixture.await("held GETs end", () -> fixture.store.getsInFlight() == 0);
-            assertThat(fixture.fetcher.statistics().cancelledGets()).isGreaterThanOrEqualTo(4);
+            assertThat(fixture.fetcher.statistics().cancelledGets()).isGreaterThanOrEqualTo(held);
         }
         int before = fixture.store.gets().size();
         try (ObjectReader again = fixture.fetcher.open(version)) {
