@@ -28,6 +28,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             MountCommand.class,
             UmountCommand.class,
             MountsCommand.class,
+            StatsCommand.class,
             RecoverCommand.class,
             IndexCommand.class,
             ConfigCommand.class,

@@ -29,6 +29,7 @@ class MainTest {
                 "mount",
                 "umount",
                 "mounts",
+                "stats",
                 "recover",
                 "index",
                 "index export",
@@ -48,7 +49,15 @@ class MainTest {
     void help_ofAll_namesTheCommandsForUsersOnly() {
         assertThat(run("--help")).isZero();
         assertThat(out.toString())
-                .contains("mount  ", "umount, unmount  ", "mounts  ", "config  ", "demo  ", "install  ", "Exit codes:")
+                .contains(
+                        "mount  ",
+                        "umount, unmount  ",
+                        "mounts  ",
+                        "stats  ",
+                        "config  ",
+                        "demo  ",
+                        "install  ",
+                        "Exit codes:")
                 .doesNotContain("mount-helper");
     }
 

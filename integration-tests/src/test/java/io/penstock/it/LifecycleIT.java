@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
@@ -88,6 +89,53 @@ final class LifecycleIT {
                     .contains("kernel (the fastest that works here)", "protocol 7.");
             mount.awaitLog("kernel (the fastest that works here)");
         }
+    }
+
+    @Test
+    @Timeout(120)
+    void stats_ofALivingMount_areThereAlsoWhileTheStoreIsAway() throws Exception {
+        try (S3Front front = new S3Front(SERVER);
+                MountedBucket mount = MountedBucket.mount(front.fronted(), bucket.name(), scratch)) {
+            TestData first = objects.getFirst();
+            try (InputStream in = Files.newInputStream(mount.path().resolve(first.name()))) {
+                TestBucket.verify(first, in);
+            }
+            assertThat(stats(mount, "--once", "--json")).contains("\"bytesFetched\":" + first.size() + ",");
+            CountDownLatch refused = new CountDownLatch(1);
+            front.treat(request -> {
+                if (request.isRead()) {
+                    refused.countDown();
+                }
+                return S3Front.Treatment.answer(503, "SlowDown");
+            });
+            Process reader = new ProcessBuilder(
+                            "cat",
+                            mount.path().resolve(objects.getLast().name()).toString())
+                    .redirectOutput(scratch.resolve("read").toFile())
+                    .start();
+            try {
+                refused.await();
+                assertThat(stats(mount, "--once")).contains(mount.path() + ":", "s3://" + bucket.name(), " GETs, ");
+            } finally {
+                front.passAll();
+                assertThat(reader.waitFor()).isZero();
+            }
+            assertThat(Program.shell(
+                                    scratch,
+                                    "\"$1\" stats \"$2\" --json --interval 100ms | head -n 2",
+                                    MountedBucket.penstock().getFirst(),
+                                    mount.path())
+                            .orThrow()
+                            .lines())
+                    .hasSize(2);
+        }
+    }
+
+    private String stats(MountedBucket mount, String... options) throws Exception {
+        List<String> command = new ArrayList<>(MountedBucket.penstock());
+        command.addAll(List.of("stats", mount.path().toString()));
+        command.addAll(List.of(options));
+        return Program.run(scratch, command).orThrow();
     }
 
     @Tag("binding")

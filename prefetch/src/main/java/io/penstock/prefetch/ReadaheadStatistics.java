@@ -20,7 +20,7 @@ public record ReadaheadStatistics(
         long readaheadBytes,
         long readaheadBytesUsed) {
     /** The total number of range GETs. */
-    public long gets() {
+    public long allGets() {
         return demandGets + readaheadGets;
     }
 }

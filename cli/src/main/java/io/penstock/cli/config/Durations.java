@@ -8,13 +8,13 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Durations as people write them: {@code 250ms}, {@code 60s}, {@code 5m}, {@code 1h}, {@code 2d}. */
-final class Durations {
+public final class Durations {
     private static final Pattern FORMAT = Pattern.compile("(\\d+(?:\\.\\d+)?)\\s*(ms|s|m|h|d)?");
 
     private Durations() {}
 
     /** @return null if the text is no duration, or no whole number of milliseconds */
-    static @Nullable Duration parse(String text) {
+    public static @Nullable Duration parse(String text) {
         Matcher matcher = FORMAT.matcher(text.strip().toLowerCase(Locale.ROOT));
         if (!matcher.matches()) {
             return null;

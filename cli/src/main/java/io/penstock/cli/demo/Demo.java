@@ -109,10 +109,10 @@ public final class Demo {
 
     private void timed(String what, String command) throws IOException, InterruptedException {
         CacheStatistics before = bucket.cacheStatistics();
-        long gets = bucket.readaheadStatistics().gets();
+        long gets = bucket.readaheadStatistics().allGets();
         Duration time = shell.run(command).time();
         CacheStatistics after = bucket.cacheStatistics();
-        long fetched = bucket.readaheadStatistics().gets() - gets;
+        long fetched = bucket.readaheadStatistics().allGets() - gets;
         long memory = after.memoryHits() - before.memoryHits();
         long disk = after.diskHits() - before.diskHits();
         String from = fetched > 0
@@ -131,7 +131,7 @@ public final class Demo {
 
     private void readRandomly() throws IOException, InterruptedException {
         shell.title("A random read of a large file fetches a page, not the file");
-        long gets = bucket.readaheadStatistics().gets();
+        long gets = bucket.readaheadStatistics().allGets();
         long blocks = RANDOM_BLOCK * DemoData.blockSize() / RANDOM_READ + 1;
         DemoShell.Result result = shell.run(
                 "dd if=" + DemoData.MODEL + " bs=" + RANDOM_READ + " skip=" + blocks + " count=1 status=none");
@@ -139,7 +139,7 @@ public final class Demo {
                 Locale.ROOT,
                 "%d ms, %d GET of one page, 1 MiB",
                 result.time().toMillis(),
-                bucket.readaheadStatistics().gets() - gets));
+                bucket.readaheadStatistics().allGets() - gets));
         byte[] block = DemoData.bytes(DemoData.MODEL, RANDOM_BLOCK);
         if (!Arrays.equals(result.bytes(), Arrays.copyOfRange(block, RANDOM_READ, 2 * RANDOM_READ))) {
             differs("a random read of " + DemoData.MODEL);
@@ -174,7 +174,7 @@ public final class Demo {
         shell.say(String.format(
                 Locale.ROOT,
                 "GET requests: %d (%d because a program waited, %d ahead of it), %d MiB",
-                readahead.gets(),
+                readahead.allGets(),
                 readahead.demandGets(),
                 readahead.readaheadGets(),
                 readahead.bytesFetched() >> 20));

@@ -57,14 +57,14 @@ final class DemoWrites {
     }
 
     private void readBack() throws IOException, InterruptedException {
-        long gets = bucket.readaheadStatistics().gets();
+        long gets = bucket.readaheadStatistics().allGets();
         DemoShell.Result result = shell.run("dd if=" + CHECKPOINT + " of=/dev/null bs=1M status=none");
         shell.say(String.format(
                 Locale.ROOT,
                 "read back: %.0f MiB/s (%d ms), %d GET requests to S3",
                 CHECKPOINT_MIB * 1e9 / result.time().toNanos(),
                 result.time().toMillis(),
-                bucket.readaheadStatistics().gets() - gets));
+                bucket.readaheadStatistics().allGets() - gets));
     }
 
     private void append() throws IOException, InterruptedException {

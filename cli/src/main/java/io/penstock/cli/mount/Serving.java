@@ -7,6 +7,8 @@ import io.penstock.cli.config.Origin;
 import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.WriteSettings;
+import io.penstock.cli.control.ControlServer;
+import io.penstock.cli.control.MountStatistics;
 import io.penstock.cli.log.Logging;
 import io.penstock.cli.process.Launcher;
 import io.penstock.cli.process.Reason;
@@ -27,6 +29,8 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -153,7 +157,8 @@ public final class Serving {
                 Instant.now());
         try (StateFile state = new StateFile(running.withBacklog(withKept("", bucket), false), configuration.host());
                 NamesWatch _ = new NamesWatch(
-                        bucket::names, InstantSource.system(), names -> state.update(now -> now.withNames(names)))) {
+                        bucket::names, InstantSource.system(), names -> state.update(now -> now.withNames(names)));
+                ControlServer _ = listen(running, bucket)) {
             times.done("ready");
             log.info("{} is mounted on {}", running.source(), running.mountPoint());
             log.debug("Ready after {}", times);
@@ -169,6 +174,25 @@ public final class Serving {
                 backlog.tell(left -> state.update(now -> now.withBacklog(left, true)));
             }
             bucket.close();
+        }
+    }
+
+    /** Null if it cannot: the mount serves all the same. */
+    private @Nullable ControlServer listen(RunningMount running, BucketMount bucket) {
+        long begun = System.nanoTime();
+        Supplier<MountStatistics> statistics = () -> new MountStatistics(
+                running.source(),
+                running.mountPoint().toString(),
+                running.pid(),
+                (System.nanoTime() - begun) / 1e9,
+                bucket.cacheStatistics(),
+                bucket.readaheadStatistics(),
+                plan.mount().readOnly() ? null : bucket.writebackStatistics());
+        try {
+            return new ControlServer(running.socket(configuration.host()), Map.of("stats", statistics));
+        } catch (IOException e) {
+            log.warn("penstock stats cannot ask this process: {}", Reason.of(e));
+            return null;
         }
     }
 

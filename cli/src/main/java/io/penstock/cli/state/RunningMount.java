@@ -113,8 +113,10 @@ public record RunningMount(
         return load(file(host.runtimeFolder()));
     }
 
+    /** Removes the state, and the socket that a killed process has left. */
     public void delete(Host host) throws IOException {
         Files.deleteIfExists(file(host.runtimeFolder()));
+        Files.deleteIfExists(socket(host));
     }
 
     /**
@@ -212,6 +214,11 @@ public record RunningMount(
         } catch (IOException | IllegalArgumentException | DateTimeException e) {
             return Optional.empty();
         }
+    }
+
+    /** Where the process answers commands of its user and of root. */
+    public Path socket(Host host) {
+        return host.runtimeFolder().resolve(pid + ".socket");
     }
 
     private Path file(Path folder) {

@@ -1,0 +1,127 @@
+package io.penstock.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.penstock.cli.config.Durations;
+import io.penstock.cli.config.Host;
+import io.penstock.cli.control.ControlClient;
+import io.penstock.cli.control.MountStatistics;
+import io.penstock.cli.process.Reason;
+import io.penstock.cli.process.RefusedException;
+import io.penstock.cli.state.RunningMount;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+@Command(
+        name = "stats",
+        description = {
+            "Shows what a mount does, a line each second until Ctrl-C: where reads were answered from, what was"
+                    + " fetched and uploaded, and what memory and disk hold.",
+            "",
+            "Reads that the kernel answers, from its page cache or from cached files that it reads itself"
+                    + " (passthrough), do not reach the mount and are not counted. docs/OPERATIONS.md explains the"
+                    + " columns."
+        })
+final class StatsCommand implements Callable<Integer> {
+    private static final Duration SHORTEST = Duration.ofMillis(100);
+
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(
+            paramLabel = "MOUNTPOINT",
+            arity = "0..1",
+            description = "The folder that was given to penstock mount. It may be left out if there is one mount.")
+    private @Nullable String mountPoint;
+
+    @Option(names = "--once", description = "Show the totals since the mount began, and end.")
+    private boolean once;
+
+    @Option(names = "--json", description = "Show a JSON object a line instead of a table: totals, for other programs.")
+    private boolean json;
+
+    @Option(
+            names = "--interval",
+            paramLabel = "<time>",
+            defaultValue = "1s",
+            description = "Between two lines: 500ms, 10s. Default: ${DEFAULT-VALUE}.")
+    private String interval;
+
+    @Override
+    public Integer call() throws IOException, RefusedException, InterruptedException {
+        Duration pause = Durations.parse(interval);
+        if (pause == null || pause.compareTo(SHORTEST) < 0) {
+            throw new ParameterException(
+                    spec.commandLine(), "--interval " + interval + ": must be a time such as 1s, of 100ms or more");
+        }
+        RunningMount mount = find(RunningMount.list(Host.current()).stream()
+                .filter(each -> each.isAlive() && !each.unmounted())
+                .toList());
+        PrintWriter out = spec.commandLine().getOut();
+        StatsTable table = new StatsTable();
+        MountStatistics before = null;
+        while (true) {
+            JsonNode result = ask(mount);
+            MountStatistics now = MountStatistics.of(result);
+            if (json) {
+                out.println(result);
+            } else if (once) {
+                out.print(StatsTable.totals(now));
+            } else if (before != null) {
+                out.print(table.line(before, now));
+            }
+            if (out.checkError() || once) { // nobody reads it any more, as with head
+                return ExitCode.DONE;
+            }
+            before = now;
+            Thread.sleep(pause);
+        }
+    }
+
+    private RunningMount find(List<RunningMount> running) throws RefusedException {
+        if (mountPoint == null) {
+            if (running.size() != 1) {
+                throw new RefusedException(
+                        running.isEmpty()
+                                ? "Penstock has nothing mounted"
+                                : "which mount? " + running.size() + " are there, and penstock mounts lists them");
+            }
+            return running.getFirst();
+        }
+        Path given = Host.current().path(mountPoint);
+        return RunningMount.newest(running, given, false)
+                .or(() -> RunningMount.newest(running, real(given), false))
+                .orElseThrow(() ->
+                        new RefusedException("nothing is mounted on " + given + "; penstock mounts lists the mounts"));
+    }
+
+    private static Path real(Path path) {
+        try {
+            return path.toRealPath();
+        } catch (IOException e) {
+            return path;
+        }
+    }
+
+    private static JsonNode ask(RunningMount mount) throws RefusedException {
+        try {
+            return new ControlClient(mount.socket(Host.current())).ask("stats");
+        } catch (IOException e) {
+            throw new RefusedException(
+                    mount.isAlive()
+                            ? "process " + mount.pid() + ", which serves " + mount.mountPoint() + ", does not answer ("
+                                    + Reason.of(e) + "): it belongs to another user, or to an earlier version"
+                            : mount.mountPoint() + " is not served any more");
+        }
+    }
+}

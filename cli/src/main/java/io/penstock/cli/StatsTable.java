@@ -1,0 +1,146 @@
+package io.penstock.cli;
+
+import io.penstock.cache.CacheStatistics;
+import io.penstock.cli.control.MountStatistics;
+import io.penstock.prefetch.ReadaheadStatistics;
+import io.penstock.writeback.WritebackStatistics;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** The statistics of a mount as text: a line for each interval, of 80 columns, with headings now and then; or all totals. */
+final class StatsTable {
+    /** Lines between two headings: they stay on the screen. */
+    private static final int LINES = 20;
+
+    private static final String HEADINGS = """
+        ------ page reads a second ------ ------ store ------- --- writes --- - now -
+         memory    nvme  waited  missed  GETs/s  MiB/s ahead% MiB/s  to send   nvme
+        """;
+
+    private int lines;
+
+    /** What was done between the two, a second; with the headings, if it is their turn. */
+    String line(MountStatistics before, MountStatistics now) {
+        double seconds = Math.max(0.001, now.seconds() - before.seconds());
+        CacheStatistics cache = now.cache();
+        CacheStatistics cacheBefore = before.cache();
+        ReadaheadStatistics ahead = now.readahead();
+        ReadaheadStatistics aheadBefore = before.readahead();
+        List<String> columns = new ArrayList<>(List.of(
+                "%7s".formatted(count((cache.memoryHits() - cacheBefore.memoryHits()) / seconds)),
+                "%7s".formatted(count((cache.diskHits() - cacheBefore.diskHits()) / seconds)),
+                "%7s".formatted(count((cache.waits() - cacheBefore.waits()) / seconds)),
+                "%7s".formatted(count((cache.misses() - cacheBefore.misses()) / seconds)),
+                "%7s".formatted(count((ahead.allGets() - aheadBefore.allGets()) / seconds)),
+                "%6s".formatted(count(mib(ahead.bytesFetched() - aheadBefore.bytesFetched()) / seconds)),
+                "%6s"
+                        .formatted(percent(
+                                ahead.readaheadBytesUsed() - aheadBefore.readaheadBytesUsed(),
+                                ahead.readaheadBytes() - aheadBefore.readaheadBytes()))));
+        WritebackStatistics writing = now.writing();
+        WritebackStatistics writingBefore = before.writing();
+        columns.add("%5s"
+                .formatted(
+                        writing == null || writingBefore == null
+                                ? "-"
+                                : count(mib(writing.uploadedBytes() - writingBefore.uploadedBytes()) / seconds)));
+        columns.add("%8s".formatted(writing == null ? "-" : size(writing.backlogBytes())));
+        columns.add("%6s".formatted(size(cache.diskBytes())));
+        boolean isTheirTurn = lines++ % LINES == 0;
+        return (isTheirTurn ? HEADINGS : "") + String.join(" ", columns) + "\n";
+    }
+
+    /** All since the mount began. */
+    static String totals(MountStatistics all) {
+        StringBuilder text = new StringBuilder();
+        CacheStatistics cache = all.cache();
+        ReadaheadStatistics ahead = all.readahead();
+        long reads = cache.memoryHits() + cache.diskHits() + cache.waits() + cache.misses();
+        add(
+                text,
+                all.mountPoint(),
+                "%s, process %d, for %s s".formatted(all.source(), all.pid(), count(all.seconds())));
+        add(
+                text,
+                "page reads",
+                "%d: %s from memory, %s from NVMe, %s waited for a fetch, %s missed"
+                        .formatted(
+                                reads,
+                                percent(cache.memoryHits(), reads),
+                                percent(cache.diskHits(), reads),
+                                percent(cache.waits(), reads),
+                                percent(cache.misses(), reads)));
+        add(
+                text,
+                "fetched",
+                "%s by %d GETs, %d of them ahead; %d failed, %d cancelled"
+                        .formatted(
+                                size(ahead.bytesFetched()),
+                                ahead.allGets(),
+                                ahead.readaheadGets(),
+                                ahead.failedGets(),
+                                ahead.cancelledGets()));
+        add(
+                text,
+                "read ahead",
+                "%s, of which readers have come to %s"
+                        .formatted(
+                                size(ahead.readaheadBytes()),
+                                percent(ahead.readaheadBytesUsed(), ahead.readaheadBytes())));
+        add(
+                text,
+                "cache",
+                "%s in memory, %s on NVMe; %d pages evicted, %d damaged, %d not stored, %d disk errors"
+                        .formatted(
+                                size(cache.memoryBytes()),
+                                size(cache.diskBytes()),
+                                cache.evictedPages(),
+                                cache.corruptPages(),
+                                cache.unstoredPages(),
+                                cache.diskErrors()));
+        WritebackStatistics writing = all.writing();
+        add(
+                text,
+                "written",
+                writing == null
+                        ? "mounted read-only"
+                        : "%s uploaded, %s copied by the store; %s in memory, %s staged; %s of %d closed files to send; %d files failed"
+                                .formatted(
+                                        size(writing.uploadedBytes()),
+                                        size(writing.copiedBytes()),
+                                        size(writing.dirtyBytes()),
+                                        size(writing.stagedBytes()),
+                                        size(writing.backlogBytes()),
+                                        writing.backlogFiles(),
+                                        writing.failedFiles()));
+        return text.toString();
+    }
+
+    private static void add(StringBuilder text, String name, String value) {
+        text.append("%-12s %s%n".formatted(name + ":", value));
+    }
+
+    private static double mib(long bytes) {
+        return bytes / (double) (1 << 20);
+    }
+
+    private static String count(double number) {
+        return String.format(Locale.ROOT, number < 9.95 && number != Math.rint(number) ? "%.1f" : "%.0f", number);
+    }
+
+    private static String percent(long part, long whole) {
+        return whole == 0 ? "-" : String.format(Locale.ROOT, "%.0f%%", 100.0 * part / whole);
+    }
+
+    /** In the unit in which it has up to four digits: {@code 1.4G}. */
+    private static String size(long bytes) {
+        double number = bytes;
+        int power = 0;
+        while (number >= 1000 && power < 5) {
+            number /= 1024;
+            power++;
+        }
+        return power == 0 ? bytes + "B" : count(number) + "KMGTP".charAt(power - 1);
+    }
+}

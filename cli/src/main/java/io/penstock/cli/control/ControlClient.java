@@ -1,0 +1,52 @@
+package io.penstock.cli.control;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.penstock.cli.process.RefusedException;
+import java.io.IOException;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Path;
+import java.util.Map;
+
+/** Asks the serving process of a mount. Safe for use by any number of threads. */
+public final class ControlClient {
+    /** Bytes of a response. */
+    private static final int LONGEST_RESPONSE = 16 << 20;
+
+    private final Path socket;
+
+    /** @param socket of the {@link ControlServer} */
+    public ControlClient(Path socket) {
+        this.socket = socket;
+    }
+
+    /**
+     * The result of a command.
+     *
+     * @throws IOException if the process does not answer: it has ended, or belongs to another user
+     * @throws RefusedException if it refuses; the message says why
+     */
+    public JsonNode ask(String command) throws IOException, RefusedException {
+        String request =
+                Json.MAPPER.writeValueAsString(Map.of("version", ControlServer.VERSION, "command", command)) + "\n";
+        try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+            ByteBuffer bytes = ByteBuffer.wrap(request.getBytes(UTF_8));
+            while (bytes.hasRemaining()) {
+                channel.write(bytes);
+            }
+            byte[] line = Channels.newInputStream(channel).readNBytes(LONGEST_RESPONSE);
+            JsonNode response = Json.MAPPER.readTree(line);
+            if (response.hasNonNull("error")) {
+                throw new RefusedException(
+                        "the mount refuses: " + response.get("error").asText());
+            } else if (!response.hasNonNull("result")) {
+                throw new IOException("the mount has given no result");
+            }
+            return response.get("result");
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package io.penstock.cli.control;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.penstock.cache.CacheStatistics;
+import io.penstock.prefetch.ReadaheadStatistics;
+import io.penstock.writeback.WritebackStatistics;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a mount has done since it was mounted, and what it has now: the result of {@code stats}.
+ *
+ * @param source such as {@code s3://bucket/prefix}
+ * @param seconds since it was mounted
+ * @param writing null of a read-only mount
+ */
+public record MountStatistics(
+        String source,
+        String mountPoint,
+        long pid,
+        double seconds,
+        CacheStatistics cache,
+        ReadaheadStatistics readahead,
+        @Nullable WritebackStatistics writing) {
+    /** As the mount's answer has it. */
+    public static MountStatistics of(JsonNode result) throws IOException {
+        return Json.MAPPER.treeToValue(result, MountStatistics.class);
+    }
+}

@@ -1,0 +1,74 @@
+package io.penstock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cache.CacheStatistics;
+import io.penstock.cli.control.MountStatistics;
+import io.penstock.prefetch.ReadaheadStatistics;
+import io.penstock.writeback.WritebackStatistics;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+final class StatsTableTest {
+    private static final long MIB = 1 << 20;
+
+    private static MountStatistics at(double seconds, long times, @Nullable WritebackStatistics writing) {
+        return new MountStatistics(
+                "s3://data",
+                "/mnt/data",
+                17,
+                seconds,
+                new CacheStatistics(
+                        100 * times, 2000 * times, 30 * times, 4 * times, 0, 0, 5, 0, 0, 0, 64 * MIB, 1500 * MIB),
+                new ReadaheadStatistics(times, 9 * times, 0, 0, 800 * MIB * times, 80 * MIB * times, 60 * MIB * times),
+                writing);
+    }
+
+    private static WritebackStatistics writing(long times) {
+        return new WritebackStatistics(3 * MIB, 40 * MIB, 2, 12 * MIB, 200 * MIB * times, 0, 1);
+    }
+
+    @Test
+    void line_betweenTwo_isWhatWasDoneASecond() {
+        String text = new StatsTable().line(at(1, 1, writing(1)), at(3, 3, writing(3)));
+
+        assertThat(text.lines().toList().getLast().strip().split(" +"))
+                .containsExactly("100", "2000", "30", "4", "10", "800", "75%", "200", "12M", "1.5G");
+    }
+
+    @Test
+    void line_ofAReadOnlyMountAtRest_hasNothingOfWrites() {
+        String text = new StatsTable().line(at(1, 1, null), at(2, 1, null));
+
+        assertThat(text.lines().toList().getLast().strip().split(" +"))
+                .containsExactly("0", "0", "0", "0", "0", "0", "-", "-", "-", "1.5G");
+    }
+
+    @Test
+    void lines_haveHeadingsNowAndThen_andFit80Columns() {
+        StatsTable table = new StatsTable();
+        int headings = 0;
+        for (int i = 0; i < 45; i++) {
+            String text = table.line(at(1, 1, writing(1)), at(1.0001, 9_999_999, writing(7)));
+            headings += text.contains("GETs/s") ? 1 : 0;
+        }
+        assertThat(headings).isEqualTo(3);
+        assertThat(new StatsTable()
+                        .line(at(1, 1, writing(1)), at(3, 3, writing(3)))
+                        .lines())
+                .allMatch(line -> line.length() <= 80);
+    }
+
+    @Test
+    void totals_sayAll() {
+        assertThat(StatsTable.totals(at(90, 2, writing(2)))).isEqualTo("""
+            /mnt/data:   s3://data, process 17, for 90 s
+            page reads:  4268: 5% from memory, 94% from NVMe, 1% waited for a fetch, 0% missed
+            fetched:     1.6G by 20 GETs, 18 of them ahead; 0 failed, 0 cancelled
+            read ahead:  160M, of which readers have come to 75%
+            cache:       64M in memory, 1.5G on NVMe; 5 pages evicted, 0 damaged, 0 not stored, 0 disk errors
+            written:     400M uploaded, 0B copied by the store; 3M in memory, 40M staged; 12M of 2 closed files to send; 1 files failed
+            """);
+        assertThat(StatsTable.totals(at(90, 2, null))).contains("mounted read-only");
+    }
+}

@@ -1,0 +1,193 @@
+package io.penstock.cli.control;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.penstock.cache.CacheStatistics;
+import io.penstock.cli.config.Host;
+import io.penstock.cli.process.RefusedException;
+import io.penstock.prefetch.ReadaheadStatistics;
+import java.io.IOException;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@Timeout(30)
+final class ControlServerTest {
+    private static final MountStatistics STATISTICS = new MountStatistics(
+            "s3://b",
+            "/mnt",
+            7,
+            1.5,
+            new CacheStatistics(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12),
+            new ReadaheadStatistics(1, 2, 3, 4, 5, 6, 7),
+            null);
+
+    @TempDir
+    private Path folder;
+
+    private Path socket;
+    private ControlServer server;
+
+    @BeforeEach
+    void listen() throws IOException {
+        socket = folder.resolve("1.socket");
+        server = new ControlServer(socket, Map.of("stats", () -> STATISTICS, "fails", () -> {
+            throw new IllegalStateException("secret");
+        }));
+    }
+
+    @AfterEach
+    void close() {
+        server.close();
+    }
+
+    private JsonNode ask(String command) throws Exception {
+        return new ControlClient(socket).ask(command);
+    }
+
+    private String answerTo(String line) throws IOException {
+        try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+            channel.write(ByteBuffer.wrap(line.getBytes(UTF_8)));
+            return new String(Channels.newInputStream(channel).readAllBytes(), UTF_8);
+        }
+    }
+
+    @Test
+    void ask_aCommand_isItsResult() throws Exception {
+        for (int i = 0; i < 100; i++) {
+            assertThat(MountStatistics.of(ask("stats"))).isEqualTo(STATISTICS);
+        }
+        assertThat(ask("stats").fieldNames())
+                .toIterable()
+                .containsExactly("source", "mountPoint", "pid", "seconds", "cache", "readahead", "writing");
+        assertThat(ask("stats").get("readahead").size()).isEqualTo(7);
+    }
+
+    @Test
+    void ask_anUnknownCommand_isRefusedWithTheKnownOnes() {
+        assertThatThrownBy(() -> ask("stat"))
+                .isInstanceOf(RefusedException.class)
+                .hasMessageContaining("[fails, stats]");
+    }
+
+    @Test
+    void ask_aCommandThatFails_isRefusedWithoutItsReason() {
+        assertThatThrownBy(() -> ask("fails"))
+                .isInstanceOf(RefusedException.class)
+                .hasMessageContaining("log")
+                .hasMessageNotContaining("secret");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{} | version",
+                "[] | version",
+                "{\"version\":2,\"command\":\"stats\"} | version",
+                "{\"version\":1} | command",
+                "{\"version\":1,\"command\":{\"a\":1}} | command",
+                "{\"version\":1, | no JSON",
+                "stats | no JSON",
+                "'' | version"
+            })
+    void request_malformed_isRefusedWithTheReason(String line, String reason) throws Exception {
+        assertThat(answerTo(line + "\n"))
+                .startsWith("{\"version\":1,\"error\":\"")
+                .contains(reason)
+                .endsWith("\n");
+        assertThat(ask("stats").get("pid").asInt()).isEqualTo(7);
+    }
+
+    @Test
+    void request_withoutAnEnd_isNotAnswered() throws Exception {
+        assertThatThrownBy(() -> assertThat(answerTo("x".repeat(100_000))).isEmpty())
+                .satisfiesAnyOf(
+                        e -> assertThat(e).isInstanceOf(IOException.class),
+                        e -> assertThat(e).isInstanceOf(AssertionError.class));
+        assertThat(ask("stats").get("pid").asInt()).isEqualTo(7);
+    }
+
+    @Test
+    void clients_thatSayNothing_keepNobodyElseOut() throws Exception {
+        List<SocketChannel> silent = new ArrayList<>();
+        try {
+            for (int i = 0; i < 10; i++) {
+                silent.add(SocketChannel.open(UnixDomainSocketAddress.of(socket)));
+            }
+            assertThat(ask("stats").get("pid").asInt()).isEqualTo(7);
+        } finally {
+            for (SocketChannel channel : silent) {
+                channel.close();
+            }
+        }
+    }
+
+    @Test
+    void socket_isForItsOwnerOnly_andGoesWithTheServer() throws Exception {
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(socket)))
+                .isEqualTo("rw-------");
+
+        server.close();
+
+        assertThat(socket).doesNotExist();
+        assertThatThrownBy(() -> ask("stats")).isInstanceOf(IOException.class);
+    }
+
+    @Test
+    void ask_byAnotherUser_isRefused() throws Exception {
+        assumeThat(Host.current().isRoot())
+                .as("only root can become another user")
+                .isTrue();
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxrwxrwx"));
+        Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rwxrwxrwx"));
+        String client = """
+            import socket, sys
+            s = socket.socket(socket.AF_UNIX)
+            s.connect(sys.argv[1])
+            s.send(b'{"version":1,"command":"stats"}\\n')
+            print(s.makefile().read())
+            """;
+        Process other = new ProcessBuilder(
+                        "setpriv",
+                        "--reuid=65534",
+                        "--clear-groups",
+                        "/usr/bin/python3",
+                        "-c",
+                        client,
+                        socket.toString())
+                .redirectErrorStream(true)
+                .start();
+
+        String answer = new String(other.getInputStream().readAllBytes(), UTF_8);
+
+        assertThat(answer).contains("this mount belongs to root").doesNotContain("s3://b");
+    }
+
+    @Test
+    void listen_whereAKilledProcessHasLeftItsSocket_replacesIt() throws Exception {
+        Path left = folder.resolve("2.socket");
+        Files.createFile(left);
+        try (ControlServer _ = new ControlServer(left, Map.of("stats", () -> STATISTICS))) {
+            assertThat(new ControlClient(left).ask("stats").get("pid").asInt()).isEqualTo(7);
+        }
+    }
+}
