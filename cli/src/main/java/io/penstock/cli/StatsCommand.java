@@ -80,7 +80,9 @@ final class StatsCommand implements Callable<Integer> {
             } else if (before != null) {
                 out.print(table.line(before, now));
             }
-            if (out.checkError() || once) { // nobody reads it any more, as with head
+            out.flush();
+            boolean isRead = !System.out.checkError(); // the writer does not tell
+            if (once || !isRead) {
                 return ExitCode.DONE;
             }
             before = now;
