@@ -102,7 +102,7 @@ public final class CachedObject implements AutoCloseable {
 
     /** Whether all pages are stored on disk: a snapshot, made without touching it. */
     public boolean isWhole() {
-        return pages.pageCount() > 0 && pages.stored().isWhole();
+        return store.isWhole(pages);
     }
 
     /**

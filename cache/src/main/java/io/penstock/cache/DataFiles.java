@@ -143,6 +143,7 @@ final class DataFiles {
     }
 
     void remove(StoredObject object) throws IOException {
+        ObjectTable.close(object.takeFile()); // of a pack
         index.appendBefore(new ObjectRemoved(object.fileName()), () -> {
             folder.remove(object.dataFile());
             return true;

@@ -27,18 +27,22 @@ final class DiskSpace {
     /** How much may be written between two looks at how much is free. */
     private static final long CHECK_INTERVAL_BYTES = 16L << 20;
 
+    /** So many small objects in packs take as much heap as an extent. */
+    private static final int PACKED_PER_EXTENT = 3;
+
     private final long sizeBytes;
     private final long minFreeBytes;
     private final int mostExtents;
     private final DataFiles files;
     private final ObjectTable<?> table;
+    private final PackTable packs;
     private final Counters counters;
 
     /** Doomed and no longer pinned. Freed by the next thread that wants space, which would not find them otherwise. */
     private final ConcurrentLinkedQueue<Extent> unpinned = new ConcurrentLinkedQueue<>();
 
     /** Guarded by this, but for {@link EvictionPolicy#touch}. */
-    private final EvictionPolicy policy = new EvictionPolicy();
+    private final EvictionPolicy policy;
 
     @GuardedBy("this")
     private long limitBytes;
@@ -67,12 +71,20 @@ final class DiskSpace {
      * @param mostExtents as many as the heap has room for: one of sectors takes as much of it as one of pages, and may hold a
      *     single sector
      */
-    DiskSpace(CacheConfig config, int mostExtents, DataFiles files, ObjectTable<?> table, Counters counters) {
+    DiskSpace(
+            CacheConfig config,
+            int mostExtents,
+            DataFiles files,
+            ObjectTable<?> table,
+            PackTable packs,
+            Counters counters) {
         this.sizeBytes = config.sizeBytes();
         this.minFreeBytes = config.minFreeBytes();
         this.mostExtents = mostExtents;
         this.files = files;
         this.table = table;
+        this.packs = packs;
+        this.policy = new EvictionPolicy(packs);
         this.counters = counters;
         this.limitBytes = sizeBytes;
     }
@@ -132,6 +144,11 @@ final class DiskSpace {
         return taken;
     }
 
+    /** A small object is stored in the extent, which the caller has pinned. */
+    synchronized void addSample(Extent extent, ObjectId id) {
+        policy.addSample(extent, id);
+    }
+
     private void takeBack(Extent extent, int page, long bytes) {
         extent.deallocate(page);
         policy.grew(extent, -bytes);
@@ -158,7 +175,7 @@ final class DiskSpace {
     @GuardedBy("this")
     private boolean shrinkTo(long bytes) throws IOException {
         freeUnpinned();
-        while (usedBytes.get() > bytes || policy.extents() > mostExtents) {
+        while (usedBytes.get() > bytes || policy.extents() + packs.size() / PACKED_PER_EXTENT > mostExtents) {
             Extent victim = policy.evict(limitOfPolicy());
             if (victim == null) {
                 return false;
@@ -253,6 +270,7 @@ final class DiskSpace {
         boolean freed = false;
         try {
             policy.remove(extent);
+            packs.removeAll(extent);
             freeNow(extent);
             counters.evictedPages.add(Integer.bitCount(extent.storedPages()));
             freed = true;

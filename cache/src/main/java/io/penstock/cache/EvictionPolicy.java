@@ -34,11 +34,12 @@ final class EvictionPolicy {
     /** Reads of an extent are one use until one part in so many of the others has been used: less than the window. */
     private static final int PASS_SHARE = 32;
 
+    private final PackTable packs;
     private final AtomicInteger clock = new AtomicInteger();
     private final Segment window = new Segment();
     private final Segment main = new Segment();
 
-    /** The last two uses of extents that were evicted, in that order, by {@link #key}. */
+    /** The last two uses of extents that were evicted, in that order, by {@link #key}; of packs by that of samples. */
     private final LinkedHashMap<Long, Uses> evicted = new LinkedHashMap<>();
 
     private int held;
@@ -69,6 +70,10 @@ final class EvictionPolicy {
         }
     }
 
+    EvictionPolicy(PackTable packs) {
+        this.packs = packs;
+    }
+
     /** A page of the extent is being read. Racy on purpose: of uses at the same moment some may be lost. */
     void touch(Extent extent) {
         int last = extent.lastUse();
@@ -91,6 +96,22 @@ final class EvictionPolicy {
         extent.setInMain(hasRoom || displacesOldest(extent));
         segment(extent).add(extent);
         count();
+    }
+
+    /**
+     * A small object is stored in the extent, a sample: where it lay in one that was evicted, this one counts as used when
+     * that one was.
+     */
+    void addSample(Extent extent, ObjectId id) {
+        Uses before = evicted.remove(id.low());
+        if (before == null || before.last() - extent.secondLastUse() <= 0) {
+            return;
+        }
+        extent.setUses(extent.lastUse(), before.last(), before.secondLast());
+        if (!extent.isInMain() && window.remove(extent)) {
+            extent.setInMain(displacesOldest(extent));
+            segment(extent).add(extent);
+        }
     }
 
     /** The extent takes so many bytes more, or less if negative. */
@@ -145,8 +166,14 @@ final class EvictionPolicy {
     }
 
     private void remember(Extent extent) {
-        evicted.putLast(key(extent), new Uses(extent.lastUse(), extent.secondLastUse()));
-        if (evicted.size() > extents) {
+        Uses uses = new Uses(extent.lastUse(), extent.secondLastUse());
+        if (extent.object().isPack()) {
+            packs.samples(extent).forEach(sample -> evicted.putLast(sample.low(), uses));
+        } else {
+            evicted.putLast(key(extent), uses);
+        }
+        int most = extents + packs.size() / PackTable.OBJECTS_PER_SAMPLE;
+        while (evicted.size() > most) {
             evicted.pollFirstEntry();
         }
     }

@@ -38,6 +38,18 @@ sealed interface IndexRecord {
     /** Whether the object was read in long runs when it was last read; not until this is said. */
     record ObjectStreamed(long file, boolean is) implements IndexRecord {}
 
+    /**
+     * A small object is in a pack.
+     *
+     * @param file the pack's
+     * @param length bytes
+     * @param checksum CRC32C
+     */
+    record ObjectPacked(long file, ObjectId object, long position, int length, int checksum) implements IndexRecord {}
+
+    /** A small object in a pack is not to be used any more. */
+    record PackedDropped(long file, ObjectId object) implements IndexRecord {}
+
     /** The index of a cache folder: pages of records that it loses are fetched again. */
     RecordLog.Format<IndexRecord> FORMAT = new RecordLog.Format<>(
             0x50454e53_494458_01L, // "PENSIDX", version 1
@@ -49,9 +61,14 @@ sealed interface IndexRecord {
     private void encode(DataOutputStream to) throws IOException {
         switch (this) {
             case ObjectAdded(long file, ObjectId object, long size, PageGeometry geometry) -> {
-                start(to, geometry == PageGeometry.PAGES ? 1 : 6);
-                to.writeLong(object.high());
-                to.writeLong(object.low());
+                start(
+                        to,
+                        switch (geometry) {
+                            case PAGES -> 1;
+                            case SECTORS -> 6;
+                            case PACKS -> 8;
+                        });
+                encode(object, to);
                 to.writeLong(size);
             }
             case PagesStored(long file, int firstPage, int pages, IntBuffer checksums) -> {
@@ -73,7 +90,23 @@ sealed interface IndexRecord {
                 start(to, 7);
                 to.writeBoolean(is);
             }
+            case ObjectPacked(long file, ObjectId object, long position, int length, int checksum) -> {
+                start(to, 9);
+                encode(object, to);
+                to.writeLong(position);
+                to.writeInt(length);
+                to.writeInt(checksum);
+            }
+            case PackedDropped(long file, ObjectId object) -> {
+                start(to, 10);
+                encode(object, to);
+            }
         }
+    }
+
+    private static void encode(ObjectId object, DataOutputStream to) throws IOException {
+        to.writeLong(object.high());
+        to.writeLong(object.low());
     }
 
     private void start(DataOutputStream to, int type) throws IOException {
@@ -92,12 +125,19 @@ sealed interface IndexRecord {
             case 5 -> new ObjectLent(file);
             case 6 -> decodeObject(file, PageGeometry.SECTORS, from);
             case 7 -> new ObjectStreamed(file, from.readBoolean());
+            case 8 -> decodeObject(file, PageGeometry.PACKS, from);
+            case 9 -> new ObjectPacked(file, decodeId(from), from.readLong(), from.readInt(), from.readInt());
+            case 10 -> new PackedDropped(file, decodeId(from));
             default -> throw new IOException("no such record: " + type);
         };
     }
 
     private static ObjectAdded decodeObject(long file, PageGeometry geometry, DataInputStream from) throws IOException {
-        return new ObjectAdded(file, new ObjectId(from.readLong(), from.readLong()), from.readLong(), geometry);
+        return new ObjectAdded(file, decodeId(from), from.readLong(), geometry);
+    }
+
+    private static ObjectId decodeId(DataInputStream from) throws IOException {
+        return new ObjectId(from.readLong(), from.readLong());
     }
 
     private static PagesStored decodePages(long file, DataInputStream from) throws IOException {

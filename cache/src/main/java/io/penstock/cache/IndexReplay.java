@@ -2,8 +2,10 @@ package io.penstock.cache;
 
 import io.penstock.cache.IndexRecord.ObjectAdded;
 import io.penstock.cache.IndexRecord.ObjectLent;
+import io.penstock.cache.IndexRecord.ObjectPacked;
 import io.penstock.cache.IndexRecord.ObjectRemoved;
 import io.penstock.cache.IndexRecord.ObjectStreamed;
+import io.penstock.cache.IndexRecord.PackedDropped;
 import io.penstock.cache.IndexRecord.PagesDropped;
 import io.penstock.cache.IndexRecord.PagesStored;
 import io.penstock.cache.ObjectPages.Shared;
@@ -16,12 +18,15 @@ import java.util.function.Consumer;
 /** Rebuilds the objects of a cache folder from its index log. Used by one thread, before anybody else is there. */
 final class IndexReplay implements Consumer<IndexRecord> {
     private final Shared shared;
+    private final PackTable packs;
 
     /** By the name of their data file. */
     private final Map<Long, ObjectPages> objects = new LinkedHashMap<>();
 
-    IndexReplay(Shared shared) {
+    /** @param packs gets the small objects */
+    IndexReplay(Shared shared, PackTable packs) {
         this.shared = shared;
+        this.packs = packs;
     }
 
     @Override
@@ -29,7 +34,12 @@ final class IndexReplay implements Consumer<IndexRecord> {
         switch (entry) {
             case ObjectAdded(long file, ObjectId id, long size, PageGeometry geometry) ->
                 objects.computeIfAbsent(file, name -> new ObjectPages(shared, id, size, geometry, name, true));
-            case ObjectRemoved(long file) -> objects.remove(file);
+            case ObjectRemoved(long file) -> {
+                ObjectPages removed = objects.remove(file);
+                if (removed != null) {
+                    removed.stored().extents().forEach(packs::removeAll);
+                }
+            }
             case ObjectLent(long file) ->
                 objects.computeIfPresent(file, (name, object) -> {
                     object.setLent();
@@ -56,7 +66,34 @@ final class IndexReplay implements Consumer<IndexRecord> {
                 for (int left = pages; left != 0 && object != null; left &= left - 1) {
                     object.stored().foundDropped(firstPage + Integer.numberOfTrailingZeros(left));
                 }
+                if (object != null && object.isPack()) {
+                    object.stored().extents().forEach(packs::removeGone);
+                }
             }
+            case ObjectPacked(long file, ObjectId id, long position, int length, int checksum) -> {
+                ObjectPages pack = objects.get(file);
+                if (pack != null) {
+                    found(pack, id, position, length, checksum);
+                }
+            }
+            case PackedDropped(long file, ObjectId id) -> {
+                PackedPage page = packs.find(id);
+                if (page != null && page.extent().object().fileName() == file) {
+                    packs.remove(page);
+                }
+            }
+        }
+    }
+
+    private void found(ObjectPages pack, ObjectId id, long position, int length, int checksum) {
+        int first = pack.geometry().pageAt(position);
+        int last = pack.geometry().pageAt(position + length - 1);
+        for (int page = first; page <= last; page++) {
+            pack.stored().found(page, 0);
+        }
+        Extent extent = pack.stored().extentForWriting(first);
+        if (last < extent.firstPage() + extent.pages()) { // else extents were larger then, as the cache was
+            packs.put(new PackedPage(id, extent, position, length, checksum, false));
         }
     }
 

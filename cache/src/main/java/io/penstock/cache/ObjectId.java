@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Stands for an object version: 128 bits of SHA-256 over namespace, key, identity and size. With 10 million objects in a
@@ -21,6 +22,12 @@ record ObjectId(long high, long low) {
         digest.update(ByteBuffer.allocate(Long.BYTES).putLong(version.size()).flip());
         ByteBuffer hash = ByteBuffer.wrap(digest.digest());
         return new ObjectId(hash.getLong(), hash.getLong());
+    }
+
+    /** Stands for what no reader knows. */
+    static ObjectId random() {
+        ThreadLocalRandom random = ThreadLocalRandom.current();
+        return new ObjectId(random.nextLong(), random.nextLong());
     }
 
     /** Stands for the sectors of the same version, which are kept apart from its pages. */

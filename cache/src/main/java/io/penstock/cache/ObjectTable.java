@@ -55,12 +55,11 @@ final class ObjectTable<T extends StoredObject> {
             unused[0] = known.released();
             return forgetIfUnused(known);
         });
-        if (unused[0] != null) {
-            close(unused[0]);
-        }
+        close(unused[0]);
     }
 
-    private static void close(DataFile unused) {
+    /** Closes a file that nobody uses any more, if there is one. */
+    static void close(@Nullable DataFile unused) {
         try (unused) {
             log.trace("{} is not used any more", unused);
         } catch (IOException e) {

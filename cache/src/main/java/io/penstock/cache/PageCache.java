@@ -39,8 +39,11 @@ public final class PageCache implements AutoCloseable {
     private final ObjectTable<ObjectPages> table = new ObjectTable<>();
     private final Counters counters = new Counters();
     private final PageMemory memory;
+    private final DiskHealth health;
     private final DiskSpace space;
+    private final DiskUpkeep upkeep;
     private final PageStore store;
+    private final PackTable packTable = new PackTable();
     private final PageWrites writes;
     private final WholeFiles wholeFiles;
     private final Shared shared;
@@ -51,16 +54,18 @@ public final class PageCache implements AutoCloseable {
             RecordLog<IndexRecord> indexLog,
             CacheConfig config,
             Environment environment) {
-        DiskHealth health = new DiskHealth(CACHE_DISK, environment.nanoTime());
+        this.health = new DiskHealth(CACHE_DISK, environment.nanoTime());
         DiskTasks tasks = new DiskTasks(health);
-        PageIndex index = new PageIndex(indexLog, table, tasks);
+        PageIndex index = new PageIndex(indexLog, table, packTable, tasks);
         DataFiles files = new DataFiles(dataFolder, index);
-        this.space = new DiskSpace(config, environment.mostExtents(), files, table, counters);
+        this.space = new DiskSpace(config, environment.mostExtents(), files, table, packTable, counters);
+        this.upkeep = new DiskUpkeep(files, index, space, health, tasks, table);
         this.folder = folder;
         this.indexLog = indexLog;
         this.memory = new PageMemory(config.memoryBytes(), environment.slabs());
-        this.store = new PageStore(files, index, space, health, tasks, table, counters);
-        this.writes = new PageWrites(store, files, index, space, health, counters);
+        this.store = new PageStore(files, index, space, health, tasks, table, packTable, counters);
+        Packs packs = new Packs(this::newPack, table, packTable, store, index, space);
+        this.writes = new PageWrites(store, packs, files, index, space, health, counters);
         this.wholeFiles = new WholeFiles(files, table, store);
         WriteBehind writeBehind = new WriteBehind(memory, writes, tasks, table, counters);
         this.shared = new Shared(table, memory, store, writeBehind, counters, environment.pagesPerExtent());
@@ -120,11 +125,11 @@ public final class PageCache implements AutoCloseable {
     }
 
     private void start(Duration freeSpaceInterval) throws IOException {
-        IndexReplay replay = new IndexReplay(shared);
+        IndexReplay replay = new IndexReplay(shared, packTable);
         indexLog.replay(replay);
         Collection<ObjectPages> objects = replay.objects();
         objects.forEach(table::add);
-        store.start(objects, freeSpaceInterval);
+        upkeep.start(objects, freeSpaceInterval);
     }
 
     /**
@@ -149,9 +154,17 @@ public final class PageCache implements AutoCloseable {
         return new CachedObject(pages, new PageReads(pages, store, counters), store, wholeFiles, version);
     }
 
+    /** Retained. */
+    private ObjectPages newPack() {
+        ObjectId id = ObjectId.random();
+        long bytes = Packs.bytes(shared.pagesPerExtent());
+        return table.retain(id, () -> new ObjectPages(shared, id, bytes, PageGeometry.PACKS));
+    }
+
     /** Gives up the pages and sectors of a version that is no longer wanted; those in flight are left to their fills. */
     public void invalidate(String namespace, ObjectVersion version) {
         ObjectId id = ObjectId.of(namespace, version);
+        store.discardPacked(id);
         discard(table.find(id));
         discard(table.find(id.ofSectors()));
     }
@@ -184,7 +197,7 @@ public final class PageCache implements AutoCloseable {
     }
 
     public CacheStatistics statistics() {
-        return counters.snapshot(store.diskErrors(), memory.usedBytes(), store.diskBytes());
+        return counters.snapshot(health.errors(), memory.usedBytes(), space.usedBytes());
     }
 
     /**
@@ -202,7 +215,7 @@ public final class PageCache implements AutoCloseable {
 
     /** For tests: waits until all that was to be written or freed by now is. */
     void awaitWritten() throws InterruptedException {
-        store.awaitIdle();
+        upkeep.awaitIdle();
     }
 
     /** For tests: objects that are open or have pages. */
@@ -220,6 +233,7 @@ public final class PageCache implements AutoCloseable {
     public void close() {
         wholeFiles.close();
         store.close();
+        upkeep.close();
         try (folder;
                 indexLog) {
             log.debug("The cache in {} is closed", folder.path());

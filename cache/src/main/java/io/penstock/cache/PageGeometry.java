@@ -5,7 +5,9 @@ enum PageGeometry {
     /** What is kept of objects as a rule. */
     PAGES(20),
     /** The same bytes in small pieces: what is read at random here and there is fetched and kept without its surroundings. */
-    SECTORS(16);
+    SECTORS(16),
+    /** A file whose pages hold small objects: see {@link Packs}. */
+    PACKS(20);
 
     /** Bytes in a page; the last page of an object is as long as what is left of it. */
     static final int PAGE_SIZE = PAGES.size();

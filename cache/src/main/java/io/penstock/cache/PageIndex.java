@@ -15,11 +15,13 @@ final class PageIndex {
 
     private final RecordLog<IndexRecord> records;
     private final ObjectTable<?> table;
+    private final PackTable packs;
     private final DiskTasks tasks;
 
-    PageIndex(RecordLog<IndexRecord> records, ObjectTable<?> table, DiskTasks tasks) {
+    PageIndex(RecordLog<IndexRecord> records, ObjectTable<?> table, PackTable packs, DiskTasks tasks) {
         this.records = records;
         this.table = table;
+        this.packs = packs;
         this.tasks = tasks;
     }
 
@@ -90,6 +92,11 @@ final class PageIndex {
                         to.add(stored);
                     }
                 }
+            }
+        }
+        for (PackedPage page : packs.all()) { // once their packs are known
+            if (page.isThere()) {
+                to.add(page.toRecord());
             }
         }
     }

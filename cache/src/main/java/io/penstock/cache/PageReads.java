@@ -77,10 +77,10 @@ final class PageReads {
 
     private int readFromDisk(int page, int offset, ByteBuffer to, boolean sequential, @Nullable LentBytes loans)
             throws InterruptedException {
-        Extent extent = pages.extent(page);
-        if (extent != null && store.has(pages, page)) {
+        StoredPage stored = store.find(pages, page);
+        if (stored != null) {
             settle(to, loans);
-            return readStored(extent, page, offset, to, sequential, loans);
+            return readStored(stored, page, offset, to, sequential, loans);
         }
         if (pages.frame(page) != null) {
             return LOOK_AGAIN; // claimed since
@@ -99,24 +99,24 @@ final class PageReads {
 
     /** Bytes read, or {@link #LOOK_AGAIN}. */
     private int readStored(
-            Extent extent, int page, int offset, ByteBuffer to, boolean sequential, @Nullable LentBytes loans)
+            StoredPage stored, int page, int offset, ByteBuffer to, boolean sequential, @Nullable LentBytes loans)
             throws InterruptedException {
-        if (!extent.isVerified(page)) {
+        if (!stored.isVerified()) {
             PageFrame frame = pages.newFrame(page, Origin.DISK);
             if (!pages.addFrame(frame)) {
                 return 0;
             }
             pages.waitForMemory(frame);
-            return load(extent, frame, offset, to, loans);
+            return load(stored, frame, offset, to, loans);
         }
         // A whole page costs a fifth of the CPU per byte that small reads cost, as it goes past the page cache (ADR 3).
         if (sequential && to.remaining() >= READAHEAD_BYTES) {
             PageFrame frame = tryFrame(page);
             if (frame != null) {
-                return loadAndMore(extent, frame, offset, to, loans);
+                return loadAndMore(stored, frame, offset, to, loans);
             }
         }
-        int count = store.readTurns().run(() -> store.read(extent, page, offset, to));
+        int count = store.readTurns().run(() -> store.read(stored, offset, to));
         if (count > 0) {
             counters.diskHits.increment();
         }
@@ -140,7 +140,7 @@ final class PageReads {
     }
 
     /** With what comes after it, which is asked for first. */
-    private int loadAndMore(Extent extent, PageFrame frame, int offset, ByteBuffer to, @Nullable LentBytes loans)
+    private int loadAndMore(StoredPage stored, PageFrame frame, int offset, ByteBuffer to, @Nullable LentBytes loans)
             throws InterruptedException {
         boolean asked = false;
         try {
@@ -151,28 +151,28 @@ final class PageReads {
                 pages.abandon(frame);
             }
         }
-        return load(extent, frame, offset, to, loans);
+        return load(stored, frame, offset, to, loans);
     }
 
     /** What the kernel would read ahead if it saw these reads. */
     private void loadAhead(int page) {
         for (int next = page + 1; next <= page + PAGES_AHEAD && next < pages.pageCount(); next++) {
-            Extent extent = pages.extent(next);
-            if (extent == null || !store.has(pages, next)) {
+            StoredPage stored = store.find(pages, next);
+            if (stored == null) {
                 return;
             }
             PageFrame frame = tryFrame(next);
             if (frame != null) {
-                store.loadAhead(pages, () -> load(extent, frame));
+                store.loadAhead(pages, () -> load(stored, frame));
             }
         }
     }
 
-    private int load(Extent extent, PageFrame frame, int offset, ByteBuffer to, @Nullable LentBytes loans)
+    private int load(StoredPage stored, PageFrame frame, int offset, ByteBuffer to, @Nullable LentBytes loans)
             throws InterruptedException {
         frame.retain();
         try {
-            if (!loadInTurn(extent, frame)) {
+            if (!loadInTurn(stored, frame)) {
                 return 0;
             }
             counters.diskHits.increment();
@@ -182,9 +182,9 @@ final class PageReads {
         }
     }
 
-    private boolean loadInTurn(Extent extent, PageFrame frame) throws InterruptedException {
+    private boolean loadInTurn(StoredPage stored, PageFrame frame) throws InterruptedException {
         try {
-            return store.readTurns().run(() -> load(extent, frame));
+            return store.readTurns().run(() -> load(stored, frame));
         } catch (InterruptedException e) {
             pages.abandon(frame); // it was not its turn yet
             throw e;
@@ -192,10 +192,10 @@ final class PageReads {
     }
 
     /** Whatever happens, the frame must not stay without its bytes: its readers would wait for ever. */
-    private boolean load(Extent extent, PageFrame frame) {
+    private boolean load(StoredPage stored, PageFrame frame) {
         boolean loaded = false;
         try {
-            loaded = store.load(extent, frame.page(), frame.bytes());
+            loaded = store.load(stored, frame.bytes());
         } finally {
             if (!loaded) {
                 pages.abandon(frame);

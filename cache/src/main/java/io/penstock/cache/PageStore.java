@@ -2,21 +2,18 @@ package io.penstock.cache;
 
 import io.penstock.cache.IndexRecord.ObjectLent;
 import io.penstock.cache.IndexRecord.ObjectStreamed;
+import io.penstock.cache.IndexRecord.PackedDropped;
 import io.penstock.cache.IndexRecord.PagesDropped;
 import io.penstock.disk.DataFile;
 import io.penstock.disk.DiskHealth;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
-import java.time.Duration;
-import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,22 +26,17 @@ final class PageStore {
 
     private static final int READERS = 4;
 
-    private static final long DRAIN_SECONDS = 20;
-
     private final DataFiles files;
     private final PageIndex index;
     private final DiskSpace space;
     private final DiskHealth health;
     private final DiskTasks tasks;
     private final ObjectTable<?> table;
+    private final PackTable packs;
     private final Counters counters;
     private final ReadTurns readTurns = new ReadTurns();
 
     private final ExecutorService readers = DiskTasks.threads(READERS, "penstock-load-");
-
-    /** Others may fill the disk while nothing is written here. */
-    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
-            Thread.ofPlatform().daemon().name("penstock-free-space").factory());
 
     PageStore(
             DataFiles files,
@@ -53,6 +45,7 @@ final class PageStore {
             DiskHealth health,
             DiskTasks tasks,
             ObjectTable<?> table,
+            PackTable packs,
             Counters counters) {
         this.files = files;
         this.index = index;
@@ -60,6 +53,7 @@ final class PageStore {
         this.health = health;
         this.tasks = tasks;
         this.table = table;
+        this.packs = packs;
         this.counters = counters;
     }
 
@@ -69,10 +63,30 @@ final class PageStore {
 
     // ---- reading
 
-    /** Whether the page can be read from disk. */
-    boolean has(StoredObject object, int page) {
+    /** Where the page can be read from disk; null if it cannot. */
+    @Nullable
+    StoredPage find(StoredObject object, int page) {
+        if (!health.isWell()) {
+            return null;
+        }
+        PackedPage packed = object.isSmall() ? packs.find(object.id()) : null;
+        if (packed != null) {
+            return packed;
+        }
         Extent extent = object.extent(page);
-        return extent != null && extent.has(page) && health.isWell();
+        return extent != null && extent.has(page) ? new StoredPage.InOwnFile(extent, page) : null;
+    }
+
+    boolean has(StoredObject object, int page) {
+        return find(object, page) != null;
+    }
+
+    /** Whether all of the object is stored. */
+    boolean isWhole(StoredObject object) {
+        if (object.size() == 0) {
+            return false;
+        }
+        return object.isSmall() ? has(object, 0) : object.stored().isWhole();
     }
 
     /**
@@ -80,10 +94,10 @@ final class PageStore {
      *
      * @return bytes read; 0 if the page is not there any more
      */
-    int read(Extent extent, int page, int offset, ByteBuffer to) {
-        int wanted = Math.min(to.remaining(), extent.object().pageLength(page) - offset);
+    int read(StoredPage page, int offset, ByteBuffer to) {
+        int wanted = Math.min(to.remaining(), page.length() - offset);
         ByteBuffer target = to.slice(to.position(), wanted);
-        if (!readPinned(extent, page, offset, target, DataFile::read)) {
+        if (!readPinned(page, offset, target, DataFile::read)) {
             return 0;
         }
         to.position(to.position() + wanted);
@@ -96,24 +110,25 @@ final class PageStore {
      * @param bytes as long as the page, in aligned memory
      * @return false if it is not there or not right: then it is Missing
      */
-    boolean load(Extent extent, int page, ByteBuffer bytes) {
-        if (!readPinned(extent, page, 0, bytes.duplicate(), DataFile::readDirect)) {
+    boolean load(StoredPage page, ByteBuffer bytes) {
+        if (!readPinned(page, 0, bytes.duplicate(), DataFile::readDirect)) {
             return false;
         }
-        if (extent.isVerified(page)) {
+        if (page.isVerified()) {
             return true;
         }
-        if (checksumOf(bytes.duplicate()) != extent.checksum(page)) {
-            if (drop(extent, page)) { // by this thread: others may have read it too
+        if (checksumOf(bytes.duplicate()) != page.checksum()) {
+            if (drop(page)) { // by this thread: others may have read it too
                 counters.corruptPages.increment();
                 log.warn(
-                        "A page of the cache on disk is damaged; it is fetched again. Page {} of file {}",
-                        page,
-                        extent.object().dataFile());
+                        "A page of the cache on disk is damaged; it is fetched again. {} bytes from {} of file {}",
+                        page.length(),
+                        page.position(),
+                        page.extent().object().dataFile());
             }
             return false;
         }
-        extent.setVerified(page);
+        page.setVerified();
         return true;
     }
 
@@ -121,31 +136,32 @@ final class PageStore {
         int from(DataFile file, long position, ByteBuffer target) throws IOException;
     }
 
-    private boolean readPinned(Extent extent, int page, int offset, ByteBuffer target, Reading reading) {
+    private boolean readPinned(StoredPage page, int offset, ByteBuffer target, Reading reading) {
+        Extent extent = page.extent();
         if (!extent.pin()) {
             return false;
         }
         try {
-            if (!extent.has(page)) {
+            if (!page.isThere()) {
                 return false;
             }
             space.touch(extent);
-            long position = extent.object().geometry().start(page) + offset;
-            boolean whole = reading.from(files.open(extent.object()), position, target) == target.limit();
+            boolean whole =
+                    reading.from(files.open(extent.object()), page.position() + offset, target) == target.limit();
             health.succeeded();
             if (!whole) {
                 counters.corruptPages.increment();
-                drop(extent, page);
+                drop(page);
             }
             // A page dropped meanwhile may have been read from a file that was made anew.
-            return whole && extent.has(page);
+            return whole && page.isThere();
         } catch (NoSuchFileException e) {
             log.debug("Somebody has removed a file of the cache", e); // no fault of the disk
-            drop(extent, page);
+            drop(page);
             return false;
         } catch (IOException e) {
             health.failed("read a page", e);
-            drop(extent, page);
+            drop(page);
             return false;
         } finally {
             unpin(extent);
@@ -205,17 +221,33 @@ final class PageStore {
         return health.isWell();
     }
 
-    private boolean drop(Extent extent, int page) {
-        boolean was = extent.drop(page);
-        if (was) {
-            index.appendSoon(new PagesDropped(extent.object().fileName(), page, 1));
+    private boolean drop(StoredPage stored) {
+        long file = stored.extent().object().fileName();
+        return switch (stored) {
+            case StoredPage.InOwnFile(Extent extent, int page) ->
+                noted(extent.drop(page), new PagesDropped(file, page, 1));
+            case PackedPage packed -> noted(packs.remove(packed), new PackedDropped(file, packed.id()));
+        };
+    }
+
+    private boolean noted(boolean dropped, IndexRecord record) {
+        if (dropped) {
+            index.appendSoon(record);
         }
-        return was;
+        return dropped;
     }
 
     /** The object has been forgotten. */
     void removeFile(StoredObject object) {
         tasks.execute("remove a file", () -> space.removeFile(object));
+    }
+
+    /** For a small object that is found to be of no use, and that nobody may have open. */
+    void discardPacked(ObjectId id) {
+        PackedPage packed = packs.find(id);
+        if (packed != null) {
+            drop(packed);
+        }
     }
 
     /** For pages that are found to be of no use. */
@@ -230,48 +262,8 @@ final class PageStore {
         return (int) checksum.getValue();
     }
 
-    // ---- lifetime
-
-    /** Waits until all tasks that are there now, and those that they make, are done. */
-    void awaitIdle() throws InterruptedException {
-        tasks.awaitIdle();
-    }
-
-    long diskErrors() {
-        return health.errors();
-    }
-
-    long diskBytes() {
-        return space.usedBytes();
-    }
-
-    /** Takes over what an earlier run left, makes it fit the bounds, and removes the files of no object. */
-    void start(Collection<? extends StoredObject> found, Duration freeSpaceInterval) {
-        for (StoredObject object : found) {
-            files.setKnown(object);
-            object.stored().extents().forEach(space::add);
-        }
-        tasks.execute("evict", space::fit);
-        long nanos = freeSpaceInterval.toNanos();
-        var _ = timer.scheduleWithFixedDelay(
-                () -> tasks.execute("look at what is free", space::fit), nanos, nanos, TimeUnit.NANOSECONDS);
-        tasks.execute("remove unknown files", files::removeUnknown);
-    }
-
-    /** Writes what waits to be written, for a bounded time. */
+    /** Reads nothing ahead any more. */
     void close() {
-        try {
-            timer.shutdownNow();
-            readers.shutdown();
-            if (!tasks.close(DRAIN_SECONDS)) {
-                log.warn("The cache's disk is slow: what it has not taken in {} s is not kept.", DRAIN_SECONDS);
-                return;
-            }
-            index.compact();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (IOException e) {
-            health.failed("write the index", e);
-        }
+        readers.shutdown();
     }
 }

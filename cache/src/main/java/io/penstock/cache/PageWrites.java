@@ -5,6 +5,7 @@ import io.penstock.disk.DiskHealth;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.IntBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.BitSet;
 import org.slf4j.Logger;
@@ -17,6 +18,7 @@ final class PageWrites {
     private static final Logger log = LoggerFactory.getLogger(PageWrites.class);
 
     private final PageStore store;
+    private final Packs packs;
     private final DataFiles files;
     private final PageIndex index;
     private final DiskSpace space;
@@ -24,8 +26,15 @@ final class PageWrites {
     private final Counters counters;
 
     PageWrites(
-            PageStore store, DataFiles files, PageIndex index, DiskSpace space, DiskHealth health, Counters counters) {
+            PageStore store,
+            Packs packs,
+            DataFiles files,
+            PageIndex index,
+            DiskSpace space,
+            DiskHealth health,
+            Counters counters) {
         this.store = store;
+        this.packs = packs;
         this.files = files;
         this.index = index;
         this.space = space;
@@ -40,6 +49,22 @@ final class PageWrites {
 
     /** False if there is no space for the page. */
     boolean write(StoredObject object, int page, ByteBuffer bytes) throws IOException {
+        int checksum = PageStore.checksumOf(bytes.duplicate());
+        boolean stored =
+                object.isSmall() ? writeInPack(object, checksum, bytes) : writeInOwnFile(object, page, checksum, bytes);
+        if (stored) {
+            index.shorten();
+            health.succeeded();
+        }
+        return stored;
+    }
+
+    private boolean writeInPack(StoredObject object, int checksum, ByteBuffer bytes) throws IOException {
+        return packs.append(
+                object.id(), bytes.remaining(), checksum, (pack, position) -> writeData(pack, position, bytes));
+    }
+
+    private boolean writeInOwnFile(StoredObject object, int page, int checksum, ByteBuffer bytes) throws IOException {
         Extent extent = object.stored().extentForWriting(page);
         if (!extent.pin()) {
             return false; // being evicted just now
@@ -48,32 +73,31 @@ final class PageWrites {
             if (!space.take(extent, page)) {
                 return false;
             }
-            int checksum = PageStore.checksumOf(bytes.duplicate());
-            writeData(object, page, bytes);
+            writeData(object, object.geometry().start(page), bytes);
             extent.setStored(page, checksum);
             index.append(new PagesStored(object.fileName(), page, 1, IntBuffer.wrap(new int[] {checksum})));
-            index.shorten();
-            health.succeeded();
             return true;
         } finally {
             store.unpin(extent);
         }
     }
 
-    private void writeData(StoredObject object, int page, ByteBuffer bytes) throws IOException {
-        long position = object.geometry().start(page);
+    private void writeData(StoredObject file, long position, ByteBuffer bytes) throws IOException {
         try {
-            files.openForWriting(object).write(position, bytes.duplicate());
+            files.openForWriting(file).write(position, bytes.duplicate());
         } catch (IOException e) {
             if (!space.makeRoom(bytes.remaining())) {
                 throw e;
             }
-            files.openForWriting(object).write(position, bytes.duplicate());
+            files.openForWriting(file).write(position, bytes.duplicate());
         }
     }
 
     /** Takes over a file with the object's pages. False if it is not the object's then. */
     boolean adopt(StoredObject object, Path source, BitSet pages, int[] checksums) {
+        if (object.isSmall()) {
+            return pages.get(0) && adoptIntoPack(object, source, checksums[0]);
+        }
         try {
             if (!health.allowsWrite() || !files.adopt(object, source)) {
                 return false;
@@ -95,6 +119,35 @@ final class PageWrites {
             health.failed("take over a written file", e);
             return true; // it is the object's, and the pages that are not stored are Missing
         }
+    }
+
+    /** Copies the file: it is small. */
+    private boolean adoptIntoPack(StoredObject object, Path source, int checksum) {
+        if (!health.allowsWrite() || store.has(object, 0)) {
+            return false;
+        }
+        byte[] bytes;
+        try {
+            bytes = Files.readAllBytes(source);
+        } catch (IOException e) { // not this disk, perhaps
+            log.debug("The file {} is not taken over", source, e);
+            return false;
+        }
+        ByteBuffer content = ByteBuffer.wrap(bytes);
+        if (bytes.length != object.size() || PageStore.checksumOf(content.duplicate()) != checksum) {
+            log.debug("The file {} is not what was written", source);
+            return false;
+        }
+        try {
+            if (!write(object, 0, content)) {
+                counters.unstoredPages.increment();
+                return false;
+            }
+            Files.deleteIfExists(source);
+        } catch (IOException e) {
+            health.failed("take over a written file", e);
+        }
+        return true;
     }
 
     private void adopt(Extent extent, BitSet pages, int[] checksums) throws IOException {

@@ -82,6 +82,16 @@ abstract class StoredObject {
         return Math.toIntExact(Math.ceilDiv(size, geometry.size()));
     }
 
+    /** Whether it is stored in a pack; earlier versions gave it a file of its own. */
+    boolean isSmall() {
+        return geometry == PageGeometry.PAGES && size < PageGeometry.PAGE_SIZE;
+    }
+
+    /** Whether it is one that no reader knows, and that holds small objects: see {@link Packs}. */
+    boolean isPack() {
+        return geometry == PageGeometry.PACKS;
+    }
+
     /** What a page takes on disk: whole blocks of the file system. */
     long allocatedBytes(int page) {
         return (pageLength(page) + 4095L) & -4096L;
@@ -93,18 +103,18 @@ abstract class StoredObject {
         references++;
     }
 
-    /** The file to close now, if this was the last reference. */
+    /** The file to close now, if this was the last reference. A pack stays open: its readers have none. */
     @Nullable
     DataFile released() {
         references--;
-        if (references > 0) {
-            return null;
-        }
-        synchronized (this) {
-            DataFile unused = file;
-            file = null;
-            return unused;
-        }
+        return references > 0 || isPack() ? null : takeFile();
+    }
+
+    /** The file if it is open, to be closed. */
+    synchronized @Nullable DataFile takeFile() {
+        DataFile unused = file;
+        file = null;
+        return unused;
     }
 
     int references() {

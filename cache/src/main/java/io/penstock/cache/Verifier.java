@@ -73,7 +73,7 @@ final class Verifier {
                     return;
                 }
                 if (extent.has(page) && !extent.isVerified(page)) {
-                    if (!store.load(extent, page, memory(object.pageLength(page)))) {
+                    if (!store.load(new StoredPage.InOwnFile(extent, page), memory(object.pageLength(page)))) {
                         return; // not whole any more
                     }
                 }

@@ -6,8 +6,8 @@
  * <pre>
  *   terms    PageGeometry, ObjectId, IndexRecord, CacheConfig, Counters, Urgency
  *   memory   Slab, Slabs, PageMemory, PageFrame
- *   disk     StoredObject, StoredPages, Extent, ObjectTable, EvictionPolicy, DiskTasks, PageIndex, DataFiles, DiskSpace,
- *            PageStore, PageWrites, WholeFiles, Verifier
+ *   disk     StoredObject, StoredPages, Extent, StoredPage, PackedPage, PackTable, ObjectTable, EvictionPolicy, DiskTasks,
+ *            PageIndex, DataFiles, DiskSpace, DiskUpkeep, PageStore, Packs, PageWrites, WholeFiles, Verifier
  *   pages    ObjectPages (frames over a StoredObject), Fill, WriteBehind, PageReads, CachedObject, IndexReplay
  *   cache    CacheFolder, PageCache
  * </pre>

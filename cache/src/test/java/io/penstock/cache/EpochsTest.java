@@ -32,6 +32,9 @@ final class EpochsTest {
     /** What the cache has room for. */
     private static final int EXTENTS = 256;
 
+    /** Of a small object. */
+    private static final int SAMPLE_BYTES = 400_000 / 4096 * 4096;
+
     /** What the kernel asks for at a time. */
     private static final int READ_BYTES = 128 << 10;
 
@@ -52,26 +55,37 @@ final class EpochsTest {
                 .toList();
     }
 
+    /** Of small objects, which lie in packs. */
+    private static List<TestObject> samples(String name, double timesTheCache) {
+        int inAnExtent = EXTENT_PAGES * PAGE_SIZE / SAMPLE_BYTES;
+        return IntStream.range(0, (int) (timesTheCache * EXTENTS * inAnExtent))
+                .mapToObj(i -> new TestObject(name + i, SAMPLE_BYTES))
+                .toList();
+    }
+
     /** Reads each object from its start to its end. The share of the pages that were not fetched. */
     private double readAll(PageCache cache, List<TestObject> objects) throws Exception {
         int fetched = 0;
         for (TestObject object : objects) {
             try (CachedObject open = object.open(cache)) {
-                for (int page = 0; page < EXTENT_PAGES; page++) {
-                    fetched += readPage(open, page);
+                for (int page = 0; page < object.pages(); page++) {
+                    fetched += readPage(open, page, object);
                 }
             }
             cache.awaitWritten(); // else it depended on the machine what waits in memory
         }
-        return 1 - fetched / (double) (objects.size() * EXTENT_PAGES);
+        return 1
+                - fetched
+                        / (double) objects.stream().mapToInt(TestObject::pages).sum();
     }
 
     /** The number of pages fetched for it. */
-    private int readPage(CachedObject open, int page) throws Exception {
+    private int readPage(CachedObject open, int page, TestObject object) throws Exception {
         int fetched = 0;
-        for (int offset = 0; offset < PAGE_SIZE; offset += READ_BYTES) {
+        int length = (int) Math.min(PAGE_SIZE, object.size() - (long) page * PAGE_SIZE);
+        for (int offset = 0; offset < length; offset += READ_BYTES) {
             while (open.read((long) page * PAGE_SIZE + offset, buffer.clear()) == CachedObject.MISSING) {
-                TestObject.claimed(open, page, page + 1L).filled(PAGE_SIZE);
+                TestObject.claimed(open, page, page + 1L).filled(length);
                 fetched++;
             }
         }
@@ -119,6 +133,20 @@ final class EpochsTest {
         assertEach(laterEpochs(objects, true), 0.95 * fits);
     }
 
+    @ParameterizedTest
+    @ValueSource(doubles = {0.5, 1.2, 2})
+    void epochs_ofSmallObjectsInOrder_comeFromTheCacheForNineTenthsOfTheOptimum(double timesTheCache) throws Exception {
+        double optimum = Math.min(1, 1 / timesTheCache);
+        assertEach(laterEpochs(samples("a", timesTheCache), false), 0.9 * optimum);
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {0.5, 1.2, 2})
+    void epochs_ofSmallObjectsShuffled_comeFromTheCacheForNearlyWhatFits(double timesTheCache) throws Exception {
+        double fits = Math.min(1, 1 / timesTheCache);
+        assertEach(laterEpochs(samples("a", timesTheCache), true), 0.95 * fits);
+    }
+
     @Test
     void scan_ofTwiceWhatFits_leavesTheHotSet() throws Exception {
         List<TestObject> hot = dataSet("hot", 0.5);
@@ -137,6 +165,21 @@ final class EpochsTest {
         try (PageCache cache = open()) {
             for (int epoch = 1; epoch <= 5; epoch++) {
                 readAll(cache, dataSet("old", 1));
+            }
+            for (int epoch = 1; epoch <= 3; epoch++) {
+                readAll(cache, next);
+            }
+            assertThat(readAll(cache, next)).isGreaterThanOrEqualTo(0.95);
+        }
+    }
+
+    /** They are stored in extents of which nothing is known; what is known is where they lay before. */
+    @Test
+    void epochs_ofOtherSmallObjectsThatFit_comeFromTheCacheFromTheFourthOn() throws Exception {
+        List<TestObject> next = samples("next", 0.8);
+        try (PageCache cache = open()) {
+            for (int epoch = 1; epoch <= 5; epoch++) {
+                readAll(cache, samples("old", 1));
             }
             for (int epoch = 1; epoch <= 3; epoch++) {
                 readAll(cache, next);

@@ -118,7 +118,7 @@ final class EvictionTest {
     void fill_ofMoreExtentsThanThereMayBe_keepsTheLast() throws Exception {
         CacheConfig config = new CacheConfig(directory, (long) DISK_PAGES * PAGE_SIZE, 0, 8L * PAGE_SIZE);
         Environment scarce = new Environment(ObjectFiles::in, System::nanoTime, 4, 5, Slab::new, Duration.ofMinutes(1));
-        List<TestObject> objects = objects(12, 100);
+        List<TestObject> objects = objects(12, PAGE_SIZE);
         try (PageCache cache = PageCache.open(config, scarce)) {
             for (TestObject object : objects) {
                 object.store(cache);
@@ -176,21 +176,6 @@ final class EvictionTest {
     private static void awaitDiskPages(PageCache cache, LongPredicate condition) throws InterruptedException {
         while (!condition.test(cache.statistics().diskBytes() / PAGE_SIZE)) {
             Thread.sleep(1);
-        }
-    }
-
-    @Test
-    void fill_ofManySmallObjects_removesTheirFiles() throws Exception {
-        try (PageCache cache = open(8)) {
-            for (TestObject object : objects(400, 100_000)) {
-                object.store(cache);
-            }
-            assertThat(cache.statistics().diskErrors()).isZero();
-            try (Stream<Path> files = Files.walk(directory.resolve("objects"))) {
-                int onDisk = DISK_PAGES * PAGE_SIZE / 102_400;
-                int inMemory = 8 * PAGE_SIZE / (128 << 10); // keep their file, emptied
-                assertThat(files.filter(Files::isRegularFile).count()).isBetween(onDisk / 2L, onDisk + inMemory + 0L);
-            }
         }
     }
 

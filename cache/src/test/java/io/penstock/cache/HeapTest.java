@@ -3,6 +3,7 @@ package io.penstock.cache;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.cache.IndexRecord.ObjectAdded;
+import io.penstock.cache.IndexRecord.ObjectPacked;
 import io.penstock.cache.IndexRecord.PagesStored;
 import io.penstock.disk.LocalFolder;
 import io.penstock.disk.RecordLog;
@@ -18,6 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
 final class HeapTest {
     private static final int PAGES = 1 << 18;
     private static final int OBJECTS = 8;
+    private static final int SMALL_OBJECTS = 100_000;
+    private static final int SMALL_BYTES = 64 << 10;
 
     @TempDir
     Path directory;
@@ -34,6 +37,39 @@ final class HeapTest {
             cache.awaitWritten();
             double perPage = (usedHeap() - before) / (double) PAGES;
             assertThat(perPage).isBetween(4.0, 16.0); // under 4, the checksum, it would not have been measured
+        }
+    }
+
+    @Test
+    void open_withManySmallObjects_takesAtMost140BytesOfHeapForEach() throws Exception {
+        CacheConfig config = new CacheConfig(directory, 64L << 30, 0, 4L << 20);
+        writePacks();
+        PageCache.open(config).close(); // loads the classes
+        writePacks();
+        long before = usedHeap();
+        try (PageCache cache = PageCache.open(config)) {
+            cache.awaitWritten();
+            double perObject = (usedHeap() - before) / (double) SMALL_OBJECTS;
+            assertThat(perObject).isBetween(60.0, 140.0);
+            assertThat(cache.objects()).isLessThan(10);
+        }
+    }
+
+    private void writePacks() throws Exception {
+        LocalFolder files = new LocalFolder(directory, _ -> true, false, null);
+        files.remove("index.log");
+        long packBytes = Packs.bytes(Extent.MAX_PAGES);
+        try (RecordLog<IndexRecord> index = RecordLog.create(files, "index.log", IndexRecord.FORMAT)) {
+            index.compact(records -> {
+                long inAPack = packBytes / SMALL_BYTES;
+                for (long i = 0; i < SMALL_OBJECTS; i++) {
+                    long pack = i / inAPack;
+                    if (i % inAPack == 0) {
+                        records.add(new ObjectAdded(pack, new ObjectId(1, pack), packBytes, PageGeometry.PACKS));
+                    }
+                    records.add(new ObjectPacked(pack, new ObjectId(2, i), i % inAPack * SMALL_BYTES, SMALL_BYTES, 0));
+                }
+            });
         }
     }
 

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.cache.IndexRecord.ObjectAdded;
 import io.penstock.cache.IndexRecord.ObjectLent;
+import io.penstock.cache.IndexRecord.ObjectPacked;
 import io.penstock.cache.IndexRecord.ObjectRemoved;
 import io.penstock.cache.IndexRecord.ObjectStreamed;
+import io.penstock.cache.IndexRecord.PackedDropped;
 import io.penstock.cache.IndexRecord.PagesDropped;
 import io.penstock.cache.IndexRecord.PagesStored;
 import io.penstock.disk.DataFolder;
@@ -59,6 +61,20 @@ final class IndexTest {
                         new PagesDropped(1, 32, 4),
                         new ObjectLent(1),
                         new ObjectRemoved(8));
+    }
+
+    @Test
+    void replay_ofPacks_givesTheirRecords() throws Exception {
+        List<IndexRecord> records = List.of(
+                new ObjectAdded(1, new ObjectId(2, 3), 4L << 30, PageGeometry.PACKS),
+                new ObjectPacked(1, new ObjectId(4, 5), 3L << 30, 1000, -7),
+                new PackedDropped(1, new ObjectId(4, 5)));
+        try (RecordLog<IndexRecord> index = RecordLog.create(files, "index.log", IndexRecord.FORMAT)) {
+            for (IndexRecord entry : records) {
+                index.append(entry);
+            }
+        }
+        assertThat(replayed()).containsExactlyElementsOf(records);
     }
 
     @Test

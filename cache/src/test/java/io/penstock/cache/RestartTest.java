@@ -49,7 +49,7 @@ final class RestartTest {
             CacheStatistics statistics = cache.statistics();
             assertThat(statistics.diskHits()).isEqualTo(7);
             assertThat(statistics.misses()).isZero();
-            assertThat(statistics.diskBytes()).isEqualTo(5L * PAGE_SIZE + 16_384 + 102_400);
+            assertThat(statistics.diskBytes()).isEqualTo(5L * PAGE_SIZE + 16_384 + PAGE_SIZE); // one of a pack
         }
     }
 
@@ -178,10 +178,8 @@ final class RestartTest {
     @Test
     void dataFile_ofACompleteObject_isTheObject() throws Exception {
         fillAndClose();
-        for (TestObject object : List.of(LARGE, SMALL)) {
-            Path file = dataFileOf(object);
-            assertThat(ByteBuffer.wrap(Files.readAllBytes(file))).isEqualTo(object.content(0, (int) object.size()));
-        }
+        assertThat(ByteBuffer.wrap(Files.readAllBytes(dataFileOf(LARGE))))
+                .isEqualTo(LARGE.content(0, (int) LARGE.size()));
     }
 
     @Test

@@ -296,7 +296,8 @@ public final class Settings {
                     "fuse.passthrough-from",
                     size(0, Long.MAX_VALUE),
                     "The smallest file that the kernel itself reads. For a file that is read by a single"
-                            + " request, passthrough takes longer than serving the request.")
+                            + " request, passthrough takes longer than serving the request. Files below 1MiB are stored"
+                            + " together and never passed through.")
             .withDefault("2MiB");
 
     public static final Setting<Boolean> ALLOW_OTHER = Setting.of(

@@ -1,0 +1,83 @@
+package io.penstock.cache;
+
+import io.penstock.disk.DiskHealth;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Fits what is on disk to its bounds: at the start, now and then, and at the end. */
+final class DiskUpkeep {
+    private static final Logger log = LoggerFactory.getLogger(DiskUpkeep.class);
+
+    private static final long DRAIN_SECONDS = 20;
+
+    private final DataFiles files;
+    private final PageIndex index;
+    private final DiskSpace space;
+    private final DiskHealth health;
+    private final DiskTasks tasks;
+    private final ObjectTable<?> table;
+
+    /** Others may fill the disk while nothing is written here. */
+    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().daemon().name("penstock-free-space").factory());
+
+    DiskUpkeep(
+            DataFiles files,
+            PageIndex index,
+            DiskSpace space,
+            DiskHealth health,
+            DiskTasks tasks,
+            ObjectTable<?> table) {
+        this.files = files;
+        this.index = index;
+        this.space = space;
+        this.health = health;
+        this.tasks = tasks;
+        this.table = table;
+    }
+
+    /** Takes over what an earlier run left, makes it fit the bounds, and removes the files of no object. */
+    void start(Collection<? extends StoredObject> found, Duration freeSpaceInterval) {
+        for (StoredObject object : found) {
+            files.setKnown(object);
+            object.stored().extents().forEach(space::add);
+        }
+        tasks.execute("evict", space::fit);
+        long nanos = freeSpaceInterval.toNanos();
+        var _ = timer.scheduleWithFixedDelay(
+                () -> tasks.execute("look at what is free", space::fit), nanos, nanos, TimeUnit.NANOSECONDS);
+        tasks.execute("remove unknown files", files::removeUnknown);
+    }
+
+    /** Waits until all tasks that are there now, and those that they make, are done. */
+    void awaitIdle() throws InterruptedException {
+        tasks.awaitIdle();
+    }
+
+    /** Writes what waits to be written, for a bounded time. */
+    void close() {
+        try {
+            timer.shutdownNow();
+            if (!tasks.close(DRAIN_SECONDS)) {
+                log.warn("The cache's disk is slow: what it has not taken in {} s is not kept.", DRAIN_SECONDS);
+                return;
+            }
+            index.compact();
+            for (StoredObject object : table.all()) {
+                if (object.isPack()) { // others are closed by their readers
+                    ObjectTable.close(object.takeFile());
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (IOException e) {
+            health.failed("write the index", e);
+        }
+    }
+}

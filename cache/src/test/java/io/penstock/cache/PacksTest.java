@@ -1,0 +1,392 @@
+package io.penstock.cache;
+
+import static io.penstock.cache.PageCache.PAGE_SIZE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cache.IndexRecord.ObjectAdded;
+import io.penstock.cache.IndexRecord.PagesStored;
+import io.penstock.cache.PageCache.Environment;
+import io.penstock.disk.LocalFolder;
+import io.penstock.disk.RecordLog;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.IntBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Objects smaller than a page. */
+@Timeout(60)
+final class PacksTest {
+    private static final long SEED = 20_261_125;
+
+    /** In extents of so many pages, and so that some objects lie across pages. */
+    private static final int EXTENT_PAGES = 4;
+
+    private static final int DISK_PAGES = 24;
+
+    @TempDir
+    Path directory;
+
+    private final Random random = new Random(SEED);
+
+    private PageCache open() throws IOException {
+        return open(EXTENT_PAGES);
+    }
+
+    private PageCache open(int extentPages) throws IOException {
+        return open(new Environment(ObjectFiles::in, System::nanoTime, extentPages));
+    }
+
+    private PageCache open(Environment environment) throws IOException {
+        return PageCache.open(
+                new CacheConfig(directory, (long) DISK_PAGES * PAGE_SIZE, 0, 2L * PAGE_SIZE), environment);
+    }
+
+    private List<TestObject> objects(String name, int count) {
+        return IntStream.range(0, count)
+                .mapToObj(i -> new TestObject(name + i, i % 10 == 0 ? 1 + random.nextInt(9000) : 90_000 + i))
+                .toList();
+    }
+
+    private static void storeAll(PageCache cache, List<TestObject> objects) throws InterruptedException {
+        for (TestObject object : objects) {
+            object.store(cache);
+        }
+    }
+
+    private static List<TestObject> readable(PageCache cache, List<TestObject> objects) {
+        return objects.stream()
+                .filter(object -> !object.readablePages(cache).isEmpty())
+                .toList();
+    }
+
+    private List<Path> dataFiles() throws IOException {
+        try (Stream<Path> all = Files.walk(directory.resolve("objects"))) {
+            return all.filter(Files::isRegularFile).toList();
+        }
+    }
+
+    /** Where the object lies in the only pack. */
+    private long positionOf(TestObject object) throws IOException {
+        byte[] start = object.content(0, 64).array();
+        try (FileChannel pack = FileChannel.open(dataFiles().getFirst())) {
+            ByteBuffer block = ByteBuffer.allocate(start.length);
+            for (long position = 0; ; position += 4096) {
+                pack.read(block.clear(), position);
+                if (java.util.Arrays.equals(block.array(), start)) {
+                    return position;
+                }
+            }
+        }
+    }
+
+    private void flipBit(long position) throws IOException {
+        try (FileChannel pack =
+                FileChannel.open(dataFiles().getFirst(), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            ByteBuffer one = ByteBuffer.allocate(1);
+            pack.read(one, position);
+            pack.write(ByteBuffer.wrap(new byte[] {(byte) (one.get(0) ^ 4)}), position);
+        }
+    }
+
+    @Test
+    void store_manySmallObjects_makesOneFile_andTheNextProcessHasThem() throws Exception {
+        List<TestObject> objects = objects("a", 150);
+        try (PageCache cache = open()) {
+            storeAll(cache, objects);
+            assertThat(readable(cache, objects)).isEqualTo(objects);
+            assertThat(cache.statistics().diskHits()).isPositive();
+            assertThat(dataFiles()).hasSize(1);
+            assertThat(EvictionTest.allocatedBytes(dataFiles().getFirst()))
+                    .isLessThanOrEqualTo(cache.statistics().diskBytes());
+        }
+        List<TestObject> more = objects("more", 20);
+        try (PageCache cache = open()) {
+            assertThat(readable(cache, objects)).isEqualTo(objects);
+            storeAll(cache, more);
+            assertThat(cache.statistics().evictedPages()).isZero();
+        }
+        try (PageCache cache = open()) {
+            assertThat(readable(cache, objects)).isEqualTo(objects);
+            assertThat(readable(cache, more)).isEqualTo(more);
+            assertThat(cache.statistics().corruptPages()).isZero();
+            assertThat(dataFiles()).hasSize(2);
+        }
+    }
+
+    @Test
+    void store_ofEverySizeAtABoundary_isRead() throws Exception {
+        List<TestObject> objects = IntStream.of(1, 4095, 4096, 4097, 65_536, PAGE_SIZE - 1, PAGE_SIZE, PAGE_SIZE + 1)
+                .mapToObj(size -> new TestObject("of-" + size, size))
+                .toList();
+        try (PageCache cache = open(1)) {
+            storeAll(cache, objects);
+        }
+        try (PageCache cache = open(1)) {
+            assertThat(readable(cache, objects)).isEqualTo(objects);
+            for (TestObject object : objects) {
+                try (CachedObject open = object.open(cache)) {
+                    assertThat(open.isWhole()).isTrue();
+                    assertThat(object.readAndCheck(open, object.size() / 2, PAGE_SIZE))
+                            .isPositive();
+                }
+            }
+        }
+    }
+
+    @Test
+    void store_moreThanFits_evictsWholeExtents_andTheNextProcessHasTheRest() throws Exception {
+        List<TestObject> objects = objects("a", 1000);
+        List<TestObject> left;
+        try (PageCache cache = open()) {
+            storeAll(cache, objects);
+            CacheStatistics statistics = cache.statistics();
+            assertThat(statistics.diskBytes()).isBetween(1L, (long) DISK_PAGES * PAGE_SIZE);
+            assertThat(statistics.evictedPages() % EXTENT_PAGES).isZero();
+            assertThat(statistics.unstoredPages()).isZero();
+            long allocated = 0;
+            for (Path file : dataFiles()) {
+                allocated += EvictionTest.allocatedBytes(file);
+            }
+            assertThat(allocated).isLessThanOrEqualTo((long) DISK_PAGES * PAGE_SIZE);
+            left = readable(cache, objects);
+            assertThat(left).hasSizeGreaterThan((DISK_PAGES - 2 * EXTENT_PAGES) * PAGE_SIZE / 94_208);
+        }
+        try (PageCache cache = open()) {
+            // In memory were some of what is not on the disk.
+            assertThat(left).containsAll(readable(cache, objects));
+            assertThat(cache.statistics().corruptPages()).isZero();
+            storeAll(cache, objects);
+            assertThat(cache.statistics().diskBytes()).isBetween(1L, (long) DISK_PAGES * PAGE_SIZE);
+        }
+        assertThat(dataFiles()).hasSizeLessThanOrEqualTo(2);
+    }
+
+    @Test
+    void store_whereFilesGoAsAWhole_staysWithinTheBound() throws Exception {
+        FaultyFiles files = new FaultyFiles();
+        files.set(FaultyFiles.Fault.NO_HOLES);
+        List<TestObject> objects = objects("a", 1500);
+        try (PageCache cache = open(new Environment(files::on, System::nanoTime, EXTENT_PAGES))) {
+            for (TestObject object : objects) {
+                object.store(cache);
+                assertThat(cache.statistics().diskBytes()).isLessThanOrEqualTo((long) DISK_PAGES * PAGE_SIZE);
+            }
+            assertThat(readable(cache, objects)).isNotEmpty();
+            assertThat(cache.statistics().unstoredPages()).isLessThan(objects.size() / 4);
+        }
+    }
+
+    @Test
+    void read_ofAFlippedBit_isCountedAndMissing_andItsNeighboursAreThere() throws Exception {
+        List<TestObject> objects = objects("a", 30);
+        try (PageCache cache = open()) {
+            storeAll(cache, objects);
+        }
+        TestObject damaged = objects.get(17);
+        flipBit(positionOf(damaged) + 5000);
+        List<TestObject> others = new ArrayList<>(objects);
+        others.remove(damaged);
+        try (PageCache cache = open()) {
+            assertThat(readable(cache, objects)).isEqualTo(others);
+            assertThat(cache.statistics().corruptPages()).isEqualTo(1);
+            cache.awaitWritten();
+        }
+        try (PageCache cache = open()) {
+            assertThat(readable(cache, objects)).isEqualTo(others);
+            assertThat(cache.statistics().corruptPages()).isZero(); // it is known
+            damaged.store(cache);
+        }
+        try (PageCache cache = open()) {
+            assertThat(readable(cache, objects)).isEqualTo(objects);
+        }
+    }
+
+    @Test
+    void read_ofAFileThatSomebodyHasRemoved_isMissing() throws Exception {
+        List<TestObject> objects = objects("a", 30);
+        try (PageCache cache = open()) {
+            storeAll(cache, objects);
+        }
+        Files.delete(dataFiles().getFirst());
+        try (PageCache cache = open()) {
+            assertThat(readable(cache, objects)).isEmpty();
+            assertThat(cache.statistics().diskErrors()).isZero();
+            storeAll(cache, objects);
+            assertThat(readable(cache, objects)).isEqualTo(objects);
+        }
+    }
+
+    @Test
+    void invalidate_isForThatObjectOnly_alsoForTheNextProcess() throws Exception {
+        List<TestObject> objects = objects("a", 30);
+        List<TestObject> others = objects.subList(1, 30);
+        try (PageCache cache = open()) {
+            storeAll(cache, objects);
+            cache.invalidate(TestObject.NAMESPACE, objects.getFirst().version());
+            assertThat(readable(cache, objects)).isEqualTo(others);
+            cache.awaitWritten();
+        }
+        try (PageCache cache = open()) {
+            assertThat(readable(cache, objects)).isEqualTo(others);
+            objects.getFirst().store(cache);
+            assertThat(readable(cache, objects)).isEqualTo(objects);
+        }
+    }
+
+    @Test
+    void open_withExtentsOfAnotherSize_hasWhatLiesInOne() throws Exception {
+        List<TestObject> objects = objects("a", 100);
+        try (PageCache cache = open(8)) {
+            storeAll(cache, objects);
+        }
+        try (PageCache cache = open(1)) {
+            assertThat(readable(cache, objects)).hasSizeBetween(80, 95);
+            assertThat(cache.statistics().corruptPages()).isZero();
+        }
+        try (PageCache cache = open(8)) {
+            assertThat(readable(cache, objects)).hasSizeBetween(80, 95);
+            storeAll(cache, objects("b", 300));
+            assertThat(cache.statistics().diskBytes()).isLessThanOrEqualTo((long) DISK_PAGES * PAGE_SIZE);
+            assertThat(cache.statistics().corruptPages()).isZero();
+        }
+        try (PageCache cache = open(2)) {
+            readable(cache, objects); // compares each
+            assertThat(cache.statistics().corruptPages()).isZero();
+        }
+    }
+
+    /** Version 0.1.0 gave each a file of its own. */
+    @Test
+    void open_withSmallObjectsInFilesOfTheirOwn_hasThem() throws Exception {
+        TestObject object = new TestObject("old", 1000);
+        byte[] content = object.content(0, 1000).array();
+        open().close();
+        LocalFolder files = new LocalFolder(directory, _ -> true, false, null);
+        files.remove("index.log");
+        try (RecordLog<IndexRecord> index = RecordLog.create(files, "index.log", IndexRecord.FORMAT)) {
+            index.append(
+                    new ObjectAdded(7, ObjectId.of(TestObject.NAMESPACE, object.version()), 1000, PageGeometry.PAGES));
+            int checksum = PageStore.checksumOf(ByteBuffer.wrap(content));
+            index.append(new PagesStored(7, 0, 1, IntBuffer.wrap(new int[] {checksum})));
+        }
+        Path file = directory.resolve("objects").resolve(ObjectFiles.nameOf(7));
+        Files.createDirectories(file.getParent());
+        Files.write(file, content);
+        try (PageCache cache = open()) {
+            assertThat(readable(cache, List.of(object))).containsExactly(object);
+            cache.invalidate(TestObject.NAMESPACE, object.version());
+            cache.awaitWritten();
+            assertThat(readable(cache, List.of(object))).isEmpty();
+            assertThat(file).doesNotExist();
+        }
+    }
+
+    @Test
+    void adopt_ofASmallFile_copiesItIntoAPack() throws Exception {
+        TestObject object = new TestObject("written", 100_000);
+        byte[] content = object.content(0, 100_000).array();
+        int[] checksums = {PageStore.checksumOf(ByteBuffer.wrap(content))};
+        BitSet pages = BitSet.valueOf(new long[] {1});
+        Path staged = directory.resolveSibling(directory.getFileName() + "-staged");
+        try (PageCache cache = open()) {
+            Files.write(staged, content);
+            assertThat(cache.adopt(TestObject.NAMESPACE, object.version(), staged, pages, new int[] {3}))
+                    .as("it is not what was written")
+                    .isFalse();
+            assertThat(cache.adopt(TestObject.NAMESPACE, object.version(), staged, pages, checksums))
+                    .isTrue();
+            assertThat(staged).doesNotExist();
+            Files.write(staged, content);
+            assertThat(cache.adopt(TestObject.NAMESPACE, object.version(), staged, pages, checksums))
+                    .as("it is there")
+                    .isFalse();
+        } finally {
+            Files.deleteIfExists(staged);
+        }
+        try (PageCache cache = open()) {
+            assertThat(readable(cache, List.of(object))).containsExactly(object);
+        }
+    }
+
+    /** Each takes heap, however little it holds. */
+    @Test
+    void store_ofMoreThanTheHeapHasRoomFor_evicts() throws Exception {
+        List<TestObject> objects = IntStream.range(0, 3000)
+                .mapToObj(i -> new TestObject("tiny" + i, 10))
+                .toList();
+        Environment scarce =
+                new Environment(ObjectFiles::in, System::nanoTime, 1, 500, Slab::new, Duration.ofMinutes(1));
+        try (PageCache cache = open(scarce)) {
+            storeAll(cache, objects);
+            assertThat(cache.statistics().evictedPages()).isPositive();
+            cache.awaitWritten();
+        }
+        try (PageCache cache = open()) {
+            assertThat(readable(cache, objects)).hasSizeBetween(1000, 1500);
+        }
+    }
+
+    @Test
+    void readAndStore_byManyThreadsUnderEviction_givesRightBytes() throws Exception {
+        List<TestObject> objects = objects("a", 500);
+        try (PageCache cache = open();
+                ExecutorService threads = Executors.newFixedThreadPool(6)) {
+            List<Future<?>> readers = new ArrayList<>();
+            for (int i = 0; i < 6; i++) {
+                Random places = new Random(SEED + i);
+                readers.add(threads.submit((Callable<?>) () -> {
+                    for (int step = 0; step < 1500; step++) {
+                        readSomewhere(cache, objects.get(places.nextInt(objects.size())), places);
+                    }
+                    return null;
+                }));
+            }
+            for (Future<?> reader : readers) {
+                reader.get();
+            }
+            cache.awaitWritten();
+            CacheStatistics statistics = cache.statistics();
+            assertThat(statistics.evictedPages()).isPositive();
+            assertThat(statistics.diskHits()).isPositive();
+            assertThat(statistics.corruptPages()).isZero();
+            assertThat(statistics.diskErrors()).isZero();
+            assertThat(cache.busyBytes()).isZero();
+        }
+        try (PageCache cache = open()) {
+            assertThat(readable(cache, objects)).isNotEmpty();
+            assertThat(cache.statistics().corruptPages()).isZero();
+        }
+    }
+
+    private static void readSomewhere(PageCache cache, TestObject object, Random places) throws Exception {
+        long position = places.nextLong(object.size());
+        try (CachedObject open = object.open(cache)) {
+            while (object.readAndCheck(open, position, 1 + places.nextInt(PAGE_SIZE)) == CachedObject.MISSING) {
+                Fill fill = open.claim(0, 1, Urgency.DEMAND);
+                if (fill != null) {
+                    object.fill(fill, PAGE_SIZE);
+                }
+            }
+            if (places.nextInt(100) == 0) {
+                cache.invalidate(TestObject.NAMESPACE, object.version());
+            }
+        }
+    }
+}
