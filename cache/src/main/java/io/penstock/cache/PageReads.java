@@ -116,7 +116,7 @@ final class PageReads {
                 return loadAndMore(stored, frame, offset, to, loans);
             }
         }
-        int count = store.readTurns().run(() -> store.read(stored, offset, to));
+        int count = store.read(stored, offset, to);
         if (count > 0) {
             counters.diskHits.increment();
         }
@@ -184,7 +184,7 @@ final class PageReads {
 
     private boolean loadInTurn(StoredPage stored, PageFrame frame) throws InterruptedException {
         try {
-            return store.readTurns().run(() -> load(stored, frame));
+            return store.turns().run(() -> load(stored, frame));
         } catch (InterruptedException e) {
             pages.abandon(frame); // it was not its turn yet
             throw e;

@@ -5,6 +5,7 @@ import io.penstock.cache.IndexRecord.ObjectStreamed;
 import io.penstock.cache.IndexRecord.PackedDropped;
 import io.penstock.cache.IndexRecord.PagesDropped;
 import io.penstock.disk.DataFile;
+import io.penstock.disk.DirectIo;
 import io.penstock.disk.DiskHealth;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -26,6 +27,9 @@ final class PageStore {
 
     private static final int READERS = 4;
 
+    /** From here on a small object is read past the kernel's page cache, with the rest of its last block. */
+    private static final int DIRECT_BYTES = 32 << 10;
+
     private final DataFiles files;
     private final PageIndex index;
     private final DiskSpace space;
@@ -34,7 +38,8 @@ final class PageStore {
     private final ObjectTable<?> table;
     private final PackTable packs;
     private final Counters counters;
-    private final ReadTurns readTurns = new ReadTurns();
+    private final ReadTurns turns = ReadTurns.holdingCarriers();
+    private final ReadTurns directTurns = ReadTurns.direct();
 
     private final ExecutorService readers = DiskTasks.threads(READERS, "penstock-load-");
 
@@ -55,10 +60,6 @@ final class PageStore {
         this.table = table;
         this.packs = packs;
         this.counters = counters;
-    }
-
-    ReadTurns readTurns() {
-        return readTurns;
     }
 
     // ---- reading
@@ -90,18 +91,27 @@ final class PageStore {
     }
 
     /**
-     * Reads from a page that is known to be right.
+     * Reads from a page that is known to be right. A virtual thread waits for its turn before.
      *
      * @return bytes read; 0 if the page is not there any more
      */
-    int read(StoredPage page, int offset, ByteBuffer to) {
+    int read(StoredPage page, int offset, ByteBuffer to) throws InterruptedException {
         int wanted = Math.min(to.remaining(), page.length() - offset);
-        ByteBuffer target = to.slice(to.position(), wanted);
-        if (!readPinned(page, offset, target, DataFile::read)) {
+        int blocks = Math.ceilDiv(wanted, DirectIo.ALIGNMENT) * DirectIo.ALIGNMENT;
+        boolean direct = page instanceof PackedPage && wanted >= DIRECT_BYTES && blocks <= to.remaining();
+        boolean isRead = direct
+                ? directTurns.run(() -> readPinned(page, offset, to.slice(to.position(), blocks), DataFile::readDirect))
+                : turns.run(() -> readPinned(page, offset, to.slice(to.position(), wanted), DataFile::read));
+        if (!isRead) {
             return 0;
         }
         to.position(to.position() + wanted);
         return wanted;
+    }
+
+    /** For {@link #load}, which may hold a virtual thread's carrier. */
+    ReadTurns turns() {
+        return turns;
     }
 
     /**

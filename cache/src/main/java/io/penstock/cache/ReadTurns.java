@@ -4,16 +4,31 @@ import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 
 /**
- * Bounds how many virtual threads are in a read of the cache's disk at once. A buffered read holds its carrier thread
- * until the disk answers (FileChannelImpl tells the scheduler of direct reads only), so reads of a disk that hangs would
- * stop all virtual threads: those that answer from memory, fetch and upload, too.
+ * Bounds how many virtual threads are in a read of the cache's disk at once. Reads of a disk that hangs would else stop all
+ * virtual threads: those that answer from memory, fetch and upload, too.
  */
 final class ReadTurns {
+    /** Less than the 256 carriers that the scheduler has at most. */
+    private static final int DIRECT = 64;
+
     private static final int CARRIERS = Integer.getInteger(
             "jdk.virtualThreadScheduler.parallelism", Runtime.getRuntime().availableProcessors());
 
-    /** Half of the carriers are left to all others. */
-    private final Semaphore turns = new Semaphore(Math.max(1, CARRIERS / 2));
+    private final Semaphore turns;
+
+    private ReadTurns(int count) {
+        turns = new Semaphore(count);
+    }
+
+    /** For reads that hold their carrier until the disk answers. Half of the carriers are left to all others. */
+    static ReadTurns holdingCarriers() {
+        return new ReadTurns(Math.max(1, CARRIERS / 2));
+    }
+
+    /** For direct reads, of which FileChannelImpl tells the scheduler: it has another carrier take the place. */
+    static ReadTurns direct() {
+        return new ReadTurns(DIRECT);
+    }
 
     /** Runs the reading; on a virtual thread once it has its turn, in any order. */
     <T> T run(Supplier<T> reading) throws InterruptedException {
