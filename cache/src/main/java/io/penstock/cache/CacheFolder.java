@@ -17,6 +17,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.List;
 
 /** The folder of a cache, held by this process alone from {@link #open} to {@link #close}. */
 public final class CacheFolder implements AutoCloseable {
@@ -80,9 +81,10 @@ public final class CacheFolder implements AutoCloseable {
                 byte[] hash = hash(name);
                 if (!isPlain(identity) || !Arrays.equals(Files.readAllBytes(identity), hash)) {
                     folder.remove(INDEX);
-                    Files.deleteIfExists(names(path()));
-                    Files.deleteIfExists(attributes(path()));
-                    Files.deleteIfExists(path().resolve("attributes.tmp")); // of a mount that was killed
+                    for (Path kept : List.of(names(path()), attributes(path()))) {
+                        Files.deleteIfExists(kept);
+                        Files.deleteIfExists(kept.resolveSibling(kept.getFileName() + ".tmp")); // a mount was killed
+                    }
                     Files.deleteIfExists(identity);
                     folder.force(); // a power cut must not bring the index back beside the new identity
                     PrivateFiles.create(identity);

@@ -143,12 +143,15 @@ final class CacheFolderTest {
         assertThat(pagesFor(ann)).isEqualTo(3);
         Files.createFile(CacheFolder.names(folder));
         Files.createFile(CacheFolder.attributes(folder));
+        Files.createFile(folder.resolve("names.tmp"));
+        Files.createFile(folder.resolve("attributes.tmp"));
         assertThat(pagesFor(bob)).as("cached by another").isZero();
         try (Stream<Path> files = Files.walk(folder.resolve("objects"))) {
             assertThat(files.filter(Files::isRegularFile)).isEmpty();
         }
         assertThat(CacheFolder.names(folder)).doesNotExist();
         assertThat(CacheFolder.attributes(folder)).doesNotExist();
+        assertThat(folder).isDirectoryNotContaining("glob:**.tmp");
         store(bob);
         assertThat(pagesFor(new Audience.Anyone())).isEqualTo(3);
         assertThat(pagesFor(bob)).as("may be another's since").isZero();

@@ -54,7 +54,7 @@ final class MovedNames {
             }
         }
         tree.keep(from.parent());
-        inodes.move(move.from(), move.to(), copies::containsKey, (_, _) -> {});
+        inodes.move(move.from(), move.to(), copies::containsKey);
         files.times().moved(move.from(), move.to());
         tree.moved(move.from(), move.to());
         kept.forgetAll(move.from());

@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -180,17 +179,14 @@ public final class InodeTable {
     /**
      * The directory has another name: its inode and those of all directories below it get their new names. So do the files
      * below it that {@code isMoved} accepts by their keys; the others keep theirs.
-     *
-     * @param directories takes each directory's inode that has moved, and what it was called
      */
-    public void move(
-            Directory from, Directory to, Predicate<String> isMoved, BiConsumer<Inode, Directory> directories) {
+    public void move(Directory from, Directory to, Predicate<String> isMoved) {
         forgotten.asMap().keySet().removeIf(place -> isWithin(place, from) || isWithin(place, to));
         List<Inode> found;
         do { // a lookup may bring another one to a directory that has not moved yet
             found = within(from, isMoved);
             for (Inode inode : found) {
-                move(inode, from, to, directories);
+                move(inode, from, to);
             }
         } while (!found.isEmpty());
     }
@@ -206,7 +202,7 @@ public final class InodeTable {
         return found;
     }
 
-    private void move(Inode inode, Directory from, Directory to, BiConsumer<Inode, Directory> directories) {
+    private void move(Inode inode, Directory from, Directory to) {
         Place place = inode.place();
         Directory before = inode.directory();
         if (place != null && (isWithin(place, from) || from.equals(before))) {
@@ -214,9 +210,6 @@ public final class InodeTable {
                     ? Place.of(to)
                     : new Place(place.parent().moved(from, to), place.name());
             move(inode, next.parent(), next.name());
-            if (before != null) {
-                directories.accept(inode, before);
-            }
         }
     }
 

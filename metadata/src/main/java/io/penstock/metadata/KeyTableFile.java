@@ -1,5 +1,6 @@
 package io.penstock.metadata;
 
+import io.penstock.metadata.FileReplacement.Decision;
 import java.io.BufferedOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
@@ -12,15 +13,10 @@ import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
-import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.InstantSource;
-import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.zip.CRC32C;
 import java.util.zip.CheckedOutputStream;
@@ -51,8 +47,6 @@ final class KeyTableFile {
 
     /** Smaller pieces are collected before they are written. */
     private static final int WRITE_BYTES = 256 << 10;
-
-    private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rw-------");
 
     private record Head(int indexSum, long indexAt, long indexLength) {
         ByteBuffer encoded() {
@@ -93,61 +87,32 @@ final class KeyTableFile {
      * @throws IllegalStateException if the table is closed during the write
      */
     void write(KeyTable table) throws IOException {
-        write(table, put -> put.run());
-    }
-
-    /** Moves the written file to the place of the former one, or does not. */
-    @FunctionalInterface
-    interface Decision {
-        void take(Put put) throws IOException;
-    }
-
-    @FunctionalInterface
-    interface Put {
-        void run() throws IOException;
+        write(table, FileReplacement.Put::run);
     }
 
     /** Writes the file, and replaces the former one if that is still wanted then. */
     void write(KeyTable table, Decision decision) throws IOException {
-        Path draft = file.resolveSibling(file.getFileName() + ".tmp");
-        Files.deleteIfExists(draft); // left by a crash
         try {
-            writeDraft(table, draft);
-            decision.take(() -> put(draft));
+            FileReplacement.write(file, channel -> write(table, channel), decision);
         } catch (UncheckedIOException e) {
             throw e.getCause();
-        } finally {
-            Files.deleteIfExists(draft);
         }
     }
 
-    private void put(Path draft) throws IOException {
-        Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
-        try (FileChannel folder = FileChannel.open(file.resolveSibling("."), StandardOpenOption.READ)) {
-            folder.force(true);
-        }
-    }
-
-    private void writeDraft(KeyTable table, Path draft) throws IOException {
-        try (FileChannel channel = FileChannel.open(
-                draft,
-                Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
-                PosixFilePermissions.asFileAttribute(PRIVATE))) {
-            OutputStream out = new BufferedOutputStream(Channels.newOutputStream(channel), WRITE_BYTES);
-            out.write(new byte[HEAD_BYTES]);
-            int[] sums = writeChunks(table, out);
-            out.flush();
-            long indexAt = channel.position();
-            CRC32C indexSum = new CRC32C();
-            DataOutputStream index = new DataOutputStream(new CheckedOutputStream(out, indexSum));
-            KeyTableIndex.write(table, sums, owner, new WallTimes(nanoClock, clock), index);
-            index.flush();
-            Head whole = new Head((int) indexSum.getValue(), indexAt, channel.position() - indexAt);
-            ByteBuffer head = whole.encoded();
-            while (head.hasRemaining()) {
-                channel.write(head, head.position());
-            }
-            channel.force(true); // otherwise a power cut could leave the name with an empty file
+    private void write(KeyTable table, FileChannel channel) throws IOException {
+        OutputStream out = new BufferedOutputStream(Channels.newOutputStream(channel), WRITE_BYTES);
+        out.write(new byte[HEAD_BYTES]);
+        int[] sums = writeChunks(table, out);
+        out.flush();
+        long indexAt = channel.position();
+        CRC32C indexSum = new CRC32C();
+        DataOutputStream index = new DataOutputStream(new CheckedOutputStream(out, indexSum));
+        KeyTableIndex.write(table, sums, owner, new WallTimes(nanoClock, clock), index);
+        index.flush();
+        Head whole = new Head((int) indexSum.getValue(), indexAt, channel.position() - indexAt);
+        ByteBuffer head = whole.encoded();
+        while (head.hasRemaining()) {
+            channel.write(head, head.position());
         }
     }
 

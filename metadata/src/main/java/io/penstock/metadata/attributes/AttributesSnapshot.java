@@ -1,6 +1,7 @@
 package io.penstock.metadata.attributes;
 
 import io.penstock.core.ObjectVersion;
+import io.penstock.metadata.FileReplacement;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
 import java.io.DataInputStream;
@@ -13,10 +14,6 @@ import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -24,7 +21,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.zip.CRC32C;
@@ -51,8 +47,6 @@ public final class AttributesSnapshot {
     private static final int VERSION = 1;
     private static final int BUFFER = 256 << 10;
 
-    private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rw-------");
-
     private final Path file;
     private final String owner;
 
@@ -74,37 +68,24 @@ public final class AttributesSnapshot {
         this.owner = owner;
     }
 
-    /** Replaces the file. If this throws, the former one is unchanged. */
+    /** Replaces the file. If this throws, the former one is unchanged, unless only the folder could not be synced. */
     void write(Collection<Known> all) throws IOException {
-        Path draft = file.resolveSibling(file.getFileName() + ".tmp");
-        Files.deleteIfExists(draft); // left by a crash
-        try {
-            writeDraft(draft, all);
-            Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
-        } finally {
-            Files.deleteIfExists(draft);
-        }
+        FileReplacement.write(file, channel -> write(all, channel));
     }
 
-    private void writeDraft(Path draft, Collection<Known> all) throws IOException {
-        try (FileChannel channel = FileChannel.open(
-                        draft,
-                        Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
-                        PosixFilePermissions.asFileAttribute(PRIVATE));
-                OutputStream buffered = new BufferedOutputStream(Channels.newOutputStream(channel), BUFFER)) {
-            CheckedOutputStream checked = new CheckedOutputStream(buffered, new CRC32C());
-            DataOutputStream out = new DataOutputStream(checked);
-            out.writeLong(MAGIC);
-            out.writeInt(VERSION);
-            out.writeUTF(owner);
-            out.writeInt(all.size());
-            for (Known known : all) {
-                write(known, out);
-            }
-            out.writeLong(checked.getChecksum().getValue());
-            out.flush();
-            channel.force(true);
+    private void write(Collection<Known> all, FileChannel channel) throws IOException {
+        OutputStream buffered = new BufferedOutputStream(Channels.newOutputStream(channel), BUFFER);
+        CheckedOutputStream checked = new CheckedOutputStream(buffered, new CRC32C());
+        DataOutputStream out = new DataOutputStream(checked);
+        out.writeLong(MAGIC);
+        out.writeInt(VERSION);
+        out.writeUTF(owner);
+        out.writeInt(all.size());
+        for (Known known : all) {
+            write(known, out);
         }
+        out.writeLong(checked.getChecksum().getValue());
+        out.flush();
     }
 
     private static void write(Known known, DataOutputStream out) throws IOException {

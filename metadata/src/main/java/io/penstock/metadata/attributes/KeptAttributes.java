@@ -33,8 +33,11 @@ import org.slf4j.LoggerFactory;
 public final class KeptAttributes implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(KeptAttributes.class);
 
-    /** Some 250 bytes each; one that is dropped costs a HEAD. */
+    /** One that is dropped costs a HEAD. */
     private static final int MOST_CACHED = 400_000;
+
+    /** Of heap, for each. */
+    private static final int CACHED_BYTES = 500;
 
     /** Objects that are asked at once for one directory's readers. */
     private static final int CONCURRENCY = 64;
@@ -43,7 +46,7 @@ public final class KeptAttributes implements AutoCloseable {
     private final DirectoryMarkers markers;
     private final Keeping keeping;
     private final Cache<String, Known> known = Caffeine.newBuilder()
-            .maximumSize(MOST_CACHED)
+            .maximumSize(mostCached(Runtime.getRuntime().maxMemory()))
             .executor(Runnable::run)
             .build();
     private final ConcurrentMap<String, CompletableFuture<Known>> asked = new ConcurrentHashMap<>();
@@ -76,6 +79,11 @@ public final class KeptAttributes implements AutoCloseable {
         this.markers = markers;
         this.keeping = keeping;
         this.snapshot = keeping == Keeping.IGNORE ? null : snapshot;
+    }
+
+    /** An eighth of the heap. */
+    static long mostCached(long heapBytes) {
+        return Math.min(MOST_CACHED, heapBytes / 8 / CACHED_BYTES);
     }
 
     /** Begins with what the last mount knew, read behind: until then the store is asked. */
