@@ -13,34 +13,59 @@ import org.jspecify.annotations.Nullable;
  * How a directory's small files are read, and what of them is to be fetched ahead.
  *
  * <pre>
- *            {@value #RUN} cold files, each near the one before
+ *            {@value #RUN} files, each near the one before
  *   UNKNOWN ──────────────────────────────────────────────────▶ IN_ORDER: what follows the last one
- *      │  ▲                                                       │
- *      │  └──────────────── one far away, or a failed GET ────────┘
- *      └──────────────────────────────────────────────────────▶ AT_RANDOM: all, from the first one on
+ *    │ │ ▲                                                        │
+ *    │ │ ├──────────────── one far away, or a failed GET ─────────┤
+ *    │ └─────────────────────────────────────────────────────▶ REPEATED: what followed it in the epoch before
+ *    │       {@value #REPEATED_RUN}, each near the one before in the order of the epoch before
+ *    └───────────────────────────────────────────────────────▶ AT_RANDOM: all, from the first one on
  *            a {@value #SHARE}th of all files, {@value #LEAST} at least
  * </pre>
  *
- * <p>What is fetched ahead and not read yet is at most {@value #AHEAD} times what was read: a reader of few files has few
- * fetched in vain. Safe for use by any number of threads.
+ * <p>Each epoch begins with UNKNOWN, and nothing is fetched ahead before one of its files had to be waited for. What is
+ * fetched ahead and not read yet is at most {@value #AHEAD} times what was read: a reader of few files has few fetched in
+ * vain. Safe for use by any number of threads.
  */
 final class DirectoryStream {
-    /** Workers that share a list of files read them almost in order. */
-    private static final int NEAR = 64;
-
     static final int RUN = 4;
+    static final int REPEATED_RUN = 16;
     static final int SHARE = 64;
     static final int LEAST = 32;
     static final int AHEAD = 4;
 
+    /** Workers that share a list of files read them almost in order. */
+    private static final int NEAR = 64;
+
+    /** As near are files in an order that is repeated, by workers that each take a batch of them: at most, and of all. */
+    private static final int NEAR_IN_ORDER = 1024;
+
+    private static final int NEAR_SHARE = 16;
+
     private enum Shape {
         UNKNOWN,
         IN_ORDER,
+        REPEATED,
         AT_RANDOM
     }
 
-    /** A file that is to be fetched ahead. */
-    record Next(int index, ObjectVersion version) {}
+    /** Files each near the one before, in some order. */
+    private static final class Run {
+        private int last = -1;
+        private int length;
+
+        void add(int place, int near) {
+            length = place >= 0 && last >= 0 && Math.abs(place - last) <= near ? length + 1 : 0;
+            last = place;
+        }
+    }
+
+    /**
+     * A file that is to be fetched ahead.
+     *
+     * @param place its index, or its place in the order that is repeated
+     */
+    record Next(int index, int place, ObjectVersion version) {}
 
     private final DirectoryFiles files;
     private final ReadaheadConfig config;
@@ -57,26 +82,29 @@ final class DirectoryStream {
     @GuardedBy("this")
     private long aheadBytes;
 
-    /** Read, in the cache before, or not to be had. */
+    @GuardedBy("this")
+    private final ReadOrder order = new ReadOrder();
+
+    /** In this epoch read, in the cache before, or not to be had. */
     @GuardedBy("this")
     private final BitSet known = new BitSet();
 
     @GuardedBy("this")
     private long readBytes;
 
-    /** Files that had to be waited for. */
+    /** Files of this epoch that had to be waited for. */
     @GuardedBy("this")
     private int cold;
 
-    /** The file that was read last; -1 at the beginning. */
+    /** By index. */
     @GuardedBy("this")
-    private int last = -1;
+    private Run listed = new Run();
 
-    /** How many files came near the one before, without a break. */
+    /** By their place in the order of the epoch before. */
     @GuardedBy("this")
-    private int run;
+    private Run repeated = new Run();
 
-    /** The first file that may be fetched next. */
+    /** The first file that may be fetched next: its index, or its place in the order of the epoch before. */
     @GuardedBy("this")
     private int next;
 
@@ -85,7 +113,7 @@ final class DirectoryStream {
     private boolean isHeld;
 
     /**
-     * @param mostAtRandom most bytes to fetch ahead of a reader without an order
+     * @param mostAtRandom most bytes to fetch ahead of a reader without a known order
      * @param usedBytes counts what was fetched ahead and is read
      */
     DirectoryStream(DirectoryFiles files, ReadaheadConfig config, LongSupplier mostAtRandom, LongAdder usedBytes) {
@@ -103,8 +131,17 @@ final class DirectoryStream {
      */
     synchronized boolean opened(ObjectVersion version, boolean isCold) {
         int index = files.indexOf(version.key());
-        if (index < 0 || (known.get(index) && !isCold)) {
+        if (index < 0) {
             return false;
+        }
+        switch (order.read(index, files.isWhole() ? files.size() : Integer.MAX_VALUE)) {
+            case FIRST_IN_EPOCH -> {}
+            case AGAIN -> {
+                if (!isCold) {
+                    return false;
+                }
+            }
+            case BEGINS_EPOCH -> beginEpoch();
         }
         ObjectVersion fetched = dropAhead(index);
         if (fetched != null && !isCold) {
@@ -120,16 +157,45 @@ final class DirectoryStream {
     }
 
     @GuardedBy("this")
+    private void beginEpoch() {
+        known.clear();
+        known.or(order.readInEpoch());
+        startOver();
+    }
+
+    @GuardedBy("this")
+    private void startOver() {
+        shape = Shape.UNKNOWN;
+        cold = 0;
+        listed = new Run();
+        repeated = new Run();
+    }
+
+    @GuardedBy("this")
     private void observe(int index) {
-        run = last >= 0 && Math.abs(index - last) <= NEAR ? run + 1 : 0;
-        last = index;
-        if (run >= RUN && shape == Shape.UNKNOWN) {
+        int rank = order.rank(index);
+        listed.add(index, NEAR);
+        repeated.add(rank, Math.clamp(order.ranked() / NEAR_SHARE, NEAR, NEAR_IN_ORDER));
+        switch (shape) {
+            case UNKNOWN -> find(index, rank);
+            case IN_ORDER -> shape = listed.length == 0 ? Shape.UNKNOWN : shape;
+            case REPEATED -> shape = repeated.length == 0 ? Shape.UNKNOWN : shape;
+            case AT_RANDOM -> {}
+        }
+    }
+
+    @GuardedBy("this")
+    private void find(int index, int rank) {
+        if (cold == 0) {
+            return; // as far as is known all of them are in the cache
+        }
+        if (listed.length >= RUN) {
             shape = Shape.IN_ORDER;
             next = index + 1;
-        } else if (run == 0 && shape == Shape.IN_ORDER) {
-            shape = Shape.UNKNOWN;
-        }
-        if (shape == Shape.UNKNOWN && files.isWhole() && cold >= Math.max(LEAST, files.size() / SHARE)) {
+        } else if (repeated.length >= REPEATED_RUN) {
+            shape = Shape.REPEATED;
+            next = rank + 1;
+        } else if (files.isWhole() && cold >= Math.max(LEAST, files.size() / SHARE)) {
             shape = Shape.AT_RANDOM;
             next = 0;
         }
@@ -138,18 +204,20 @@ final class DirectoryStream {
     @GuardedBy("this")
     private boolean hasNext() {
         long most = shape == Shape.AT_RANDOM ? mostAtRandom.getAsLong() : config.maxWindowBytes();
-        return next < files.size() && aheadBytes < Math.min(most, AHEAD * readBytes);
+        int end = shape == Shape.REPEATED ? order.ranked() : files.size();
+        return next < end && aheadBytes < Math.min(most, AHEAD * readBytes);
     }
 
     /** The next file to fetch. If it is null, the caller no longer holds the stream. */
     synchronized @Nullable Next next() {
         while (shape != Shape.UNKNOWN && hasNext()) {
-            int index = next++;
+            int place = next++;
+            int index = shape == Shape.REPEATED ? order.atRank(place) : place;
             ObjectVersion version = known.get(index) || ahead.containsKey(index) ? null : files.get(index);
             if (version != null && version.size() > 0 && version.size() <= config.smallFileBytes()) {
                 ahead.put(index, version);
                 aheadBytes += version.size();
-                return new Next(index, version);
+                return new Next(index, place, version);
             }
         }
         isHeld = false;
@@ -165,7 +233,7 @@ final class DirectoryStream {
     /** There is no memory for it now: the caller no longer holds the stream, which goes on with the next file that is read. */
     synchronized void pause(Next file) {
         ObjectVersion _ = dropAhead(file.index);
-        next = Math.min(next, file.index);
+        next = Math.min(next, file.place);
         isHeld = false;
     }
 
@@ -175,9 +243,7 @@ final class DirectoryStream {
      */
     synchronized void failed(Next file) {
         had(file);
-        shape = Shape.UNKNOWN;
-        cold = 0;
-        run = 0;
+        startOver();
     }
 
     /** The file is not ahead of its readers any more. @return what was fetched of it; null if nothing was */

@@ -141,6 +141,131 @@ class DirectoryStreamTest {
         assertThat(drain(stream)).hasSize(DirectoryStream.AHEAD * (DirectoryStream.RUN + 1));
     }
 
+    @Test
+    void epoch_inOrderAfterFilesWereEvicted_fetchesWhatFollows() {
+        DirectoryStream stream = stream(true);
+        readAll(stream, versions);
+        for (int index = 0; index < DirectoryStream.RUN; index++) {
+            assertThat(stream.opened(versions.get(index), true)).isFalse();
+        }
+        assertThat(stream.opened(versions.get(DirectoryStream.RUN), true)).isTrue();
+        assertThat(drain(stream)).startsWith(DirectoryStream.RUN + 1, DirectoryStream.RUN + 2);
+    }
+
+    @Test
+    void epoch_inTheOrderOfTheOneBefore_fetchesWhatFollowed() {
+        DirectoryStream stream = stream(true);
+        List<ObjectVersion> shuffled = shuffled(1);
+        readAll(stream, shuffled);
+        int read = readUntilItBegins(stream, shuffled);
+        assertThat(read).isEqualTo(DirectoryStream.REPEATED_RUN + 1);
+        assertThat(drain(stream))
+                .hasSizeGreaterThan(100)
+                .startsWith(versions.indexOf(shuffled.get(read)), versions.indexOf(shuffled.get(read + 1)));
+    }
+
+    @Test
+    void epoch_ofALargePartOfTheDirectoryInItsOrder_fetchesWhatFollowed() {
+        DirectoryStream stream = stream(true);
+        List<ObjectVersion> part = shuffled(1).subList(0, 600);
+        readAll(stream, part);
+        int read = readUntilItBegins(stream, part);
+        assertThat(read).isEqualTo(ReadOrder.AGAIN + DirectoryStream.REPEATED_RUN);
+        assertThat(drain(stream)).startsWith(versions.indexOf(part.get(read)));
+    }
+
+    @Test
+    void epoch_byWorkersThatEachTakeABatch_fetchesWhatFollowed() {
+        int batch = 16;
+        int workers = 4;
+        DirectoryStream stream = stream(true);
+        List<ObjectVersion> shuffled = shuffled(1);
+        readAll(stream, shuffled);
+        List<ObjectVersion> turns = new ArrayList<>();
+        for (int at = 0; at + batch * workers <= FILES; at += batch * workers) {
+            for (int i = 0; i < batch; i++) {
+                for (int worker = 0; worker < workers; worker++) {
+                    turns.add(shuffled.get(at + worker * batch + i));
+                }
+            }
+        }
+        int read = readUntilItBegins(stream, turns);
+        assertThat(read).isLessThan(2 * DirectoryStream.LEAST);
+        List<Integer> fetched = drain(stream);
+        assertThat(shuffled.subList(Math.max(0, read - batch * workers), read + 200))
+                .containsAll(fetched.stream().limit(100).map(versions::get).toList());
+    }
+
+    @Test
+    void epoch_inAnotherOrder_fetchesNothingByTheOldOne() {
+        DirectoryStream stream = stream(true);
+        readAll(stream, shuffled(1));
+        List<ObjectVersion> other = shuffled(2);
+        int read = readUntilItBegins(stream, other);
+        assertThat(read).isEqualTo(DirectoryStream.LEAST);
+        assertThat(drain(stream)).isSorted(); // as in the first epoch
+    }
+
+    @Test
+    void epoch_thatTheCacheHas_fetchesNothing() {
+        DirectoryStream stream = stream(true);
+        List<ObjectVersion> shuffled = shuffled(1);
+        readAll(stream, shuffled);
+        for (List<ObjectVersion> order : List.of(versions, shuffled, shuffled(2))) {
+            order.forEach(file -> assertThat(stream.opened(file, false)).isFalse());
+        }
+    }
+
+    @Test
+    void epoch_ofTwiceTheCache_fetchesWhatIsMissing() {
+        DirectoryStream stream = stream(true);
+        List<ObjectVersion> shuffled = shuffled(1);
+        readAll(stream, shuffled);
+        boolean begins = false;
+        int read = 0;
+        while (!begins) {
+            begins = stream.opened(shuffled.get(read), read % 2 == 0);
+            read++;
+        }
+        for (DirectoryStream.Next next = stream.next(); next != null; next = stream.next()) {
+            if (shuffled.indexOf(next.version()) % 2 == 1) {
+                stream.had(next);
+            } else {
+                assertThat(next.version()).isEqualTo(shuffled.get(next.place()));
+            }
+        }
+        int ahead = DirectoryStream.AHEAD * (FILES + read);
+        assertThat(ahead).isGreaterThan(FILES); // all of it is fetched ahead
+        for (ObjectVersion file : shuffled.subList(read, FILES)) {
+            assertThat(stream.opened(file, false)).isFalse();
+        }
+    }
+
+    private List<ObjectVersion> shuffled(long seed) {
+        List<ObjectVersion> shuffled = new ArrayList<>(versions);
+        Collections.shuffle(shuffled, new Random(seed));
+        return shuffled;
+    }
+
+    /** An epoch in which all is waited for, or fetched ahead. */
+    private static void readAll(DirectoryStream stream, List<ObjectVersion> order) {
+        for (ObjectVersion file : order) {
+            if (stream.opened(file, true)) {
+                drain(stream);
+            }
+        }
+    }
+
+    /** Cold files. The number of those that were read when something is fetched ahead. */
+    private static int readUntilItBegins(DirectoryStream stream, List<ObjectVersion> order) {
+        for (int read = 0; read < order.size(); read++) {
+            if (stream.opened(order.get(read), true)) {
+                return read + 1;
+            }
+        }
+        throw new AssertionError("nothing is fetched ahead");
+    }
+
     private DirectoryStream stream(boolean isWhole) {
         return new DirectoryStream(new FakeDirectory(versions, isWhole), CONFIG, () -> MOST, used);
     }
