@@ -7,6 +7,8 @@ package io.penstock.cache;
  * @param diskHits page reads answered from NVMe
  * @param waits page reads that waited for a page in flight
  * @param misses page reads that found the page Missing
+ * @param waitNanos nanoseconds that readers waited for pages in flight, those that they had found Missing included
+ * @param diskNanos nanoseconds that readers waited for NVMe
  * @param filledPages pages that became Ready
  * @param failedFills pages whose fill failed or was cancelled
  * @param evictedPages pages given up for space
@@ -21,6 +23,8 @@ public record CacheStatistics(
         long diskHits,
         long waits,
         long misses,
+        long waitNanos,
+        long diskNanos,
         long filledPages,
         long failedFills,
         long evictedPages,

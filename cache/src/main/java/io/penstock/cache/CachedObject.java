@@ -91,13 +91,13 @@ public final class CachedObject implements AutoCloseable {
     }
 
     /** Notes how it was read, for its next open, also after a restart if pages of it are stored then. */
-    public void setStreamed(boolean is) {
-        store.setStreamed(pages, is);
+    public void setReadShape(ReadShape shape) {
+        store.setReadShape(pages, shape);
     }
 
-    /** What {@link #setStreamed} noted last; false if nothing. */
-    public boolean isStreamed() {
-        return pages.isStreamed();
+    /** What {@link #setReadShape} noted last. */
+    public ReadShape readShape() {
+        return pages.readShape();
     }
 
     /** Whether all pages are stored on disk: a snapshot, made without touching it. */

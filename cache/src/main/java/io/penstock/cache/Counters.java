@@ -8,6 +8,8 @@ final class Counters {
     final LongAdder diskHits = new LongAdder();
     final LongAdder waits = new LongAdder();
     final LongAdder misses = new LongAdder();
+    final LongAdder waitNanos = new LongAdder();
+    final LongAdder diskNanos = new LongAdder();
     final LongAdder filledPages = new LongAdder();
     final LongAdder failedFills = new LongAdder();
     final LongAdder evictedPages = new LongAdder();
@@ -20,6 +22,8 @@ final class Counters {
                 diskHits.sum(),
                 waits.sum(),
                 misses.sum(),
+                waitNanos.sum(),
+                diskNanos.sum(),
                 filledPages.sum(),
                 failedFills.sum(),
                 evictedPages.sum(),

@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 final class DataFiles {
     private final DataFolder folder;
     private final PageIndex index;
+    private final OpenPacks openPacks = new OpenPacks();
 
     /** The names of files that belong to objects; null once the files that belong to none are gone. */
     private volatile @Nullable Set<Long> known = ConcurrentHashMap.newKeySet();
@@ -40,9 +41,27 @@ final class DataFiles {
         return folder.path(object.dataFile());
     }
 
-    /** The object's file. For those who have a reference to the object. */
+    /** The object's file. For those who have a reference to the object, or have pinned an extent of it if it is a pack. */
     DataFile open(StoredObject object) throws IOException {
-        return object.file(folder);
+        DataFile file = object.file(folder);
+        if (object.isPack()) {
+            openPacks.used(file);
+        }
+        return file;
+    }
+
+    /** Whether aligned transfers go past the kernel's page cache. */
+    boolean areDirect() {
+        return folder.isDirect();
+    }
+
+    /** Closes a pack's file, which no reader does. */
+    void closePack(StoredObject pack) {
+        DataFile open = pack.takeFile();
+        if (open != null) {
+            openPacks.closed(open);
+            ObjectTable.close(open);
+        }
     }
 
     /** The same, but makes the file if it is not there. */
@@ -65,10 +84,16 @@ final class DataFiles {
                 gone(object);
             }
             object.setHasFile(true); // first, so that a compaction of the index meanwhile does not leave it out
-            note(object);
-            DataFile made = object.keepOpen(folder.create(object.dataFile()));
-            made.setLength(object.size()); // at once, so that it equals the object when its last page is written
-            return made;
+            boolean isMade = false;
+            try {
+                note(object);
+                DataFile made = object.keepOpen(folder.create(object.dataFile()));
+                isMade = true;
+                made.setLength(object.size()); // at once, so that it equals the object when its last page is written
+                return made;
+            } finally {
+                object.setHasFile(isMade);
+            }
         }
     }
 
@@ -108,8 +133,8 @@ final class DataFiles {
     private void note(StoredObject object) throws IOException {
         setKnown(object);
         index.append(ObjectAdded.of(object));
-        if (object.isStreamed()) {
-            index.append(new ObjectStreamed(object.fileName(), true));
+        if (object.readShape() != ReadShape.UNKNOWN) {
+            index.append(new ObjectStreamed(object.fileName(), object.readShape() == ReadShape.IN_RUNS));
         }
     }
 
@@ -143,7 +168,7 @@ final class DataFiles {
     }
 
     void remove(StoredObject object) throws IOException {
-        ObjectTable.close(object.takeFile()); // of a pack
+        closePack(object); // if it is one: others are closed
         index.appendBefore(new ObjectRemoved(object.fileName()), () -> {
             folder.remove(object.dataFile());
             return true;

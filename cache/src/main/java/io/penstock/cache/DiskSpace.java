@@ -300,7 +300,9 @@ final class DiskSpace {
         StoredObject object = extent.object();
         // Not retained, it has been forgotten already: by an earlier attempt, which has failed.
         if (table.forgetIfOnly(object, extent) || !table.retain(object)) {
-            removeFile(object);
+            if (object.hasFile()) {
+                removeFile(object);
+            }
             usedBytes.addAndGet(-extent.allocatedBytes());
             return;
         }

@@ -69,15 +69,21 @@ final class DiskUpkeep {
                 return;
             }
             index.compact();
-            for (StoredObject object : table.all()) {
-                if (object.isPack()) { // others are closed by their readers
-                    ObjectTable.close(object.takeFile());
-                }
-            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (IOException e) {
             health.failed("write the index", e);
+        } finally {
+            closePacks();
+        }
+    }
+
+    /** Others are closed by their readers. */
+    private void closePacks() {
+        for (StoredObject object : table.all()) {
+            if (object.isPack()) {
+                files.closePack(object);
+            }
         }
     }
 }

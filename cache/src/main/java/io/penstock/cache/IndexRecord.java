@@ -48,7 +48,7 @@ sealed interface IndexRecord {
     record ObjectPacked(long file, ObjectId object, long position, int length, int checksum) implements IndexRecord {}
 
     /** A small object in a pack is not to be used any more. */
-    record PackedDropped(long file, ObjectId object) implements IndexRecord {}
+    record PackedDropped(long file, ObjectId object, long position) implements IndexRecord {}
 
     /** The index of a cache folder: pages of records that it loses are fetched again. */
     RecordLog.Format<IndexRecord> FORMAT = new RecordLog.Format<>(
@@ -97,9 +97,10 @@ sealed interface IndexRecord {
                 to.writeInt(length);
                 to.writeInt(checksum);
             }
-            case PackedDropped(long file, ObjectId object) -> {
+            case PackedDropped(long file, ObjectId object, long position) -> {
                 start(to, 10);
                 encode(object, to);
+                to.writeLong(position);
             }
         }
     }
@@ -127,7 +128,7 @@ sealed interface IndexRecord {
             case 7 -> new ObjectStreamed(file, from.readBoolean());
             case 8 -> decodeObject(file, PageGeometry.PACKS, from);
             case 9 -> new ObjectPacked(file, decodeId(from), from.readLong(), from.readInt(), from.readInt());
-            case 10 -> new PackedDropped(file, decodeId(from));
+            case 10 -> new PackedDropped(file, decodeId(from), from.readLong());
             default -> throw new IOException("no such record: " + type);
         };
     }

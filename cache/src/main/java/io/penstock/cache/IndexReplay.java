@@ -11,8 +11,10 @@ import io.penstock.cache.IndexRecord.PagesStored;
 import io.penstock.cache.ObjectPages.Shared;
 import java.nio.IntBuffer;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /** Rebuilds the objects of a cache folder from its index log. Used by one thread, before anybody else is there. */
@@ -47,7 +49,7 @@ final class IndexReplay implements Consumer<IndexRecord> {
                 });
             case ObjectStreamed(long file, boolean is) ->
                 objects.computeIfPresent(file, (name, object) -> {
-                    object.setStreamed(is);
+                    object.setReadShape(is ? ReadShape.IN_RUNS : ReadShape.AT_RANDOM);
                     return object;
                 });
             case PagesStored(long file, int firstPage, int pages, IntBuffer checksums) -> {
@@ -63,12 +65,16 @@ final class IndexReplay implements Consumer<IndexRecord> {
             }
             case PagesDropped(long file, int firstPage, int pages) -> {
                 ObjectPages object = objects.get(file);
+                Set<Extent> extents = new HashSet<>();
                 for (int left = pages; left != 0 && object != null; left &= left - 1) {
-                    object.stored().foundDropped(firstPage + Integer.numberOfTrailingZeros(left));
+                    int page = firstPage + Integer.numberOfTrailingZeros(left);
+                    object.stored().foundDropped(page);
+                    Extent extent = object.isPack() ? object.extent(page) : null;
+                    if (extent != null) {
+                        extents.add(extent);
+                    }
                 }
-                if (object != null && object.isPack()) {
-                    object.stored().extents().forEach(packs::removeGone);
-                }
+                extents.forEach(packs::removeGone);
             }
             case ObjectPacked(long file, ObjectId id, long position, int length, int checksum) -> {
                 ObjectPages pack = objects.get(file);
@@ -76,9 +82,11 @@ final class IndexReplay implements Consumer<IndexRecord> {
                     found(pack, id, position, length, checksum);
                 }
             }
-            case PackedDropped(long file, ObjectId id) -> {
+            case PackedDropped(long file, ObjectId id, long position) -> {
                 PackedPage page = packs.find(id);
-                if (page != null && page.extent().object().fileName() == file) {
+                if (page != null
+                        && page.position() == position
+                        && page.extent().object().fileName() == file) {
                     packs.remove(page);
                 }
             }

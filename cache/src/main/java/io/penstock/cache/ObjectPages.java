@@ -160,6 +160,11 @@ final class ObjectPages extends StoredObject implements PageFrame.Owner {
         shared.counters().waits.increment();
     }
 
+    @Override
+    public void readerWaited(long nanos) {
+        shared.counters().waitNanos.add(nanos);
+    }
+
     // ---- what a fill calls
 
     void completed(PageFrame frame) {

@@ -59,7 +59,7 @@ final class PackTable {
         byExtent.computeIfPresent(extent, (same, all) -> {
             all.stream().filter(page -> !page.isThere()).forEach(this::remove);
             all.removeIf(page -> !page.isThere());
-            return all;
+            return all.isEmpty() ? null : all;
         });
     }
 

@@ -52,10 +52,11 @@ final class PackedPage implements StoredPage {
         return length;
     }
 
-    /** All pages of an extent of a pack go together, so that the first in which it lies tells. */
     @Override
     public boolean isThere() {
-        return extent.has(PageGeometry.PAGES.pageAt(position));
+        int first = PageGeometry.PACKS.pageAt(position);
+        int last = PageGeometry.PACKS.pageAt(position + length - 1);
+        return extent.has(first) && (last == first || extent.has(last));
     }
 
     @Override

@@ -27,13 +27,42 @@ final class Packs {
     private final PageIndex index;
     private final DiskSpace space;
 
-    /** The pack to which small objects are appended, retained; null if the next one begins another. */
+    /** Where the next small object comes; null if it begins another pack. */
     @GuardedBy("this")
-    private @Nullable StoredObject pack;
+    private @Nullable Place place;
 
-    /** Where the next small object may begin in it. */
-    @GuardedBy("this")
-    private long end;
+    /**
+     * A place in a pack behind all that was written.
+     *
+     * @param pack retained
+     * @param extent of the place: if it is evicted, the pack is left
+     */
+    private record Place(StoredObject pack, Extent extent, long position) {
+        static Place in(StoredObject pack, long position) {
+            return new Place(pack, pack.stored().extentForWriting(PageGeometry.PACKS.pageAt(position)), position);
+        }
+
+        /** Behind an object of so many bytes that is here; null at the pack's end. */
+        @Nullable
+        Place after(int length) {
+            long next = position + Math.ceilDiv(length, ALIGNMENT) * ALIGNMENT;
+            return next < end() ? new Place(pack, extent, next) : atNextExtent();
+        }
+
+        boolean fits(int length) {
+            return position + length <= end();
+        }
+
+        @Nullable
+        Place atNextExtent() {
+            return end() < pack.size() ? in(pack, end()) : null;
+        }
+
+        /** Of the extent. */
+        private long end() {
+            return PageGeometry.PACKS.start(extent.firstPage() + extent.pages());
+        }
+    }
 
     /** @param creation makes a pack, retained, of {@link #bytes} */
     Packs(
@@ -66,8 +95,10 @@ final class Packs {
         if (page == null) {
             return false;
         }
+        boolean written = false;
         try {
             writing.to(page.extent().object(), page.position());
+            written = true;
             table.put(page);
             if (PackTable.isSample(id)) {
                 space.addSample(page.extent(), id);
@@ -75,68 +106,68 @@ final class Packs {
             index.append(page.toRecord());
             return true;
         } finally {
+            if (!written) {
+                leave(page.extent().object()); // perhaps somebody has removed its file
+            }
             store.unpin(page.extent());
         }
     }
 
     /** Takes space for a small object, and pins its extent; null if there is none. */
     private synchronized @Nullable PackedPage take(ObjectId id, int length, int checksum) throws IOException {
-        Extent extent = extentFor(length);
-        if (!extent.pin()) { // it is being evicted just now
-            leave();
-            return null;
-        }
+        Place here = placeFor(length);
+        Extent extent = here.extent();
         boolean taken = false;
         try {
-            taken = takePages(extent, length);
+            taken = takePages(extent, here.position(), length);
         } finally {
             if (!taken) {
-                leave(); // so that it can go, where it can only go as a whole
                 store.unpin(extent);
+                leave(here.pack()); // so that it can go, where it can only go as a whole
             }
         }
         if (!taken) {
             return null;
         }
-        PackedPage page = new PackedPage(id, extent, end, length, checksum, true);
-        end += Math.ceilDiv(length, ALIGNMENT) * ALIGNMENT;
-        return page;
+        place = here.after(length);
+        if (place == null) {
+            objects.release(here.pack());
+        }
+        return new PackedPage(id, extent, here.position(), length, checksum, true);
     }
 
-    /** The extent in which the small object has room, from {@link #end} on. */
+    /** Where the small object fits in. Its extent is pinned. */
     @GuardedBy("this")
-    private Extent extentFor(int length) {
-        StoredObject current = pack;
-        if (current != null) {
-            long extentBytes = current.size() / EXTENTS;
-            long left = extentBytes - end % extentBytes;
-            end += length > left ? left : 0;
-            if (end == current.size()) {
-                leave();
-                current = null;
+    private Place placeFor(int length) {
+        Place here = place;
+        if (here != null && !here.fits(length)) {
+            here = here.atNextExtent();
+        }
+        if (here == null || !here.extent().pin()) {
+            if (place != null) {
+                leave(place.pack());
+            }
+            here = Place.in(creation.get(), 0);
+            if (!here.extent().pin()) {
+                throw new IllegalStateException("a new extent is doomed");
             }
         }
-        if (current == null) {
-            current = creation.get();
-            pack = current;
-            end = 0;
-        }
-        return current.stored().extentForWriting(PageGeometry.PACKS.pageAt(end));
+        place = here;
+        return here;
     }
 
-    @GuardedBy("this")
-    private void leave() {
-        StoredObject left = pack;
-        pack = null;
-        if (left != null) {
-            objects.release(left);
+    /** Nothing is appended to the pack any more. */
+    private synchronized void leave(StoredObject pack) {
+        if (place != null && place.pack().equals(pack)) {
+            place = null;
+            objects.release(pack);
         }
     }
 
     @GuardedBy("this")
-    private boolean takePages(Extent extent, int length) throws IOException {
-        int last = PageGeometry.PACKS.pageAt(end + length - 1);
-        for (int page = PageGeometry.PACKS.pageAt(end); page <= last; page++) {
+    private boolean takePages(Extent extent, long position, int length) throws IOException {
+        int last = PageGeometry.PACKS.pageAt(position + length - 1);
+        for (int page = PageGeometry.PACKS.pageAt(position); page <= last; page++) {
             // Not whether it is stored: if somebody has removed the file, nothing in the page is there any more.
             if (!extent.isAllocated(page)) {
                 if (!space.take(extent, page)) {

@@ -176,6 +176,11 @@ public final class PageCache implements AutoCloseable {
         }
     }
 
+    /** Whether such objects have a file of their own, to be lent or {@linkplain #adopt adopted}: not if smaller than a page. */
+    public static boolean hasOwnFile(long objectBytes) {
+        return objectBytes >= PAGE_SIZE;
+    }
+
     /**
      * Takes over a file that was written with pages of a version that is new: from now on they are Ready, as far as there
      * is space for them.
@@ -184,7 +189,8 @@ public final class PageCache implements AutoCloseable {
      *     if it was taken over
      * @param pages those that it holds as a whole. It should take no space for others, because nobody would know of it
      * @param checksums CRC32C of each, by page number
-     * @return false if it was not, because there are pages of this version already or the disk is not well
+     * @return false if it was not, because there are pages of this version already, the disk is not well, or it {@linkplain
+     *     #hasOwnFile takes none}
      */
     public boolean adopt(String namespace, ObjectVersion version, Path file, BitSet pages, int[] checksums) {
         ObjectId id = ObjectId.of(namespace, version);

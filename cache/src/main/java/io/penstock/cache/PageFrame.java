@@ -40,6 +40,9 @@ final class PageFrame implements LentBytes.Loan {
         /** A reader has just registered with one of its frames. */
         void readerWaits();
 
+        /** It has waited for so long. */
+        void readerWaited(long nanos);
+
         PageMemory memory();
     }
 
@@ -174,6 +177,7 @@ final class PageFrame implements LentBytes.Loan {
         synchronized (this) {
             waiting++;
             owner.readerWaits();
+            long begun = System.nanoTime();
             try {
                 while (true) {
                     awaitedBytes = Math.min(awaitedBytes, bytes);
@@ -184,6 +188,7 @@ final class PageFrame implements LentBytes.Loan {
                 }
             } finally {
                 waiting--;
+                owner.readerWaited(System.nanoTime() - begun);
             }
         }
         if (has(bytes)) {

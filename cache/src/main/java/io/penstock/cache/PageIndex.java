@@ -80,8 +80,8 @@ final class PageIndex {
         for (StoredObject object : table.all()) {
             if (object.hasFile()) {
                 to.add(ObjectAdded.of(object));
-                if (object.isStreamed()) {
-                    to.add(new ObjectStreamed(object.fileName(), true));
+                if (object.readShape() != ReadShape.UNKNOWN) {
+                    to.add(new ObjectStreamed(object.fileName(), object.readShape() == ReadShape.IN_RUNS));
                 }
                 if (object.wasLent()) {
                     to.add(new ObjectLent(object.fileName()));

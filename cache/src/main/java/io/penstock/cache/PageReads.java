@@ -80,7 +80,12 @@ final class PageReads {
         StoredPage stored = store.find(pages, page);
         if (stored != null) {
             settle(to, loans);
-            return readStored(stored, page, offset, to, sequential, loans);
+            long begun = System.nanoTime();
+            try {
+                return readStored(stored, page, offset, to, sequential, loans);
+            } finally {
+                counters.diskNanos.add(System.nanoTime() - begun);
+            }
         }
         if (pages.frame(page) != null) {
             return LOOK_AGAIN; // claimed since

@@ -98,10 +98,13 @@ final class PageStore {
     int read(StoredPage page, int offset, ByteBuffer to) throws InterruptedException {
         int wanted = Math.min(to.remaining(), page.length() - offset);
         int blocks = Math.ceilDiv(wanted, DirectIo.ALIGNMENT) * DirectIo.ALIGNMENT;
-        boolean direct = page instanceof PackedPage && wanted >= DIRECT_BYTES && blocks <= to.remaining();
-        boolean isRead = direct
-                ? directTurns.run(() -> readPinned(page, offset, to.slice(to.position(), blocks), DataFile::readDirect))
-                : turns.run(() -> readPinned(page, offset, to.slice(to.position(), wanted), DataFile::read));
+        boolean direct = page instanceof PackedPage
+                && wanted >= DIRECT_BYTES
+                && blocks <= to.remaining()
+                && files.areDirect()
+                && DirectIo.isAligned(page.position() + offset, to.slice(to.position(), blocks));
+        ByteBuffer target = to.slice(to.position(), direct ? blocks : wanted);
+        boolean isRead = (direct ? directTurns : turns).run(() -> readPinned(page, offset, target, DataFile::read));
         if (!isRead) {
             return 0;
         }
@@ -167,6 +170,9 @@ final class PageStore {
             return whole && page.isThere();
         } catch (NoSuchFileException e) {
             log.debug("Somebody has removed a file of the cache", e); // no fault of the disk
+            if (page instanceof PackedPage) {
+                discard(extent.object()); // nothing is appended to it any more
+            }
             drop(page);
             return false;
         } catch (IOException e) {
@@ -218,11 +224,11 @@ final class PageStore {
     }
 
     /** How the object was read: kept with its pages. */
-    void setStreamed(StoredObject object, boolean is) {
-        if (object.isStreamed() != is) {
-            object.setStreamed(is);
+    void setReadShape(StoredObject object, ReadShape shape) {
+        if (object.readShape() != shape) {
+            object.setReadShape(shape);
             if (object.hasFile()) { // else it is said once it has one
-                index.appendSoon(new ObjectStreamed(object.fileName(), is));
+                index.appendSoon(new ObjectStreamed(object.fileName(), shape == ReadShape.IN_RUNS));
             }
         }
     }
@@ -236,7 +242,8 @@ final class PageStore {
         return switch (stored) {
             case StoredPage.InOwnFile(Extent extent, int page) ->
                 noted(extent.drop(page), new PagesDropped(file, page, 1));
-            case PackedPage packed -> noted(packs.remove(packed), new PackedDropped(file, packed.id()));
+            case PackedPage packed ->
+                noted(packs.remove(packed), new PackedDropped(file, packed.id(), packed.position()));
         };
     }
 

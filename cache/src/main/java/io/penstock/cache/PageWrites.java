@@ -5,7 +5,6 @@ import io.penstock.disk.DiskHealth;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.IntBuffer;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.BitSet;
 import org.slf4j.Logger;
@@ -95,11 +94,8 @@ final class PageWrites {
 
     /** Takes over a file with the object's pages. False if it is not the object's then. */
     boolean adopt(StoredObject object, Path source, BitSet pages, int[] checksums) {
-        if (object.isSmall()) {
-            return pages.get(0) && adoptIntoPack(object, source, checksums[0]);
-        }
         try {
-            if (!health.allowsWrite() || !files.adopt(object, source)) {
+            if (object.isSmall() || !health.allowsWrite() || !files.adopt(object, source)) {
                 return false;
             }
         } catch (IOException e) { // on another file system, or one without links: no fault of this disk
@@ -119,35 +115,6 @@ final class PageWrites {
             health.failed("take over a written file", e);
             return true; // it is the object's, and the pages that are not stored are Missing
         }
-    }
-
-    /** Copies the file: it is small. */
-    private boolean adoptIntoPack(StoredObject object, Path source, int checksum) {
-        if (!health.allowsWrite() || store.has(object, 0)) {
-            return false;
-        }
-        byte[] bytes;
-        try {
-            bytes = Files.readAllBytes(source);
-        } catch (IOException e) { // not this disk, perhaps
-            log.debug("The file {} is not taken over", source, e);
-            return false;
-        }
-        ByteBuffer content = ByteBuffer.wrap(bytes);
-        if (bytes.length != object.size() || PageStore.checksumOf(content.duplicate()) != checksum) {
-            log.debug("The file {} is not what was written", source);
-            return false;
-        }
-        try {
-            if (!write(object, 0, content)) {
-                counters.unstoredPages.increment();
-                return false;
-            }
-            Files.deleteIfExists(source);
-        } catch (IOException e) {
-            health.failed("take over a written file", e);
-        }
-        return true;
     }
 
     private void adopt(Extent extent, BitSet pages, int[] checksums) throws IOException {

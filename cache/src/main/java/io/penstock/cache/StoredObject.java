@@ -25,14 +25,13 @@ abstract class StoredObject {
     /** Opens and other uses. Guarded by {@link ObjectTable}'s lock for this object. */
     private int references;
 
-    /** Open while somebody uses it. Guarded by this for writing. */
+    /** Open while somebody uses it; of a pack, from its first use on. Guarded by this for writing. */
     private volatile @Nullable DataFile file;
 
     /** Whether the data file exists. Write-behind sets it, holding {@link #making}. */
     private volatile boolean fileExists;
 
-    /** Whether it was read in long runs when it was last read. */
-    private volatile boolean streamed;
+    private volatile ReadShape readShape = ReadShape.UNKNOWN;
 
     /** Somebody may read the data file without us, and no lease tells until when: a mapping outlives the last close. */
     private volatile boolean lent;
@@ -154,7 +153,7 @@ abstract class StoredObject {
         fileExists = has;
     }
 
-    /** The data file, opened in its folder. For those who have a reference to this object. */
+    /** The data file, opened in its folder. */
     DataFile file(DataFolder folder) throws IOException {
         DataFile current = file;
         return current != null ? current : keepOpen(folder.open(dataFile()));
@@ -191,13 +190,12 @@ abstract class StoredObject {
         lent = false;
     }
 
-    /** Whether it was read in long runs when it was last read: see {@link CachedObject#setStreamed}. */
-    boolean isStreamed() {
-        return streamed;
+    ReadShape readShape() {
+        return readShape;
     }
 
-    void setStreamed(boolean is) {
-        streamed = is;
+    void setReadShape(ReadShape shape) {
+        readShape = shape;
     }
 
     StoredPages stored() {

@@ -4,10 +4,10 @@
  * <p>A class uses only those of its own row and of the rows above it; memory and disk do not know each other.
  *
  * <pre>
- *   terms    PageGeometry, ObjectId, IndexRecord, CacheConfig, Counters, Urgency
+ *   terms    PageGeometry, ReadShape, ObjectId, IndexRecord, CacheConfig, Counters, Urgency
  *   memory   Slab, Slabs, PageMemory, PageFrame
  *   disk     StoredObject, StoredPages, Extent, StoredPage, PackedPage, PackTable, ObjectTable, EvictionPolicy, DiskTasks,
- *            PageIndex, DataFiles, DiskSpace, DiskUpkeep, PageStore, Packs, PageWrites, WholeFiles, Verifier
+ *            PageIndex, OpenPacks, DataFiles, DiskSpace, DiskUpkeep, PageStore, Packs, PageWrites, WholeFiles, Verifier
  *   pages    ObjectPages (frames over a StoredObject), Fill, WriteBehind, PageReads, CachedObject, IndexReplay
  *   cache    CacheFolder, PageCache
  * </pre>

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -58,6 +59,51 @@ final class HungDiskTest {
             for (Thread reader : readers) {
                 reader.join();
             }
+        }
+    }
+
+    /** Into the heap, so that the reads are not direct. */
+    @Test
+    void read_ofSmallObjectsWhileReadsOfTheDiskHang_leavesCarriersToOtherVirtualThreads() throws Exception {
+        List<TestObject> objects = IntStream.range(0, 64)
+                .mapToObj(i -> new TestObject("small-" + i, 100_000))
+                .toList();
+        CacheConfig config = new CacheConfig(directory.resolve("cache"), 128L * PAGE_SIZE, 0, 2L * PAGE_SIZE);
+        Environment environment = new Environment(files::on, System::nanoTime, 4);
+        try (PageCache cache = PageCache.open(config, environment);
+                FileChannel pipe = open(makePipe())) {
+            for (TestObject object : objects) {
+                object.store(cache);
+            }
+            CountDownLatch hangs = new CountDownLatch(1);
+            files.whenRead(() -> {
+                hangs.countDown();
+                waitForByte();
+            });
+            List<Thread> readers = new ArrayList<>();
+            for (TestObject object : objects.subList(0, 40)) { // the last ones are in memory
+                readers.add(Thread.startVirtualThread(() -> read(cache, object)));
+            }
+            hangs.await();
+
+            CountDownLatch other = new CountDownLatch(1);
+            Thread.startVirtualThread(other::countDown);
+            assertThat(other.await(20, TimeUnit.SECONDS)).isTrue();
+
+            pipe.write(ByteBuffer.allocate(readers.size()));
+            for (Thread reader : readers) {
+                reader.join();
+            }
+        }
+    }
+
+    private static void read(PageCache cache, TestObject object) {
+        ByteBuffer to = ByteBuffer.allocate(65_536);
+        try (CachedObject open = object.open(cache)) {
+            assertThat(open.read(0, to)).isEqualTo(to.capacity());
+            assertThat(to.flip()).isEqualTo(object.content(0, to.capacity()));
+        } catch (FillFailedException | InterruptedException e) {
+            throw new AssertionError(e);
         }
     }
 

@@ -68,7 +68,7 @@ final class IndexTest {
         List<IndexRecord> records = List.of(
                 new ObjectAdded(1, new ObjectId(2, 3), 4L << 30, PageGeometry.PACKS),
                 new ObjectPacked(1, new ObjectId(4, 5), 3L << 30, 1000, -7),
-                new PackedDropped(1, new ObjectId(4, 5)));
+                new PackedDropped(1, new ObjectId(4, 5), 3L << 30));
         try (RecordLog<IndexRecord> index = RecordLog.create(files, "index.log", IndexRecord.FORMAT)) {
             for (IndexRecord entry : records) {
                 index.append(entry);

@@ -233,6 +233,45 @@ final class PacksTest {
         }
     }
 
+    /** It is open still, and so serves until the next start. */
+    @Test
+    void store_onceSomebodyHasRemovedTheFile_losesNothingButTheCache() throws Exception {
+        List<TestObject> objects = objects("a", 40);
+        try (PageCache cache = open()) {
+            storeAll(cache, objects.subList(0, 10));
+            Files.delete(dataFiles().getFirst());
+            storeAll(cache, objects.subList(10, 40));
+            assertThat(cache.statistics().diskErrors()).isZero();
+            assertThat(readable(cache, objects)).isEqualTo(objects);
+        }
+        try (PageCache cache = open()) {
+            assertThat(readable(cache, objects)).isEmpty();
+            storeAll(cache, objects);
+            assertThat(cache.statistics().corruptPages()).isZero();
+        }
+        try (PageCache cache = open()) {
+            assertThat(readable(cache, objects)).isEqualTo(objects);
+        }
+    }
+
+    @Test
+    void store_afterAnErrorOfTheDisk_beginsAnotherFile() throws Exception {
+        FaultyFiles files = new FaultyFiles();
+        List<TestObject> objects = objects("a", 40);
+        try (PageCache cache = open(new Environment(files::on, System::nanoTime, EXTENT_PAGES))) {
+            storeAll(cache, objects.subList(0, 10));
+            files.set(FaultyFiles.Fault.READ_ONLY);
+            objects.get(10).store(cache);
+            files.set(FaultyFiles.Fault.NONE);
+            storeAll(cache, objects.subList(11, 40));
+            cache.awaitWritten();
+        }
+        try (PageCache cache = open()) {
+            assertThat(readable(cache, objects)).hasSize(39).doesNotContain(objects.get(10));
+            assertThat(dataFiles()).hasSize(2);
+        }
+    }
+
     @Test
     void invalidate_isForThatObjectOnly_alsoForTheNextProcess() throws Exception {
         List<TestObject> objects = objects("a", 30);
@@ -299,29 +338,20 @@ final class PacksTest {
     }
 
     @Test
-    void adopt_ofASmallFile_copiesItIntoAPack() throws Exception {
+    void adopt_ofASmallFile_isLeftToItsOwner() throws Exception {
         TestObject object = new TestObject("written", 100_000);
         byte[] content = object.content(0, 100_000).array();
         int[] checksums = {PageStore.checksumOf(ByteBuffer.wrap(content))};
-        BitSet pages = BitSet.valueOf(new long[] {1});
         Path staged = directory.resolveSibling(directory.getFileName() + "-staged");
         try (PageCache cache = open()) {
             Files.write(staged, content);
-            assertThat(cache.adopt(TestObject.NAMESPACE, object.version(), staged, pages, new int[] {3}))
-                    .as("it is not what was written")
+            assertThat(PageCache.hasOwnFile(object.size())).isFalse();
+            assertThat(cache.adopt(
+                            TestObject.NAMESPACE, object.version(), staged, BitSet.valueOf(new long[] {1}), checksums))
                     .isFalse();
-            assertThat(cache.adopt(TestObject.NAMESPACE, object.version(), staged, pages, checksums))
-                    .isTrue();
-            assertThat(staged).doesNotExist();
-            Files.write(staged, content);
-            assertThat(cache.adopt(TestObject.NAMESPACE, object.version(), staged, pages, checksums))
-                    .as("it is there")
-                    .isFalse();
+            assertThat(staged).exists();
         } finally {
             Files.deleteIfExists(staged);
-        }
-        try (PageCache cache = open()) {
-            assertThat(readable(cache, List.of(object))).containsExactly(object);
         }
     }
 

@@ -84,18 +84,20 @@ final class RestartTest {
     }
 
     @Test
-    void isStreamed_afterARestart_isWhatWasNotedLast() throws Exception {
+    void readShape_afterARestart_isWhatWasNotedLast() throws Exception {
         fillAndClose();
-        for (boolean is : new boolean[] {true, false}) {
+        ReadShape last = ReadShape.UNKNOWN;
+        for (ReadShape shape : List.of(ReadShape.IN_RUNS, ReadShape.AT_RANDOM, ReadShape.IN_RUNS)) {
             try (PageCache cache = open();
                     CachedObject object = LARGE.open(cache)) {
-                assertThat(object.isStreamed()).isNotEqualTo(is);
-                object.setStreamed(is);
+                assertThat(object.readShape()).isEqualTo(last);
+                object.setReadShape(shape);
             }
+            last = shape;
         }
         try (PageCache cache = open();
                 CachedObject object = LARGE.open(cache)) {
-            assertThat(object.isStreamed()).isFalse();
+            assertThat(object.readShape()).isEqualTo(last);
         }
     }
 

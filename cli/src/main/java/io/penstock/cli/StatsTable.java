@@ -73,6 +73,11 @@ final class StatsTable {
                                 percent(cache.misses(), reads)));
         add(
                 text,
+                "waited",
+                "%s s for the store, %s s for NVMe, of all readers together"
+                        .formatted(count(cache.waitNanos() / 1e9), count(cache.diskNanos() / 1e9)));
+        add(
+                text,
                 "fetched",
                 "%s by %d GETs, %d of them ahead; %d failed, %d cancelled"
                         .formatted(

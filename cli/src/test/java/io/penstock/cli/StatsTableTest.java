@@ -19,7 +19,20 @@ final class StatsTableTest {
                 17,
                 seconds,
                 new CacheStatistics(
-                        100 * times, 2000 * times, 30 * times, 4 * times, 0, 0, 5, 0, 0, 0, 64 * MIB, 1500 * MIB),
+                        100 * times,
+                        2000 * times,
+                        30 * times,
+                        4 * times,
+                        1_250_000_000L * times,
+                        50_000_000_000L,
+                        0,
+                        0,
+                        5,
+                        0,
+                        0,
+                        0,
+                        64 * MIB,
+                        1500 * MIB),
                 new ReadaheadStatistics(times, 9 * times, 0, 0, 800 * MIB * times, 80 * MIB * times, 60 * MIB * times),
                 writing);
     }
@@ -64,6 +77,7 @@ final class StatsTableTest {
         assertThat(StatsTable.totals(at(90, 2, writing(2)))).isEqualTo("""
             /mnt/data:   s3://data, process 17, for 90 s
             page reads:  4268: 5% from memory, 94% from NVMe, 1% waited for a fetch, 0% missed
+            waited:      2.5 s for the store, 50 s for NVMe, of all readers together
             fetched:     1.6G by 20 GETs, 18 of them ahead; 0 failed, 0 cancelled
             read ahead:  160M, of which readers have come to 75%
             cache:       64M in memory, 1.5G on NVMe; 5 pages evicted, 0 damaged, 0 not stored, 0 disk errors

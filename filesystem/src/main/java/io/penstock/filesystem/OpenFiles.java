@@ -1,5 +1,6 @@
 package io.penstock.filesystem;
 
+import io.penstock.cache.PageCache;
 import io.penstock.cache.WholeFile;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
@@ -174,6 +175,7 @@ final class OpenFiles {
         return reader != null
                 && passthrough != Passthrough.OFF
                 && file.size() >= passthroughFrom
+                && PageCache.hasOwnFile(file.size()) // others have no file of their own
                 && kernel.mayPassThrough(file.inode())
                 && file.content().isWhole();
     }

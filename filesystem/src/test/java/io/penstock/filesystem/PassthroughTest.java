@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.cache.PageCache;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.OpenFile.PageCachePolicy;
@@ -26,6 +27,11 @@ import org.junit.jupiter.api.io.TempDir;
 /** Which opens hand a file of the cache to the kernel, and the attributes that the inode shows until the last close. */
 @Timeout(60)
 class PassthroughTest extends OverOneCache {
+    /** Smaller ones have no file of their own. */
+    private static final String HELLO = page("hello");
+
+    private static final String OLD = page("old");
+
     @TempDir
     private Path staging;
 
@@ -45,19 +51,19 @@ class PassthroughTest extends OverOneCache {
 
     @Test
     void open_wholeFile_passesThrough() throws Exception {
-        long inode = stored("a", "hello");
+        long inode = stored("a", HELLO);
 
         OpenFile file = m.fs.open(inode, 0, kernel);
 
         assertThat(file.pageCache()).isEqualTo(PageCachePolicy.PASS_THROUGH);
-        assertThat(kernel.content(file)).asString(UTF_8).isEqualTo("hello");
-        assertThat(m.read(file)).as("asked all the same").isEqualTo("hello");
+        assertThat(kernel.content(file)).asString(UTF_8).isEqualTo(HELLO);
+        assertThat(m.read(file)).as("asked all the same").isEqualTo(HELLO);
         m.fs.release(file.handle());
     }
 
     @Test
     void open_again_sharesTheFileUntilTheLastRelease() throws Exception {
-        long inode = stored("a", "hello");
+        long inode = stored("a", HELLO);
         OpenFile first = m.fs.open(inode, 0, kernel);
 
         OpenFile second = requireNonNull(m.fs.openNow(inode, 0, kernel));
@@ -72,7 +78,7 @@ class PassthroughTest extends OverOneCache {
     @Test
     void open_againAfterTheLastRelease_needsNoLookup() throws Exception {
         m.fs.tell(new ToldKernel());
-        long inode = stored("a", "hello");
+        long inode = stored("a", HELLO);
         m.fs.release(m.fs.open(inode, 0, kernel).handle());
 
         OpenFile file = m.fs.open(inode, 0, kernel);
@@ -83,7 +89,7 @@ class PassthroughTest extends OverOneCache {
 
     @Test
     void openNow_fileToBeHandedOver_leavesItToOpen() throws Exception {
-        long inode = stored("a", "hello");
+        long inode = stored("a", HELLO);
 
         assertThat(m.fs.openNow(inode, 0, kernel)).isNull();
         assertThat(requireNonNull(m.fs.openNow(m.lookup("a").inode(), 0, null)).pageCache())
@@ -93,7 +99,7 @@ class PassthroughTest extends OverOneCache {
 
     @Test
     void open_notWhole_doesNot() throws Exception {
-        m.bucket.put("a", "hello");
+        m.bucket.put("a", HELLO);
         long inode = m.lookup("a").inode();
 
         OpenFile file = requireNonNull(m.fs.openNow(inode, 0, kernel));
@@ -104,7 +110,7 @@ class PassthroughTest extends OverOneCache {
 
     @Test
     void open_becameWholeWhileOpen_staysCachedUntilTheLastRelease() throws Exception {
-        m.bucket.put("a", "hello");
+        m.bucket.put("a", HELLO);
         long inode = m.lookup("a").inode();
         OpenFile first = m.fs.open(inode, 0, kernel);
         long before = cache.statistics().diskBytes();
@@ -125,10 +131,10 @@ class PassthroughTest extends OverOneCache {
     }
 
     @Test
-    void open_fileOfASingleRequest_isCached() throws Exception {
-        m.bucket.put("a", "1");
+    void open_fileSmallerThanAPage_isCached() throws Exception {
+        m.bucket.put("a", HELLO.substring(1));
         m.cat("a");
-        m.bucket.put("b", "12");
+        m.bucket.put("b", HELLO);
         m.cat("b");
         awaitWhole(m.lookup("b").inode()); // "a" was stored before it
 
@@ -140,19 +146,19 @@ class PassthroughTest extends OverOneCache {
 
     @Test
     void open_kernelRefuses_isCached() throws Exception {
-        long inode = stored("a", "hello");
+        long inode = stored("a", HELLO);
         kernel.refuse();
 
         OpenFile file = m.fs.open(inode, 0, kernel);
 
         assertThat(file.pageCache()).isNotEqualTo(PageCachePolicy.PASS_THROUGH);
-        assertThat(m.read(file)).isEqualTo("hello");
+        assertThat(m.read(file)).isEqualTo(HELLO);
         m.fs.release(file.handle());
     }
 
     @Test
     void open_newVersionWhileTheOldIsPassedThrough_takesAnotherInode() throws Exception {
-        long inode = stored("a", "old");
+        long inode = stored("a", OLD);
         OpenFile old = m.fs.open(inode, 0, kernel);
         m.bucket.put("a", "newer");
         m.clock.advance(Mounted.TTL);
@@ -164,15 +170,15 @@ class PassthroughTest extends OverOneCache {
         OpenFile current = m.fs.open(found.inode(), 0, kernel);
         assertThat(m.read(current)).isEqualTo("newer");
 
-        assertThat(kernel.content(old)).asString(UTF_8).isEqualTo("old");
-        assertThat(m.fs.getattr(inode).size()).as("as long as the backing file").isEqualTo(3);
+        assertThat(kernel.content(old)).asString(UTF_8).isEqualTo(OLD);
+        assertThat(m.fs.getattr(inode).size()).as("as long as the backing file").isEqualTo(OLD.length());
         m.fs.release(current.handle());
         m.fs.release(old.handle());
     }
 
     @Test
     void lookup_newVersionWhileTheOldIsPassedThrough_isAnotherInode() throws Exception {
-        long inode = stored("a", "old");
+        long inode = stored("a", OLD);
         OpenFile old = m.fs.open(inode, 0, kernel);
         m.bucket.put("a", "newer");
         m.clock.advance(Mounted.TTL);
@@ -181,7 +187,7 @@ class PassthroughTest extends OverOneCache {
 
         assertThat(found.inode()).isNotEqualTo(inode);
         assertThat(m.fs.getattr(found.inode()).size()).isEqualTo(5);
-        assertThat(m.fs.getattr(inode).size()).isEqualTo(3);
+        assertThat(m.fs.getattr(inode).size()).isEqualTo(OLD.length());
         assertThat(m.fs.getxattr(inode, "user.penstock.etag"))
                 .isNotEqualTo(m.fs.getxattr(found.inode(), "user.penstock.etag"));
         m.fs.release(old.handle());
@@ -189,12 +195,12 @@ class PassthroughTest extends OverOneCache {
 
     @Test
     void getattr_deletedWhilePassedThrough_showsWhatIsOpen() throws Exception {
-        long inode = stored("a", "old");
+        long inode = stored("a", OLD);
         OpenFile old = m.fs.open(inode, 0, kernel);
         m.bucket.delete("a");
         m.clock.advance(Mounted.TTL);
 
-        assertThat(m.fs.getattr(inode).size()).isEqualTo(3);
+        assertThat(m.fs.getattr(inode).size()).isEqualTo(OLD.length());
         m.fs.release(old.handle());
         assertErrno(Errno.ESTALE, () -> m.fs.getattr(inode));
     }
@@ -203,19 +209,19 @@ class PassthroughTest extends OverOneCache {
     void create_truncatingWhatIsPassedThrough_changesNothing() throws Exception {
         m.close();
         m = Mounted.writable(cache, staging);
-        long inode = stored("a", "old");
+        long inode = stored("a", OLD);
         OpenFile old = m.fs.open(inode, 0, kernel);
 
         int flags = Mounted.O_WRONLY | Mounted.O_TRUNC;
         assertErrno(Errno.ESTALE, () -> m.fs.create(FileSystem.ROOT, "a", 0644, Mounted.CREATOR, flags));
 
         m.drain();
-        assertThat(m.stored("a")).isEqualTo("old");
+        assertThat(m.stored("a")).isEqualTo(OLD);
         OpenFile writer = m.open("a", flags);
         m.close(writer);
         m.drain(); // an empty file is committed when it is released
         assertThat(m.stored("a")).isEmpty();
-        assertThat(kernel.content(old)).asString(UTF_8).isEqualTo("old");
+        assertThat(kernel.content(old)).asString(UTF_8).isEqualTo(OLD);
         m.fs.release(old.handle());
     }
 
@@ -223,20 +229,20 @@ class PassthroughTest extends OverOneCache {
     void setattr_replacedWhilePassedThrough_showsWhatIsOpen() throws Exception {
         m.close();
         m = Mounted.writable(cache, staging);
-        long inode = stored("a", "old");
+        long inode = stored("a", OLD);
         OpenFile old = m.fs.open(inode, 0, kernel);
         m.bucket.put("a", "newer");
         m.clock.advance(Mounted.TTL);
 
         AttributeChange touch = new AttributeChange(null, null, null, null, null, m.clock.instant(), null);
-        assertThat(m.fs.setattr(inode, null, touch).size()).isEqualTo(3);
+        assertThat(m.fs.setattr(inode, null, touch).size()).isEqualTo(OLD.length());
 
         m.fs.release(old.handle());
     }
 
     @Test
     void openAndRelease_byManyThreadsWhileItChanges_neverMixesAndLeavesNothing() throws Exception {
-        stored("a", "v0");
+        stored("a", page("v0"));
         List<Future<?>> ends = new ArrayList<>();
         try (ExecutorService threads = Executors.newFixedThreadPool(8)) {
             for (int i = 0; i < 8; i++) {
@@ -251,9 +257,9 @@ class PassthroughTest extends OverOneCache {
     }
 
     private Void useMany(RandomGenerator random, boolean writes) throws Exception {
-        for (int i = 0; i < 300; i++) {
+        for (int i = 0; i < 100; i++) {
             if (writes && random.nextInt(10) == 0) {
-                m.bucket.put("a", "v" + i);
+                m.bucket.put("a", page("v" + i));
                 m.clock.advance(Mounted.TTL);
             }
             Attributes found = m.fs.lookup(FileSystem.ROOT, "a");
@@ -273,6 +279,10 @@ class PassthroughTest extends OverOneCache {
             }
         }
         return null;
+    }
+
+    private static String page(String text) {
+        return text + ".".repeat(PageCache.PAGE_SIZE - text.length());
     }
 
     /** Puts an object, and reads it until the cache has it on disk. */

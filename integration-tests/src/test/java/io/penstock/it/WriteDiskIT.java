@@ -81,7 +81,7 @@ final class WriteDiskIT {
     }
 
     @Test
-    void fullDisk_underTheStaging_takesFilesLargerThanItself() throws Exception {
+    void fullDisk_underTheStaging_hasOwnFileLargerThanItself() throws Exception {
         Program.shell(scratch, "mount -t tmpfs -o size=24m penstock-it \"$1\"", disk)
                 .orThrow();
         try (MountedBucket mount = mount()) {

@@ -27,6 +27,9 @@ public interface DataFile extends AutoCloseable {
     /** Returns once all that was written would survive a crash of the machine: fdatasync. */
     void force() throws IOException;
 
+    /** Gives the file's descriptors back until the next transfer. Those that run meanwhile begin once more. */
+    default void rest() throws IOException {}
+
     /** Bytes. */
     long length() throws IOException;
 

@@ -56,6 +56,11 @@ public interface DataFolder extends AutoCloseable {
         return names;
     }
 
+    /** Whether aligned transfers of its files go past the kernel's page cache. */
+    default boolean isDirect() {
+        return false;
+    }
+
     /** Bytes that could be written now. */
     long usableBytes() throws IOException;
 

@@ -1,6 +1,7 @@
 package io.penstock.disk;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.OpenOption;
@@ -43,6 +44,13 @@ public final class DirectIo {
         } finally {
             Files.deleteIfExists(probe);
         }
+    }
+
+    /** Whether a transfer of these bytes can be direct. */
+    public static boolean isAligned(long position, ByteBuffer bytes) {
+        return bytes.isDirect()
+                && (position | bytes.remaining()) % ALIGNMENT == 0
+                && bytes.alignmentOffset(bytes.position(), ALIGNMENT) == 0;
     }
 
     private static OpenOption option() {

@@ -10,7 +10,6 @@ import java.nio.file.Files;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -85,10 +84,7 @@ public final class LocalFile implements DataFile {
      * wait for the disk one by one.
      */
     private boolean isDirect(long position, ByteBuffer bytes) {
-        return direct
-                && bytes.isDirect()
-                && (position | bytes.remaining()) % DirectIo.ALIGNMENT == 0
-                && bytes.alignmentOffset(bytes.position(), DirectIo.ALIGNMENT) == 0;
+        return direct && DirectIo.isAligned(position, bytes);
     }
 
     @Override
@@ -161,7 +157,7 @@ public final class LocalFile implements DataFile {
         FileChannel current;
         synchronized (this) {
             current = closed ? null : past ? unbuffered : buffered;
-            if (Objects.equals(current, old) && !closed) {
+            if (!closed && (current == null || current.equals(old))) {
                 if (past) {
                     unbuffered = opened;
                 } else {
@@ -178,12 +174,27 @@ public final class LocalFile implements DataFile {
     }
 
     @Override
+    public void rest() throws IOException {
+        FileChannel first;
+        FileChannel second;
+        synchronized (this) {
+            first = buffered;
+            second = unbuffered;
+            buffered = null;
+            unbuffered = null;
+        }
+        close(first, second);
+    }
+
+    @Override
     public void close() throws IOException {
         synchronized (this) {
             closed = true;
         }
-        FileChannel first = buffered;
-        FileChannel second = unbuffered;
+        close(buffered, unbuffered);
+    }
+
+    private static void close(@Nullable FileChannel first, @Nullable FileChannel second) throws IOException {
         try {
             if (first != null) {
                 first.close();

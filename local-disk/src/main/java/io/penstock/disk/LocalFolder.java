@@ -146,6 +146,11 @@ public final class LocalFolder implements DataFolder {
     }
 
     @Override
+    public boolean isDirect() {
+        return direct;
+    }
+
+    @Override
     public long usableBytes() throws IOException {
         return fileStore.getUsableSpace();
     }

@@ -5,6 +5,7 @@ import static io.penstock.cache.PageCache.PAGE_SIZE;
 import io.penstock.cache.CachedObject;
 import io.penstock.cache.Fill;
 import io.penstock.cache.FillFailedException;
+import io.penstock.cache.ReadShape;
 import io.penstock.cache.Urgency;
 import io.penstock.cache.WholeFile;
 import io.penstock.core.LentBytes;
@@ -207,17 +208,17 @@ public final class ObjectReader implements AutoCloseable {
 
     /**
      * Whether most of what comes after a read will be wanted too: the version was mostly read in long runs when a reader
-     * of it last closed, or it is small and so fetched as a whole.
+     * of it last closed, or others of its kind were; or it is small and so fetched as a whole.
      */
     public boolean isStreamed() {
-        return object.sectors == null || cached.isStreamed();
+        return object.sectors == null || object.expectedShape(fetcher.siblings()) == ReadShape.IN_RUNS;
     }
 
     /** The last close of a version cancels the readahead that nobody awaits. */
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
-            object.noteShape();
+            object.noteShape(fetcher.siblings());
             fetcher.closed(object);
         }
     }

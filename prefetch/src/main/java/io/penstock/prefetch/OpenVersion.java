@@ -7,6 +7,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.cache.CachedObject;
 import io.penstock.cache.Fill;
 import io.penstock.cache.PageState;
+import io.penstock.cache.ReadShape;
 import io.penstock.cache.Urgency;
 import io.penstock.core.ByteRange;
 import java.util.Set;
@@ -96,10 +97,20 @@ final class OpenVersion {
     }
 
     /** Remembers for the next open how it was read. */
-    void noteShape() {
+    void noteShape(SiblingShapes siblings) {
         if (streams.isRead()) {
-            cached.setStreamed(streams.isStreamed());
+            ReadShape shape = streams.isStreamed() ? ReadShape.IN_RUNS : ReadShape.AT_RANDOM;
+            cached.setReadShape(shape);
+            if (sectors != null) { // else it is small, and fetched as a whole however it is read
+                siblings.note(cached.version().key(), shape);
+            }
         }
+    }
+
+    /** How it was read last, or else its siblings were. */
+    ReadShape expectedShape(SiblingShapes siblings) {
+        ReadShape known = cached.readShape();
+        return known == ReadShape.UNKNOWN ? siblings.expected(cached.version().key()) : known;
     }
 
     /** The last reader has closed, and another may follow: what runs goes on, and nothing more begins. */

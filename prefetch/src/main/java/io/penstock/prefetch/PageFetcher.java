@@ -46,6 +46,7 @@ public final class PageFetcher implements AutoCloseable {
     private final FetchCounters counters = new FetchCounters();
     private final RunningStreams running;
     private final DirectoryStreams directories;
+    private final SiblingShapes siblings = new SiblingShapes();
 
     /** One thread for each fetch, so that an interrupt cancels just that fetch. */
     private final ExecutorService fetchThreads = Executors.newThreadPerTaskExecutor(
@@ -225,6 +226,10 @@ public final class PageFetcher implements AutoCloseable {
                         e);
             }
         }
+    }
+
+    SiblingShapes siblings() {
+        return siblings;
     }
 
     public ReadaheadStatistics statistics() {

@@ -72,6 +72,33 @@ class HowFilesAreReadTest {
         assertThat(isStreamed(version)).isTrue();
     }
 
+    @Test
+    void isStreamed_ofAFileNeverRead_isWhatItsSiblingsWere() throws Exception {
+        ObjectVersion shard = fixture.put("d/shard-0.tar", 100 * MIB);
+        ObjectVersion index = fixture.put("d/shard-0.idx", 100 * MIB);
+        ObjectVersion nextShard = fixture.put("d/shard-1.tar", 100 * MIB);
+        ObjectVersion nextIndex = fixture.put("d/shard-1.idx", 100 * MIB);
+        ObjectVersion elsewhere = fixture.put("e/shard-1.tar", 100 * MIB);
+        try (ObjectReader reader = fixture.fetcher.open(shard)) {
+            readInSequence(reader, shard, 0, 40 * MIB);
+        }
+        try (ObjectReader reader = fixture.fetcher.open(index)) {
+            for (int at = 90; at > 0; at -= 10) {
+                readAndVerify(reader, index, (long) at * MIB, (int) (4 * KIB));
+            }
+        }
+        assertThat(isStreamed(nextShard)).isTrue();
+        assertThat(isStreamed(nextIndex)).isFalse();
+        assertThat(isStreamed(elsewhere)).isFalse();
+        try (ObjectReader reader = fixture.fetcher.open(nextShard)) {
+            for (int at = 90; at > 0; at -= 10) {
+                readAndVerify(reader, nextShard, (long) at * MIB, (int) (4 * KIB));
+            }
+        }
+        assertThat(isStreamed(nextShard)).as("what is known of itself counts").isFalse();
+        assertThat(isStreamed(shard)).as("what is known of itself counts").isTrue();
+    }
+
     private boolean isStreamed(ObjectVersion version) {
         try (ObjectReader reader = fixture.fetcher.open(version)) {
             return reader.isStreamed();

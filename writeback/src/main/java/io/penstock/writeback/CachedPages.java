@@ -30,7 +30,10 @@ record CachedPages(PageCache cache, String namespace) implements CommittedPages 
                 return;
             }
             BaseLayer under = content.layer();
-            boolean staged = under.data().isThere() && !under.staged().isSuspect() && content.stageAll();
+            boolean staged = PageCache.hasOwnFile(version.size())
+                    && under.data().isThere()
+                    && !under.staged().isSuspect()
+                    && content.stageAll();
             if (!staged || !adopt(version, content, whole)) {
                 fill(version, content, whole);
             }

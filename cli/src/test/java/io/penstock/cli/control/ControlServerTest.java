@@ -36,7 +36,7 @@ final class ControlServerTest {
             "/mnt",
             7,
             1.5,
-            new CacheStatistics(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12),
+            new CacheStatistics(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14),
             new ReadaheadStatistics(1, 2, 3, 4, 5, 6, 7),
             null);
 
