@@ -32,12 +32,13 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
     }
 
     /**
-     * A fraction of the memory, in whole MiB.
+     * A fraction of the memory, in whole MiB: 256 MiB at least, but no more than an eighth of a small machine's, above 64 MiB.
      *
      * @param parts the denominator
-     * @param least,most bounds of the share: bytes
+     * @param most bytes
      */
-    long shareOfMemory(int parts, long least, long most) {
+    long shareOfMemory(int parts, long most) {
+        long least = Math.clamp(memoryBytes / 8 / MIB * MIB, 64 * MIB, 256 * MIB);
         return Math.clamp(memoryBytes / parts / MIB * MIB, least, most);
     }
 

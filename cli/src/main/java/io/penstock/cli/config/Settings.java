@@ -171,8 +171,8 @@ public final class Settings {
                     "The maximum memory for data on its way from the server and to the disk. The process needs"
                             + " some 300MiB more.")
             .withDefault(
-                    "1/48 of the machine's memory, 256MiB to 4GiB",
-                    context -> context.host().shareOfMemory(48, 256 * MIB, 4 * GIB));
+                    "1/48 of the machine's memory, 256MiB to 4GiB; an eighth of less than 2GiB, but 64MiB at least",
+                    context -> context.host().shareOfMemory(48, 4 * GIB));
 
     public static final Setting<Long> MAX_WINDOW = Setting.of(
                     "readahead.max-window",
@@ -231,8 +231,8 @@ public final class Settings {
                     "The maximum memory for the names of the whole bucket. A bucket that needs more is listed"
                             + " folder by folder.")
             .withDefault(
-                    "1/8 of the machine's memory, 256MiB to 8GiB",
-                    context -> context.host().shareOfMemory(8, 256 * MIB, 8 * GIB));
+                    "1/8 of the machine's memory, 64MiB to 8GiB",
+                    context -> context.host().shareOfMemory(8, 8 * GIB));
 
     public static final Setting<Path> INDEX = Setting.of(
                     "metadata.index",

@@ -25,7 +25,6 @@ import java.util.List;
 
 /** The settings of writing, among {@link Settings}. */
 public final class WriteSettings {
-    private static final long MIB = 1L << 20;
     private static final long GIB = 1L << 30;
     private static final long TIB = 1L << 40;
 
@@ -73,8 +72,8 @@ public final class WriteSettings {
                     "The maximum memory for written data that is neither staged nor uploaded yet. It comes on"
                             + " top of the setting memory.")
             .withDefault(
-                    "1/24 of the machine's memory, 256MiB to 8GiB",
-                    context -> context.host().shareOfMemory(24, 256 * MIB, 8 * GIB));
+                    "1/24 of the machine's memory, 256MiB to 8GiB; an eighth of less than 2GiB, but 64MiB at least",
+                    context -> context.host().shareOfMemory(24, 8 * GIB));
 
     public static final Setting<Path> STAGING = Setting.of(
                     "write.staging",

@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class ConfigurationTest {
     private static final long GIB = 1L << 30;
@@ -147,6 +149,19 @@ class ConfigurationTest {
         assertThatThrownBy(() -> resolve(
                         Map.of(Settings.RANGE_SIZE, "512MiB", Settings.MEMORY, "256MiB"), "", ConfigurationFile.NONE))
                 .hasMessageContaining("allowed is at most memory, which is 256MiB (option --memory)");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"256, 64, 64", "512, 64, 64", "1024, 128, 128", "2048, 256, 256", "24576, 512, 1024"})
+    void memory_byDefault_fitsAnyMachine(long machineMib, long memoryMib, long writeMib) throws Exception {
+        Configuration configuration = Configuration.of(
+                Hosts.withMemory(machineMib << 20),
+                "data",
+                SettingSource.ofOptions(Map.of(), Map.of()),
+                MountOptionList.parse(List.of(), "-o").settings(),
+                ConfigurationFile.NONE);
+        assertThat(configuration.get(Settings.MEMORY)).isEqualTo(memoryMib << 20);
+        assertThat(configuration.get(WriteSettings.MEMORY)).isEqualTo(writeMib << 20);
     }
 
     @Test

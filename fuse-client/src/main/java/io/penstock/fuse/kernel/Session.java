@@ -29,8 +29,9 @@ final class Session {
     /** How long the end waits for requests that ignore their interrupt; nobody gets their replies. */
     private static final Duration LAST_ANSWERS = Duration.ofSeconds(10);
 
-    /** Bytes of replies in progress, beside those of the readers. */
-    private static final long REPLY_BUDGET = 128 << 20;
+    /** Bytes of replies in progress, beside those of the readers: less in a small machine, as the heap is smaller there. */
+    private static final long REPLY_BUDGET =
+            Math.min(128 << 20, Runtime.getRuntime().maxMemory() / 2);
 
     /** Buffers of large waiting requests kept for reuse: these requests carry programs' writes. */
     private static final int LARGE_REQUESTS = 32;
