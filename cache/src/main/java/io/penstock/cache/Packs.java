@@ -46,13 +46,14 @@ final class Packs {
         @Nullable
         Place after(int length) {
             long next = position + Math.ceilDiv(length, ALIGNMENT) * ALIGNMENT;
-            return next < end() ? new Place(pack, extent, next) : atNextExtent();
+            return next < pack.size() ? new Place(pack, extent, next) : null;
         }
 
         boolean fits(int length) {
             return position + length <= end();
         }
 
+        /** Where the next extent begins; null at the pack's end. An extent that nothing is stored in would keep the pack. */
         @Nullable
         Place atNextExtent() {
             return end() < pack.size() ? in(pack, end()) : null;

@@ -159,27 +159,15 @@ final class EpochsTest {
         }
     }
 
-    @Test
-    void epochs_ofAnotherDataSetThatFits_comeFromTheCacheFromTheFourthOn() throws Exception {
-        List<TestObject> next = dataSet("next", 0.8);
+    /** Small objects are stored in extents of which nothing is known; what is known is where they lay before. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void epochs_ofAnotherDataSetThatFits_comeFromTheCacheFromTheFourthOn(boolean small) throws Exception {
+        List<TestObject> old = small ? samples("old", 1) : dataSet("old", 1);
+        List<TestObject> next = small ? samples("next", 0.8) : dataSet("next", 0.8);
         try (PageCache cache = open()) {
             for (int epoch = 1; epoch <= 5; epoch++) {
-                readAll(cache, dataSet("old", 1));
-            }
-            for (int epoch = 1; epoch <= 3; epoch++) {
-                readAll(cache, next);
-            }
-            assertThat(readAll(cache, next)).isGreaterThanOrEqualTo(0.95);
-        }
-    }
-
-    /** They are stored in extents of which nothing is known; what is known is where they lay before. */
-    @Test
-    void epochs_ofOtherSmallObjectsThatFit_comeFromTheCacheFromTheFourthOn() throws Exception {
-        List<TestObject> next = samples("next", 0.8);
-        try (PageCache cache = open()) {
-            for (int epoch = 1; epoch <= 5; epoch++) {
-                readAll(cache, samples("old", 1));
+                readAll(cache, old);
             }
             for (int epoch = 1; epoch <= 3; epoch++) {
                 readAll(cache, next);

@@ -10,7 +10,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -33,57 +32,45 @@ final class HungDiskTest {
     @Test
     void read_whileReadsOfTheDiskHang_leavesCarriersToOtherVirtualThreads() throws Exception {
         assumeThat(Runtime.getRuntime().availableProcessors()).isBetween(2, OBJECT.pages());
-        CacheConfig config = new CacheConfig(directory.resolve("cache"), 128L * PAGE_SIZE, 0, 4L * PAGE_SIZE);
-        Environment environment = new Environment(files::on, System::nanoTime, 4);
-        try (PageCache cache = PageCache.open(config, environment);
-                CachedObject open = OBJECT.open(cache);
-                FileChannel pipe = open(makePipe())) {
+        try (PageCache cache = open();
+                CachedObject open = OBJECT.open(cache)) {
             OBJECT.store(cache);
-            CountDownLatch hangs = new CountDownLatch(1);
-            files.whenRead(() -> {
-                hangs.countDown();
-                waitForByte();
-            });
-            List<Thread> readers = new ArrayList<>();
-            for (int page = 0; page < OBJECT.pages() - 4; page++) { // the last ones are in memory
-                long position = (long) page * PAGE_SIZE;
-                readers.add(Thread.startVirtualThread(() -> read(open, position)));
-            }
-            hangs.await();
-
-            CountDownLatch other = new CountDownLatch(1);
-            Thread.startVirtualThread(other::countDown);
-            assertThat(other.await(20, TimeUnit.SECONDS)).isTrue();
-
-            pipe.write(ByteBuffer.allocate(readers.size()));
-            for (Thread reader : readers) {
-                reader.join();
-            }
+            assertCarriersAreLeft(IntStream.range(0, OBJECT.pages() - 4) // the last ones are in memory
+                    .<Runnable>mapToObj(page -> () -> read(open, (long) page * PAGE_SIZE))
+                    .toList());
         }
     }
 
     /** Into the heap, so that the reads are not direct. */
     @Test
     void read_ofSmallObjectsWhileReadsOfTheDiskHang_leavesCarriersToOtherVirtualThreads() throws Exception {
-        List<TestObject> objects = IntStream.range(0, 64)
+        List<TestObject> objects = IntStream.range(0, 80)
                 .mapToObj(i -> new TestObject("small-" + i, 100_000))
                 .toList();
-        CacheConfig config = new CacheConfig(directory.resolve("cache"), 128L * PAGE_SIZE, 0, 2L * PAGE_SIZE);
-        Environment environment = new Environment(files::on, System::nanoTime, 4);
-        try (PageCache cache = PageCache.open(config, environment);
-                FileChannel pipe = open(makePipe())) {
+        try (PageCache cache = open()) {
             for (TestObject object : objects) {
                 object.store(cache);
             }
+            assertCarriersAreLeft(objects.subList(0, 40).stream() // the last ones are in memory
+                    .<Runnable>map(object -> () -> read(cache, object))
+                    .toList());
+        }
+    }
+
+    private PageCache open() throws IOException {
+        CacheConfig config = new CacheConfig(directory.resolve("cache"), 128L * PAGE_SIZE, 0, 4L * PAGE_SIZE);
+        return PageCache.open(config, new Environment(files::on, System::nanoTime, 4));
+    }
+
+    private void assertCarriersAreLeft(List<Runnable> reads) throws Exception {
+        try (FileChannel pipe = open(makePipe())) {
             CountDownLatch hangs = new CountDownLatch(1);
             files.whenRead(() -> {
                 hangs.countDown();
                 waitForByte();
             });
-            List<Thread> readers = new ArrayList<>();
-            for (TestObject object : objects.subList(0, 40)) { // the last ones are in memory
-                readers.add(Thread.startVirtualThread(() -> read(cache, object)));
-            }
+            List<Thread> readers =
+                    reads.stream().map(Thread::startVirtualThread).toList();
             hangs.await();
 
             CountDownLatch other = new CountDownLatch(1);
