@@ -104,7 +104,8 @@ final class PageStore {
                 && files.areDirect()
                 && DirectIo.isAligned(page.position() + offset, to.slice(to.position(), blocks));
         ByteBuffer target = to.slice(to.position(), direct ? blocks : wanted);
-        boolean isRead = (direct ? directTurns : turns).run(() -> readPinned(page, offset, target, DataFile::read));
+        Reading reading = direct ? DataFile::readDirect : DataFile::read;
+        boolean isRead = (direct ? directTurns : turns).run(() -> readPinned(page, offset, target, reading));
         if (!isRead) {
             return 0;
         }

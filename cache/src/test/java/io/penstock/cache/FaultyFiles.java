@@ -11,6 +11,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.LongAdder;
 
 /** Data files on a disk that can be made to fail. */
 final class FaultyFiles {
@@ -36,6 +37,7 @@ final class FaultyFiles {
     private volatile CountDownLatch writesMayGoOn = new CountDownLatch(0);
     private volatile Runnable onMissing = () -> {};
     private volatile Runnable onRead = () -> {};
+    private final LongAdder directReads = new LongAdder();
 
     DataFolder on(Path directory) throws IOException {
         return faulty(DataFolder.class, ObjectFiles.in(directory));
@@ -53,6 +55,11 @@ final class FaultyFiles {
     /** Done by whoever reads a page, before. */
     void whenRead(Runnable action) {
         onRead = action;
+    }
+
+    /** How often {@link DataFile#readDirect} was called. */
+    long directReads() {
+        return directReads.sum();
     }
 
     /** Writes from now on hang until {@link #resume}, or until this is counted down. */
@@ -121,6 +128,7 @@ final class FaultyFiles {
         switch (method) {
             case "open", "length" -> reading(method);
             case "read", "readDirect" -> {
+                directReads.add(method.equals("readDirect") ? 1 : 0);
                 reading(method);
                 onRead.run();
             }

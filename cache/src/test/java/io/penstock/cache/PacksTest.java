@@ -2,10 +2,12 @@ package io.penstock.cache;
 
 import static io.penstock.cache.PageCache.PAGE_SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.penstock.cache.IndexRecord.ObjectAdded;
 import io.penstock.cache.IndexRecord.PagesStored;
 import io.penstock.cache.PageCache.Environment;
+import io.penstock.disk.DirectIo;
 import io.penstock.disk.LocalFolder;
 import io.penstock.disk.RecordLog;
 import java.io.IOException;
@@ -147,6 +149,32 @@ final class PacksTest {
                             .isPositive();
                 }
             }
+        }
+    }
+
+    @Test
+    void read_intoAlignedMemory_isDirect_andOtherReadsAreNot() throws Exception {
+        assumeThat(DirectIo.isSupported(directory)).isTrue();
+        FaultyFiles files = new FaultyFiles();
+        List<TestObject> objects = IntStream.range(0, 40)
+                .mapToObj(i -> new TestObject("a" + i, 100_001))
+                .toList();
+        ByteBuffer aligned = ByteBuffer.allocateDirect(128 << 10).alignedSlice(4096);
+        try (PageCache cache = open(new Environment(files::on, System::nanoTime, EXTENT_PAGES));
+                CachedObject first = objects.getFirst().open(cache);
+                CachedObject second = objects.get(1).open(cache)) {
+            storeAll(cache, objects); // the last ones are in memory
+            assertThat(first.read(0, aligned)).isEqualTo(100_001);
+            assertThat(aligned.flip()).isEqualTo(objects.getFirst().content(0, 100_001));
+            assertThat(files.directReads()).isEqualTo(1);
+
+            assertThat(first.read(100, aligned.clear().limit(40_000))).isEqualTo(40_000);
+            assertThat(second.read(0, aligned.clear().limit(8192))).isEqualTo(8192);
+            assertThat(second.read(0, ByteBuffer.allocate(128 << 10))).isEqualTo(100_001);
+            assertThat(second.read(0, aligned.clear().limit(100_001)))
+                    .as("no room for the last block")
+                    .isEqualTo(100_001);
+            assertThat(files.directReads()).isEqualTo(1);
         }
     }
 
