@@ -44,8 +44,8 @@ final class DiskSpace {
     /** Guarded by this, but for {@link EvictionPolicy#touch}. */
     private final EvictionPolicy policy;
 
-    @GuardedBy("this")
-    private long limitBytes;
+    /** Guarded by this for writing. */
+    private volatile long limitBytes;
 
     /** Of extents that are held, which the policy does not know therefore. */
     @GuardedBy("this")
@@ -63,6 +63,9 @@ final class DiskSpace {
 
     /** Guarded by this for writing. */
     private final AtomicLong usedBytes = new AtomicLong();
+
+    @GuardedBy("this")
+    private boolean saidThatNothingFits;
 
     @GuardedBy("this")
     private long takenSinceCheck = CHECK_INTERVAL_BYTES; // look at once
@@ -95,7 +98,8 @@ final class DiskSpace {
 
     /** What is free, and what the policy keeps for new extents. Takes no lock. */
     long roomBytes() {
-        return Math.max(0, sizeBytes - usedBytes.get()) + EvictionPolicy.windowBytes(sizeBytes);
+        long limit = limitBytes;
+        return Math.max(0, limit - usedBytes.get()) + EvictionPolicy.windowBytes(limit);
     }
 
     /** What an earlier run left, in the order in which it was stored. */
@@ -214,6 +218,13 @@ final class DiskSpace {
             takenSinceCheck = 0;
             freeUnfreed();
             limitBytes = Math.clamp(usedBytes.get() + files.usableBytes() - minFreeBytes, 0, sizeBytes);
+            if (limitBytes == 0 && !saidThatNothingFits) {
+                saidThatNothingFits = true;
+                log.warn(
+                        "Nothing is kept on the cache's disk: less is free there than the {} bytes that cache.min-free"
+                                + " leaves to others. What is read again is fetched again.",
+                        minFreeBytes);
+            }
         }
     }
 

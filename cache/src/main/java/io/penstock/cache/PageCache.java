@@ -216,7 +216,7 @@ public final class PageCache implements AutoCloseable {
 
     /** Bytes that may be added and stay until they are read: what is free, and what the eviction policy has for new pages. */
     public long roomBytes() {
-        return space.roomBytes();
+        return health.isWell() ? space.roomBytes() : 0;
     }
 
     /** For tests: waits until all that was to be written or freed by now is. */

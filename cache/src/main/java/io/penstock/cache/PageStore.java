@@ -165,16 +165,13 @@ final class PageStore {
             health.succeeded();
             if (!whole) {
                 counters.corruptPages.increment();
-                drop(page);
+                giveUpFile(page);
             }
             // A page dropped meanwhile may have been read from a file that was made anew.
             return whole && page.isThere();
         } catch (NoSuchFileException e) {
             log.debug("Somebody has removed a file of the cache", e); // no fault of the disk
-            if (page instanceof PackedPage) {
-                discard(extent.object()); // nothing is appended to it any more
-            }
-            drop(page);
+            giveUpFile(page);
             return false;
         } catch (IOException e) {
             health.failed("read a page", e);
@@ -182,6 +179,14 @@ final class PageStore {
             return false;
         } finally {
             unpin(extent);
+        }
+    }
+
+    /** Somebody has removed its file, or cut it: nothing else of a pack is believed, and nothing is appended to it any more. */
+    private void giveUpFile(StoredPage page) {
+        drop(page);
+        if (page instanceof PackedPage packed) {
+            discard(packed.extent().object());
         }
     }
 

@@ -283,6 +283,35 @@ final class PacksTest {
     }
 
     @Test
+    void read_ofAFileThatSomebodyHasCutWhileItIsUsed_neverGivesOtherBytes() throws Exception {
+        List<TestObject> objects = objects("a", 60);
+        try (PageCache cache = open()) {
+            storeAll(cache, objects);
+            try (FileChannel file = FileChannel.open(dataFiles().getFirst(), StandardOpenOption.WRITE)) {
+                file.truncate(5000);
+            }
+            TestObject first = objects.get(5); // read first: then it is known
+            assertThat(readable(cache, List.of(first))).isEmpty();
+            for (int epoch = 0; epoch < 2; epoch++) {
+                storeAll(cache, objects);
+                assertThat(readable(cache, objects)).isEqualTo(objects); // compares each
+            }
+        }
+        try (PageCache cache = open()) {
+            assertThat(readable(cache, objects)).isEqualTo(objects);
+        }
+    }
+
+    @Test
+    void room_whereTheDiskHasLessThanIsToBeLeftFree_isNone() throws Exception {
+        CacheConfig config = new CacheConfig(directory, 1L << 30, Long.MAX_VALUE / 2, 2L * PAGE_SIZE);
+        try (PageCache cache = PageCache.open(config)) {
+            cache.awaitWritten();
+            assertThat(cache.roomBytes()).isZero();
+        }
+    }
+
+    @Test
     void store_afterAnErrorOfTheDisk_beginsAnotherFile() throws Exception {
         FaultyFiles files = new FaultyFiles();
         List<TestObject> objects = objects("a", 40);

@@ -5,15 +5,21 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.process.RefusedException;
 import java.io.IOException;
+import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.Channels;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 
 /** Asks the serving process of a mount. Safe for use by any number of threads. */
 public final class ControlClient {
+    /** A mount answers at once; one that does not is stopped, or hangs. */
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
     /** Bytes of a response. */
     private static final int LONGEST_RESPONSE = 16 << 20;
 
@@ -33,7 +39,9 @@ public final class ControlClient {
     public JsonNode ask(String command) throws IOException, RefusedException {
         String request =
                 Json.MAPPER.writeValueAsString(Map.of("version", ControlServer.VERSION, "command", command)) + "\n";
-        try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+        try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+                Watch _ = new Watch(channel)) {
+            channel.connect(UnixDomainSocketAddress.of(socket));
             ByteBuffer bytes = ByteBuffer.wrap(request.getBytes(UTF_8));
             while (bytes.hasRemaining()) {
                 channel.write(bytes);
@@ -47,6 +55,29 @@ public final class ControlClient {
                 throw new IOException("the mount has given no result");
             }
             return response.get("result");
+        } catch (AsynchronousCloseException e) {
+            throw new IOException("no response within " + PATIENCE.toSeconds() + " s", e);
+        }
+    }
+
+    /** Closes the connection when nobody may wait for it any longer. */
+    private static final class Watch implements AutoCloseable {
+        private final Thread thread;
+
+        Watch(SocketChannel channel) {
+            thread = Thread.ofVirtual().start(() -> {
+                try {
+                    Thread.sleep(PATIENCE);
+                    channel.close();
+                } catch (InterruptedException | IOException e) {
+                    Thread.currentThread().interrupt(); // there is a response, or the connection has ended
+                }
+            });
+        }
+
+        @Override
+        public void close() {
+            thread.interrupt();
         }
     }
 }

@@ -11,9 +11,11 @@ import io.penstock.cli.config.Host;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.prefetch.ReadaheadStatistics;
 import java.io.IOException;
+import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -180,6 +182,17 @@ final class ControlServerTest {
         String answer = new String(other.getInputStream().readAllBytes(), UTF_8);
 
         assertThat(answer).contains("this mount belongs to root").doesNotContain("s3://b");
+    }
+
+    @Test
+    void ask_aProcessThatDoesNotAnswer_ends() throws Exception {
+        Path stopped = folder.resolve("3.socket");
+        try (ServerSocketChannel listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            listener.bind(UnixDomainSocketAddress.of(stopped));
+            assertThatThrownBy(() -> new ControlClient(stopped).ask("stats"))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("no response within");
+        }
     }
 
     @Test
