@@ -134,7 +134,7 @@ final class DataFiles {
         setKnown(object);
         index.append(ObjectAdded.of(object));
         if (object.readShape() != ReadShape.UNKNOWN) {
-            index.append(new ObjectStreamed(object.fileName(), object.readShape() == ReadShape.IN_RUNS));
+            index.append(ObjectStreamed.of(object));
         }
     }
 

@@ -39,7 +39,10 @@ final class EvictionPolicy {
     private final Segment window = new Segment();
     private final Segment main = new Segment();
 
-    /** The last two uses of extents that were evicted, in that order, by {@link #key}; of packs by those of samples. All are bits of hashes, so that none is mistaken for another. */
+    /**
+     * The last two uses of extents that were evicted, in that order, by {@link #key}; of packs by those of samples. All are bits of
+     * hashes, so that none is mistaken for another.
+     */
     private final LinkedHashMap<Long, Uses> evicted = new LinkedHashMap<>();
 
     private int held;

@@ -36,7 +36,12 @@ sealed interface IndexRecord {
     record ObjectLent(long file) implements IndexRecord {}
 
     /** Whether the object was read in long runs when it was last read; not until this is said. */
-    record ObjectStreamed(long file, boolean is) implements IndexRecord {}
+    record ObjectStreamed(long file, boolean is) implements IndexRecord {
+        /** Of one whose shape is known. */
+        static ObjectStreamed of(StoredObject object) {
+            return new ObjectStreamed(object.fileName(), object.readShape() == ReadShape.IN_RUNS);
+        }
+    }
 
     /**
      * A small object is in a pack.

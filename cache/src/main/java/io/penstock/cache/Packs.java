@@ -1,6 +1,7 @@
 package io.penstock.cache;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.disk.DirectIo;
 import java.io.IOException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -16,9 +17,6 @@ import org.jspecify.annotations.Nullable;
 final class Packs {
     /** Extents in a pack: many, so that there are few files, which stay open. */
     private static final int EXTENTS = 128;
-
-    /** A block of the file system. */
-    private static final long ALIGNMENT = 4096;
 
     private final Supplier<? extends StoredObject> creation;
     private final ObjectTable<?> objects;
@@ -45,7 +43,7 @@ final class Packs {
         /** Behind an object of so many bytes that is here; null at the pack's end. */
         @Nullable
         Place after(int length) {
-            long next = position + Math.ceilDiv(length, ALIGNMENT) * ALIGNMENT;
+            long next = position + DirectIo.wholeBlocks(length);
             return next < pack.size() ? new Place(pack, extent, next) : null;
         }
 

@@ -178,7 +178,7 @@ public final class PageCache implements AutoCloseable {
 
     /** Whether such objects have a file of their own, to be lent or {@linkplain #adopt adopted}: not if smaller than a page. */
     public static boolean hasOwnFile(long objectBytes) {
-        return objectBytes >= PAGE_SIZE;
+        return !PageGeometry.isSmall(objectBytes);
     }
 
     /**

@@ -20,6 +20,11 @@ enum PageGeometry {
         this.shift = shift;
     }
 
+    /** Whether so large an object is stored in a pack. */
+    static boolean isSmall(long objectBytes) {
+        return objectBytes < PAGE_SIZE;
+    }
+
     /** Bytes in a page; the last page of an object is as long as what is left of it. */
     int size() {
         return 1 << shift;

@@ -81,7 +81,7 @@ final class PageIndex {
             if (object.hasFile()) {
                 to.add(ObjectAdded.of(object));
                 if (object.readShape() != ReadShape.UNKNOWN) {
-                    to.add(new ObjectStreamed(object.fileName(), object.readShape() == ReadShape.IN_RUNS));
+                    to.add(ObjectStreamed.of(object));
                 }
                 if (object.wasLent()) {
                     to.add(new ObjectLent(object.fileName()));

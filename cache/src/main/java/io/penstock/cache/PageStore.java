@@ -97,7 +97,7 @@ final class PageStore {
      */
     int read(StoredPage page, int offset, ByteBuffer to) throws InterruptedException {
         int wanted = Math.min(to.remaining(), page.length() - offset);
-        int blocks = Math.ceilDiv(wanted, DirectIo.ALIGNMENT) * DirectIo.ALIGNMENT;
+        int blocks = (int) DirectIo.wholeBlocks(wanted);
         boolean direct = page instanceof PackedPage
                 && wanted >= DIRECT_BYTES
                 && blocks <= to.remaining()
@@ -234,7 +234,7 @@ final class PageStore {
         if (object.readShape() != shape) {
             object.setReadShape(shape);
             if (object.hasFile()) { // else it is said once it has one
-                index.appendSoon(new ObjectStreamed(object.fileName(), shape == ReadShape.IN_RUNS));
+                index.appendSoon(ObjectStreamed.of(object));
             }
         }
     }

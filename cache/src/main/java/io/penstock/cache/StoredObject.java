@@ -2,6 +2,7 @@ package io.penstock.cache;
 
 import io.penstock.disk.DataFile;
 import io.penstock.disk.DataFolder;
+import io.penstock.disk.DirectIo;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
@@ -83,7 +84,7 @@ abstract class StoredObject {
 
     /** Whether it is stored in a pack; earlier versions gave it a file of its own. */
     boolean isSmall() {
-        return geometry == PageGeometry.PAGES && size < PageGeometry.PAGE_SIZE;
+        return geometry == PageGeometry.PAGES && PageGeometry.isSmall(size);
     }
 
     /** Whether it is one that no reader knows, and that holds small objects: see {@link Packs}. */
@@ -93,7 +94,7 @@ abstract class StoredObject {
 
     /** What a page takes on disk: whole blocks of the file system. */
     long allocatedBytes(int page) {
-        return (pageLength(page) + 4095L) & -4096L;
+        return DirectIo.wholeBlocks(pageLength(page));
     }
 
     // ---- lifetime; called under ObjectTable's lock for this object

@@ -102,17 +102,9 @@ final class StatsCommand implements Callable<Integer> {
         }
         Path given = Host.current().path(mountPoint);
         return RunningMount.newest(running, given, false)
-                .or(() -> RunningMount.newest(running, real(given), false))
+                .or(() -> RunningMount.newest(running, UmountCommand.realPath(given), false))
                 .orElseThrow(() ->
                         new RefusedException("nothing is mounted on " + given + "; penstock mounts lists the mounts"));
-    }
-
-    private static Path real(Path path) {
-        try {
-            return path.toRealPath();
-        } catch (IOException e) {
-            return path;
-        }
     }
 
     private static JsonNode ask(RunningMount mount) throws RefusedException {

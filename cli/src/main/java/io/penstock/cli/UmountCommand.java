@@ -137,7 +137,7 @@ final class UmountCommand implements Callable<Integer> {
         return real;
     }
 
-    private static Path realPath(Path path) {
+    static Path realPath(Path path) {
         try {
             return path.toRealPath();
         } catch (IOException e) {

@@ -46,6 +46,11 @@ public final class DirectIo {
         }
     }
 
+    /** What so many bytes take in whole blocks. */
+    public static long wholeBlocks(long bytes) {
+        return Math.ceilDiv(bytes, ALIGNMENT) * ALIGNMENT;
+    }
+
     /** Whether a transfer of these bytes can be direct. */
     public static boolean isAligned(long position, ByteBuffer bytes) {
         return bytes.isDirect()

@@ -16,7 +16,7 @@ import java.util.Set;
  */
 public final class FileReplacement {
     /** What the name of the unfinished file ends with; a crash may leave one. */
-    public static final String DRAFT = ".tmp";
+    private static final String DRAFT = ".tmp";
 
     private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rw-------");
 
