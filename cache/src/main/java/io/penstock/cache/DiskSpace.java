@@ -30,8 +30,9 @@ final class DiskSpace {
     /** So many small objects in packs take as much heap as an extent. */
     private static final int PACKED_PER_EXTENT = 3;
 
-    private final long sizeBytes;
-    private final long minFreeBytes;
+    /** How much one hold of the monitor evicts to reach a lower bound, so that pages are written in between. */
+    private static final long STEP_BYTES = 1L << 30;
+
     private final int mostExtents;
     private final DataFiles files;
     private final ObjectTable<?> table;
@@ -41,8 +42,13 @@ final class DiskSpace {
     /** Doomed and no longer pinned. Freed by the next thread that wants space, which would not find them otherwise. */
     private final ConcurrentLinkedQueue<Extent> unpinned = new ConcurrentLinkedQueue<>();
 
+    private record Bounds(long sizeBytes, long minFreeBytes) {}
+
     /** Guarded by this, but for {@link EvictionPolicy#touch}. */
     private final EvictionPolicy policy;
+
+    /** What is allowed, whatever the file system has. */
+    private volatile Bounds bounds;
 
     /** Guarded by this for writing. */
     private volatile long limitBytes;
@@ -81,19 +87,23 @@ final class DiskSpace {
             ObjectTable<?> table,
             PackTable packs,
             Counters counters) {
-        this.sizeBytes = config.sizeBytes();
-        this.minFreeBytes = config.minFreeBytes();
+        this.bounds = new Bounds(config.sizeBytes(), config.minFreeBytes());
         this.mostExtents = mostExtents;
         this.files = files;
         this.table = table;
         this.packs = packs;
         this.policy = new EvictionPolicy(packs);
         this.counters = counters;
-        this.limitBytes = sizeBytes;
+        this.limitBytes = config.sizeBytes();
     }
 
     long usedBytes() {
         return usedBytes.get();
+    }
+
+    /** Has other bounds from now on; {@link #fit} is to follow. Takes no lock, so that it does not wait for the disk. */
+    void adjust(long sizeBytes, long minFreeBytes) {
+        bounds = new Bounds(sizeBytes, minFreeBytes);
     }
 
     /** What is free, and what the policy keeps for new extents. Takes no lock. */
@@ -105,7 +115,7 @@ final class DiskSpace {
     /** What an earlier run left, in the order in which it was stored. */
     synchronized void add(Extent extent) {
         usedBytes.addAndGet(extent.allocatedBytes());
-        policy.add(extent, sizeBytes);
+        policy.add(extent, bounds.sizeBytes);
     }
 
     /** A page of it is being read. Does not take the monitor. */
@@ -217,13 +227,14 @@ final class DiskSpace {
         if (takenSinceCheck >= CHECK_INTERVAL_BYTES) {
             takenSinceCheck = 0;
             freeUnfreed();
-            limitBytes = Math.clamp(usedBytes.get() + files.usableBytes() - minFreeBytes, 0, sizeBytes);
+            Bounds now = bounds;
+            limitBytes = Math.clamp(usedBytes.get() + files.usableBytes() - now.minFreeBytes, 0, now.sizeBytes);
             if (limitBytes == 0 && !saidThatNothingFits) {
                 saidThatNothingFits = true;
                 log.warn(
                         "Nothing is kept on the cache's disk: less is free there than the {} bytes that cache.min-free"
                                 + " leaves to others. What is read again is fetched again.",
-                        minFreeBytes);
+                        now.minFreeBytes);
             }
         }
     }
@@ -263,9 +274,18 @@ final class DiskSpace {
     }
 
     /** Looks at how much is free, and evicts what is more than allowed. */
-    synchronized void fit() throws IOException {
+    void fit() throws IOException {
+        boolean isMore = true;
+        while (isMore) {
+            isMore = fitAStep();
+        }
+    }
+
+    /** @return whether there is more to evict, which can be */
+    private synchronized boolean fitAStep() throws IOException {
         followFileSystem(CHECK_INTERVAL_BYTES);
-        shrinkTo(limitBytes);
+        long aim = Math.max(limitBytes, usedBytes.get() - STEP_BYTES);
+        return shrinkTo(aim) && aim > limitBytes;
     }
 
     /** Frees the doomed extents that nobody uses any more. */

@@ -48,11 +48,16 @@ final class DiskUpkeep {
             files.setKnown(object);
             object.stored().extents().forEach(space::add);
         }
-        tasks.execute("evict", space::fit);
+        fit();
         long nanos = freeSpaceInterval.toNanos();
         var _ = timer.scheduleWithFixedDelay(
                 () -> tasks.execute("look at what is free", space::fit), nanos, nanos, TimeUnit.NANOSECONDS);
         tasks.execute("remove unknown files", files::removeUnknown);
+    }
+
+    /** The bounds have changed. */
+    void fit() {
+        tasks.execute("evict", space::fit);
     }
 
     /** Waits until all tasks that are there now, and those that they make, are done. */

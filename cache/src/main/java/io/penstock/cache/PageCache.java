@@ -202,13 +202,24 @@ public final class PageCache implements AutoCloseable {
         }
     }
 
+    /**
+     * Has the size, the space to leave free and the memory of {@code config} from now on. What exceeds lower bounds is
+     * evicted soon after, except pages that are in use; memory goes back to the system when the JVM next collects all of its
+     * garbage. Folder and audience stay as they are.
+     */
+    public void adjust(CacheConfig config) {
+        memory.setBudget(config.memoryBytes());
+        space.adjust(config.sizeBytes(), config.minFreeBytes());
+        upkeep.fit();
+    }
+
     public CacheStatistics statistics() {
         return counters.snapshot(health.errors(), memory.usedBytes(), space.usedBytes());
     }
 
     /**
      * Bytes of memory that pages may take: some are read, some are on their way in or to the disk. Becomes less where the
-     * JVM grants less than was asked for, so ask each time.
+     * JVM grants less than was asked for, and changes with {@link #adjust}, so ask each time.
      */
     public long memoryBytes() {
         return memory.budgetBytes();

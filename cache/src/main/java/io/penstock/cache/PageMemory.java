@@ -11,7 +11,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of all pages: one budget, taken lazily from the system and never given back to it.
+ * The memory of all pages: one budget, taken lazily from the system, and given back only if the budget shrinks.
  *
  * <p>Memory is <em>busy</em> while its page is filled, waits to be written to disk, or is read; then it is
  * <em>kept</em> as long as nobody needs it, and given up oldest first, but pages that were read to the end before all
@@ -113,7 +113,22 @@ final class PageMemory {
         }
     }
 
-    /** May shrink: to be asked each time. */
+    /** Has another budget from now on: a smaller one is reached as busy memory becomes free. */
+    void setBudget(long bytes) {
+        lock.lock();
+        try {
+            slabs.setBudget(bytes);
+            boolean gaveUp = true;
+            while (gaveUp && slabs.handedOutBytes() > bytes) {
+                gaveUp = giveUpOne();
+            }
+            serveWaiters();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** May change: to be asked each time. */
     long budgetBytes() {
         return slabs.budgetBytes();
     }

@@ -29,18 +29,31 @@ final class Slabs {
 
     private int count;
 
-    /** Shrinks where the JVM grants less. Guarded for writing. */
+    /** Shrinks where the JVM grants less. Written under the lock. */
     private volatile int max;
 
     private long handedOutBytes;
 
     /** @param newSlabs throws {@link UsedUpException} where there is no more memory */
     Slabs(long budgetBytes, Supplier<Slab> newSlabs) {
-        this.max = Math.toIntExact(budgetBytes / PageGeometry.PAGE_SIZE);
+        this.max = slabs(budgetBytes);
         this.newSlabs = newSlabs;
     }
 
-    /** May shrink: to be asked each time. */
+    private static int slabs(long bytes) {
+        return Math.toIntExact(bytes / PageGeometry.PAGE_SIZE);
+    }
+
+    /** From now on. Slabs above a lower budget go as soon as all their memory is free. */
+    void setBudget(long bytes) {
+        max = slabs(bytes);
+        while (count > max && !whole.isEmpty()) {
+            Slab _ = whole.pop();
+            count--;
+        }
+    }
+
+    /** May change: to be asked each time. */
     long budgetBytes() {
         return (long) max * PageGeometry.PAGE_SIZE;
     }
@@ -52,6 +65,9 @@ final class Slabs {
     /** Free memory if there is some, else new memory if the budget allows it. */
     @Nullable
     Piece allocate(int size) {
+        if (handedOutBytes + size > budgetBytes()) {
+            return null;
+        }
         Piece piece = firstFit(size);
         if (piece == null) {
             Slab slab = whole.isEmpty() ? grow() : whole.pop();
@@ -79,7 +95,7 @@ final class Slabs {
     }
 
     private @Nullable Slab grow() {
-        if (count == max) {
+        if (count >= max) {
             return null;
         }
         try {
@@ -106,7 +122,11 @@ final class Slabs {
         handedOutBytes -= piece.size();
         if (slab.isWhole()) {
             partial.remove(slab);
-            whole.push(slab);
+            if (count > max) {
+                count--;
+            } else {
+                whole.push(slab);
+            }
         } else {
             partial.add(slab);
         }

@@ -66,6 +66,52 @@ final class EvictionTest {
     }
 
     @Test
+    void adjust_aSmallerSize_evictsAndKeepsTheRest() throws Exception {
+        List<TestObject> objects = objects(2, 9L * PAGE_SIZE + 1);
+        try (PageCache cache = open(8)) {
+            for (TestObject object : objects) {
+                object.store(cache);
+            }
+            assertThat(cache.statistics().diskBytes()).isGreaterThan(16L * PAGE_SIZE);
+
+            cache.adjust(new CacheConfig(directory, 8L * PAGE_SIZE, 0, 8L * PAGE_SIZE));
+            cache.awaitWritten();
+
+            assertThat(cache.statistics().diskBytes()).isBetween(1L, 8L * PAGE_SIZE);
+            assertThat(bytesOnDisk()).isLessThanOrEqualTo(10L * PAGE_SIZE);
+            objects.getFirst().store(cache);
+            assertThat(cache.statistics().diskBytes()).isBetween(1L, 8L * PAGE_SIZE);
+        }
+    }
+
+    @Test
+    void adjust_aLargerSize_keepsMore() throws Exception {
+        try (PageCache cache = open(8)) {
+            cache.adjust(new CacheConfig(directory, 2L * DISK_PAGES * PAGE_SIZE, 0, 8L * PAGE_SIZE));
+
+            for (TestObject object : objects(4, 9L * PAGE_SIZE + 1)) {
+                object.store(cache);
+            }
+
+            assertThat(cache.statistics().diskBytes()).isGreaterThan((long) DISK_PAGES * PAGE_SIZE);
+            assertThat(cache.statistics().evictedPages()).isZero();
+        }
+    }
+
+    @Test
+    void adjust_moreToLeaveFreeThanTheDiskHas_keepsNothing() throws Exception {
+        try (PageCache cache = open(8)) {
+            objects(1, 9L * PAGE_SIZE).getFirst().store(cache);
+
+            cache.adjust(new CacheConfig(directory, (long) DISK_PAGES * PAGE_SIZE, Long.MAX_VALUE / 2, 8L * PAGE_SIZE));
+            cache.awaitWritten();
+
+            assertThat(cache.statistics().diskBytes()).isZero();
+            assertThat(cache.roomBytes()).isZero();
+        }
+    }
+
+    @Test
     void fill_whereNoHolesCanBePunched_removesWholeFiles() throws Exception {
         try (PageCache cache = openWithoutHoles()) {
             for (TestObject object : objects(8, 9L * PAGE_SIZE + 1)) {

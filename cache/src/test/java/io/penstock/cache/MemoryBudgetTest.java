@@ -57,6 +57,52 @@ final class MemoryBudgetTest {
         OBJECT.fill(fill, PAGE_SIZE);
     }
 
+    private void adjustMemory(int pages) {
+        cache.adjust(new CacheConfig(directory, 1L << 30, 0, (long) pages * PAGE_SIZE));
+    }
+
+    @Test
+    void adjust_lessMemory_isReachedAsItBecomesFree() throws Exception {
+        Fill all = claimed(open, 0, 64);
+
+        adjustMemory(3);
+
+        assertThat(cache.memoryBytes()).isEqualTo(3L * PAGE_SIZE);
+        assertThat(cache.busyBytes()).isEqualTo((long) MEMORY_PAGES * PAGE_SIZE);
+        all.fail(new IOException("over"));
+        Fill fill = claimed(open, 0, 64);
+        assertThat(fill.range().length()).isEqualTo(3L * PAGE_SIZE);
+        OBJECT.fill(fill, PAGE_SIZE);
+        cache.awaitWritten();
+        assertThat(cache.statistics().memoryBytes()).isLessThanOrEqualTo(3L * PAGE_SIZE);
+    }
+
+    @Test
+    void adjust_lessMemory_givesUpKeptPages() throws Exception {
+        OBJECT.fill(claimed(open, 0, MEMORY_PAGES), PAGE_SIZE);
+        cache.awaitWritten();
+        assertThat(cache.statistics().memoryBytes()).isEqualTo((long) MEMORY_PAGES * PAGE_SIZE);
+
+        adjustMemory(2);
+
+        assertThat(cache.statistics().memoryBytes()).isLessThanOrEqualTo(2L * PAGE_SIZE);
+        OBJECT.readAndCheck(open, 0, (int) (MEMORY_PAGES * (long) PAGE_SIZE));
+    }
+
+    @Test
+    void adjust_moreMemory_servesDemandThatWaits() throws Exception {
+        Fill all = claimed(open, 0, 64);
+        Future<Fill> waiting = threads.submit(() -> claimed(open, 32, 33));
+        while (open.state(32) != PageState.INFLIGHT) {
+            Thread.onSpinWait();
+        }
+
+        adjustMemory(MEMORY_PAGES + 1);
+
+        OBJECT.fill(waiting.get(), PAGE_SIZE);
+        all.fail(new IOException("over"));
+    }
+
     @Test
     void claim_readahead_leavesAQuarterToDemand() throws Exception {
         Fill ahead = requireNonNull(open.claim(0, 64, Urgency.READAHEAD));

@@ -29,6 +29,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
             UmountCommand.class,
             MountsCommand.class,
             StatsCommand.class,
+            SetCommand.class,
+            ReloadCommand.class,
             RecoverCommand.class,
             IndexCommand.class,
             ConfigCommand.class,

@@ -1,8 +1,8 @@
 package io.penstock.cli;
 
-import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.ConfigurationException;
 import io.penstock.cli.config.Host;
+import io.penstock.cli.mount.LiveConfiguration;
 import io.penstock.cli.mount.Serving;
 import io.penstock.cli.mount.Target;
 import io.penstock.cli.process.RefusedException;
@@ -13,6 +13,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 
 @Command(
@@ -61,9 +62,9 @@ final class MountCommand implements Callable<Integer> {
     @Override
     public Integer call() throws RefusedException, ConfigurationException, MountException, InterruptedException {
         Target target = Target.parse(source);
-        Configuration configuration =
-                arguments.resolve(target.bucket(), spec.commandLine().getParseResult(), "-o");
-        new Serving(target, Host.current().path(mountPoint), configuration, true).run();
+        ParseResult parsed = spec.commandLine().getParseResult();
+        LiveConfiguration.Source settings = () -> arguments.resolve(target.bucket(), parsed, "-o");
+        new Serving(target, Host.current().path(mountPoint), settings, true).run();
         return ExitCode.DONE;
     }
 }

@@ -1,6 +1,5 @@
 package io.penstock.cli;
 
-import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.ConfigurationException;
 import io.penstock.cli.config.Host;
 import io.penstock.cli.mount.Serving;
@@ -14,6 +13,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 
 /**
@@ -56,11 +56,11 @@ final class MountHelperCommand implements Callable<Integer> {
         Target target = Target.parse(source);
         Path folder = Host.current().path(mountPoint);
         String where = Fstab.find(source, folder).orElse("mount of " + folder);
-        Configuration configuration =
-                arguments.resolve(target.bucket(), spec.commandLine().getParseResult(), where);
+        ParseResult parsed = spec.commandLine().getParseResult();
+        Serving serving = new Serving(target, folder, () -> arguments.resolve(target.bucket(), parsed, where), verbose);
         if (!fake) {
             try {
-                new Serving(target, folder, configuration, verbose).run();
+                serving.run();
             } catch (RefusedException | MountException e) {
                 throw new RefusedException(where + ": " + e.getMessage());
             }

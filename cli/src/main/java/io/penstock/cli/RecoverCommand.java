@@ -127,8 +127,7 @@ final class RecoverCommand implements Callable<Integer> {
                 PageCache cache = openCache(plan);
                 PageFetcher fetcher = new PageFetcher(store, cache, plan.namespace(), plan.readahead());
                 Tree tree = new Tree(store, target.prefix(), plan.metadata(), System::nanoTime);
-                DirectoryMarkers markers =
-                        new DirectoryMarkers(store, tree, plan.metadata().ttl(), System::nanoTime);
+                DirectoryMarkers markers = new DirectoryMarkers(store, tree, System::nanoTime);
                 Writeback writeback =
                         BucketMount.openWriteback(plan, new MarkingObjectStore(store, markers), cache, fetcher, from)) {
             if (what.commit) {

@@ -2,17 +2,12 @@ package io.penstock.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.config.Durations;
-import io.penstock.cli.config.Host;
-import io.penstock.cli.control.ControlClient;
 import io.penstock.cli.control.MountStatistics;
-import io.penstock.cli.process.Reason;
 import io.penstock.cli.process.RefusedException;
-import io.penstock.cli.state.RunningMount;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -38,10 +33,7 @@ final class StatsCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Parameters(
-            paramLabel = "MOUNTPOINT",
-            arity = "0..1",
-            description = "The folder that was given to penstock mount. It may be left out if there is one mount.")
+    @Parameters(paramLabel = ServingMount.LABEL, arity = "0..1", description = ServingMount.DESCRIPTION)
     private @Nullable String mountPoint;
 
     @Option(names = "--once", description = "Show the totals since the mount began, and end.")
@@ -64,14 +56,12 @@ final class StatsCommand implements Callable<Integer> {
             throw new ParameterException(
                     spec.commandLine(), "--interval " + interval + ": must be a time such as 1s, of 100ms or more");
         }
-        RunningMount mount = find(RunningMount.list(Host.current()).stream()
-                .filter(each -> each.isAlive() && !each.unmounted())
-                .toList());
+        ServingMount mount = ServingMount.find(mountPoint);
         PrintWriter out = spec.commandLine().getOut();
         StatsTable table = new StatsTable();
         MountStatistics before = null;
         while (true) {
-            JsonNode result = ask(mount);
+            JsonNode result = mount.ask("stats", Map.of());
             MountStatistics now = MountStatistics.of(result);
             if (json) {
                 out.println(result);
@@ -87,35 +77,6 @@ final class StatsCommand implements Callable<Integer> {
             }
             before = now;
             Thread.sleep(pause);
-        }
-    }
-
-    private RunningMount find(List<RunningMount> running) throws RefusedException {
-        if (mountPoint == null) {
-            if (running.size() != 1) {
-                throw new RefusedException(
-                        running.isEmpty()
-                                ? "Penstock has nothing mounted"
-                                : "which mount? " + running.size() + " are there, and penstock mounts lists them");
-            }
-            return running.getFirst();
-        }
-        Path given = Host.current().path(mountPoint);
-        return RunningMount.newest(running, given, false)
-                .or(() -> RunningMount.newest(running, UmountCommand.realPath(given), false))
-                .orElseThrow(() ->
-                        new RefusedException("nothing is mounted on " + given + "; penstock mounts lists the mounts"));
-    }
-
-    private static JsonNode ask(RunningMount mount) throws RefusedException {
-        try {
-            return new ControlClient(mount.socket(Host.current())).ask("stats");
-        } catch (IOException e) {
-            throw new RefusedException(
-                    mount.isAlive()
-                            ? "process " + mount.pid() + ", which serves " + mount.mountPoint() + ", does not answer ("
-                                    + Reason.of(e) + "): it belongs to another user, or to an earlier version"
-                            : mount.mountPoint() + " is not served any more");
         }
     }
 }

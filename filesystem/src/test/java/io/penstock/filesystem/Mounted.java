@@ -161,7 +161,7 @@ final class Mounted implements AutoCloseable {
         store = new RecordingObjectStore(faults);
         fetcher = new PageFetcher(store, cache, namespace, ReadaheadConfig.DEFAULT);
         tree = new Tree(store, "", new MetadataConfig(TTL, NEGATIVE_TTL, MOST_LISTED), clock::nanoTime);
-        DirectoryMarkers markers = new DirectoryMarkers(store, tree, TTL, clock::nanoTime);
+        DirectoryMarkers markers = new DirectoryMarkers(store, tree, clock::nanoTime);
         kept = new KeptAttributes(store, markers, keeping, null);
         ObjectStore marking = new MarkingObjectStore(store, markers);
         writeback = config == null ? null : open(marking, cache, config);

@@ -5,6 +5,7 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +17,7 @@ final class EmptiedDirectories {
     /** The maximum number of names: some 150 bytes each. The store decides about a name that is dropped. */
     private static final int REMEMBERED = 100_000;
 
-    private final long ttlNanos;
+    private final LongSupplier ttlNanos;
 
     /** By parent, with the time of the last removal. Inner maps only change within compute, which weighs them. */
     private final Cache<Directory, Map<String, Long>> emptied = Caffeine.newBuilder()
@@ -25,7 +26,7 @@ final class EmptiedDirectories {
             .executor(Runnable::run)
             .build();
 
-    EmptiedDirectories(long ttlNanos) {
+    EmptiedDirectories(LongSupplier ttlNanos) {
         this.ttlNanos = ttlNanos;
     }
 
@@ -87,7 +88,7 @@ final class EmptiedDirectories {
             Listing.Entry listed = entries.get(name);
             if (listed != null) {
                 found(parent, name, listed.asOf());
-            } else if (startedAt - since < ttlNanos) {
+            } else if (startedAt - since < ttlNanos.getAsLong()) {
                 entries.correct(name, parent.child(name), since);
             } else {
                 remove(parent, name);

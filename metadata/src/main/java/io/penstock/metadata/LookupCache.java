@@ -3,10 +3,10 @@ package io.penstock.metadata;
 import com.github.benmanes.caffeine.cache.AsyncCache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.penstock.objectstore.ObjectStoreException;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -22,8 +22,7 @@ final class LookupCache {
 
     private final Question question;
     private final Executor executor;
-    private final long ttlNanos;
-    private final long negativeTtlNanos;
+    private final MetadataLimits limits;
     private final LongSupplier nanoClock;
     private final AnswerListener answerListener;
     private final AsyncCache<Name, Outcome> answers;
@@ -58,20 +57,19 @@ final class LookupCache {
     LookupCache(
             Question question,
             Executor executor,
-            MetadataConfig config,
+            MetadataLimits limits,
             LongSupplier nanoClock,
             AnswerListener answerListener) {
         this.question = question;
         this.executor = executor;
-        this.ttlNanos = TimeUnit.NANOSECONDS.convert(config.ttl());
-        this.negativeTtlNanos = TimeUnit.NANOSECONDS.convert(config.negativeTtl());
+        this.limits = limits;
         this.nanoClock = nanoClock;
         this.answerListener = answerListener;
         this.answers = Caffeine.newBuilder()
                 .maximumSize(MAX_ANSWERS)
                 .ticker(nanoClock::getAsLong)
                 .executor(Runnable::run)
-                .expireAfterWrite(config.longest())
+                .expireAfterWrite(limits.longest())
                 .buildAsync();
     }
 
@@ -114,6 +112,11 @@ final class LookupCache {
         });
     }
 
+    /** The longest time for which an answer is kept, from now on. */
+    void expireAfter(Duration longest) {
+        answers.synchronous().policy().expireAfterWrite().orElseThrow().setExpiresAfter(longest);
+    }
+
     /** Drops the cached answer. A running request stays. */
     void forget(Name name) {
         answers.asMap().computeIfPresent(name, (_, outcome) -> outcome.isDone() ? null : outcome);
@@ -127,8 +130,8 @@ final class LookupCache {
     /** How much longer the answer is valid, in nanoseconds; 0 or more. */
     long validNanos(Dated dated) {
         long lifetime = switch (dated.answer()) {
-            case Node _ -> ttlNanos;
-            case Absent _ -> negativeTtlNanos;
+            case Node _ -> limits.ttlNanos();
+            case Absent _ -> limits.negativeTtlNanos();
         };
         return Math.max(0, lifetime - (nanoClock.getAsLong() - dated.asOf()));
     }

@@ -58,8 +58,7 @@ final class Preloader {
     private final String what;
 
     private final PreloadConfig config;
-    private final int concurrency;
-    private final Duration ttl;
+    private final MetadataLimits limits;
     private final Executor executor;
     private final LongSupplier nanoClock;
     private final FlatListing flat;
@@ -89,7 +88,8 @@ final class Preloader {
     Preloader(
             ObjectStore store,
             String prefix,
-            MetadataConfig config,
+            PreloadConfig config,
+            MetadataLimits limits,
             Executor executor,
             LongSupplier nanoClock,
             FlatListing flat,
@@ -97,14 +97,13 @@ final class Preloader {
         this.store = store;
         this.prefix = prefix;
         this.what = "s3://" + store.bucket() + "/" + Printable.text(prefix);
-        this.config = config.preload();
-        this.concurrency = config.listConcurrency();
-        this.ttl = config.ttl();
+        this.config = config;
+        this.limits = limits;
         this.executor = executor;
         this.nanoClock = nanoClock;
         this.flat = flat;
         this.comparison = comparison;
-        PreloadConfig.Kept kept = this.config.kept();
+        PreloadConfig.Kept kept = config.kept();
         this.snapshot = kept == null ? null : new TableSnapshot(kept.file(), kept.owner(), nanoClock);
         this.countedSince = nanoClock.getAsLong();
     }
@@ -176,7 +175,7 @@ final class Preloader {
     /** How long a listing is valid. */
     private Duration believed() {
         Duration refresh = config.refresh();
-        return refresh == null ? ttl : refresh;
+        return refresh == null ? limits.ttl() : refresh;
     }
 
     private void run(@Nullable ObjectIndex index) {
@@ -305,7 +304,7 @@ final class Preloader {
         CountDownLatch isOver = new CountDownLatch(1);
         long since = nanoClock.getAsLong();
         try (WholeListing listing =
-                new WholeListing(store, prefix, concurrency, config.memoryBytes(), executor, nanoClock)) {
+                new WholeListing(store, prefix, limits.listConcurrency(), config.memoryBytes(), executor, nanoClock)) {
             running = new Running(listing, since);
             executor.execute(() -> watch(listing, isOver));
             WholeListing.Listed listed = listing.list();
@@ -371,7 +370,7 @@ final class Preloader {
         long now = nanoClock.getAsLong();
         // The next listing begins later and takes some time; if it fails, this one still expires.
         return refresh == null
-                ? new Belief.ByPage(ttl.toNanos(), now)
+                ? new Belief.ByPage(limits.ttlNanos(), now)
                 : new Belief.Until(now + refresh.multipliedBy(2).toNanos());
     }
 

@@ -11,12 +11,12 @@ import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -55,10 +55,8 @@ public final class Tree implements AutoCloseable {
 
     private final ObjectStore store;
     private final Directory root;
-    private final long ttlNanos;
-    private final long negativeTtlNanos;
+    private final MetadataLimits limits;
     private final int mostListedOfOne;
-    private final int listConcurrency;
     private final LongSupplier nanoClock;
     private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
     private final HiddenKeys hidden;
@@ -86,17 +84,16 @@ public final class Tree implements AutoCloseable {
     public Tree(ObjectStore store, String prefix, MetadataConfig config, LongSupplier nanoClock) {
         this.store = store;
         this.root = new Directory(prefix);
-        this.ttlNanos = TimeUnit.NANOSECONDS.convert(config.ttl());
-        this.negativeTtlNanos = TimeUnit.NANOSECONDS.convert(config.negativeTtl());
+        this.limits = new MetadataLimits(config);
         this.mostListedOfOne = config.mostListedOfOne();
-        this.listConcurrency = config.listConcurrency();
         this.nanoClock = nanoClock;
-        this.emptied = new EmptiedDirectories(ttlNanos);
+        this.emptied = new EmptiedDirectories(limits::ttlNanos);
         this.hidden = new HiddenKeys(store.bucket());
         this.flat = new FlatListing(nanoClock, this::flatIsDamaged);
-        this.preloader = new Preloader(store, prefix, config, executor, nanoClock, flat, this::tellDifference);
+        this.preloader =
+                new Preloader(store, prefix, config.preload(), limits, executor, nanoClock, flat, this::tellDifference);
         this.probe = new NameProbe(store, hidden, executor);
-        this.answers = new LookupCache(this::ask, executor, config, nanoClock, this::correctListing);
+        this.answers = new LookupCache(this::ask, executor, limits, nanoClock, this::correctListing);
         this.listings = Caffeine.newBuilder()
                 .maximumWeight(config.mostListed())
                 .weigher((Directory directory, Listing listing) -> LISTING_WEIGHT + listing.held())
@@ -115,6 +112,23 @@ public final class Tree implements AutoCloseable {
     /** From now on notifies {@code listener} of the store's answers, in place of an earlier listener. */
     public void tell(NameListener listener) {
         nameListener = listener;
+    }
+
+    /** Has other times to live, and another concurrency of listings, from now on; the rest stays as it is. */
+    public void adjust(MetadataConfig config) {
+        limits.set(config);
+        answers.expireAfter(limits.longest());
+        expireAfter(listings, config.ttl());
+        expireAfter(askedOneByOne, config.ttl());
+    }
+
+    private static void expireAfter(Cache<?, ?> cache, Duration ttl) {
+        cache.policy().expireAfterWrite().orElseThrow().setExpiresAfter(ttl);
+    }
+
+    /** The limits that hold now. */
+    public MetadataLimits limits() {
+        return limits;
     }
 
     public Directory root() {
@@ -141,7 +155,7 @@ public final class Tree implements AutoCloseable {
     /** As {@link #resolve}, from the cache only: null if the answer is not cached. Never waits. */
     public @Nullable CachedLookup resolveNow(Directory directory, String name) {
         if (!Names.canBe(directory, name)) {
-            return new CachedLookup(Absent.ABSENT, negativeTtlNanos);
+            return new CachedLookup(Absent.ABSENT, limits.negativeTtlNanos());
         }
         CachedLookup shown = shownAs(directory, name);
         if (shown != null) {
@@ -176,14 +190,14 @@ public final class Tree implements AutoCloseable {
     private @Nullable CachedLookup listed(Directory directory, Listing listing, String name) {
         long now = nanoClock.getAsLong();
         // In this order: a listing that is completed in between is not expired.
-        CachedLookup stillValid = listing.find(name, now, ttlNanos, 2 * negativeTtlNanos);
-        CachedLookup listed = listing.find(name, now, ttlNanos, negativeTtlNanos);
+        CachedLookup stillValid = listing.find(name, now, limits.ttlNanos(), 2 * limits.negativeTtlNanos());
+        CachedLookup listed = listing.find(name, now, limits.ttlNanos(), limits.negativeTtlNanos());
         if (listed != null) {
             return listed;
         }
         if (stillValid == null) {
             Listing old = former.get(directory);
-            return old == null ? null : old.find(name, now, ttlNanos, 2 * negativeTtlNanos);
+            return old == null ? null : old.find(name, now, limits.ttlNanos(), 2 * limits.negativeTtlNanos());
         }
         AtomicInteger asked = askedOneByOne.getIfPresent(directory);
         if (asked == null || asked.get() < ASKED_BEFORE_LISTING || listing.held() > MAX_LISTED_UNASKED) {
@@ -212,8 +226,8 @@ public final class Tree implements AutoCloseable {
     private @Nullable CachedLookup shownAs(Directory directory, String name) {
         return switch (overlay.get(directory, name)) {
             case null -> null;
-            case Node node -> new CachedLookup(node, ttlNanos);
-            case Absent absent -> new CachedLookup(absent, negativeTtlNanos);
+            case Node node -> new CachedLookup(node, limits.ttlNanos());
+            case Absent absent -> new CachedLookup(absent, limits.negativeTtlNanos());
         };
     }
 
@@ -233,7 +247,7 @@ public final class Tree implements AutoCloseable {
         return listings.asMap()
                 .compute(
                         directory,
-                        (key, known) -> known != null && known.isShareable(nanoClock.getAsLong(), ttlNanos)
+                        (key, known) -> known != null && known.isShareable(nanoClock.getAsLong(), limits.ttlNanos())
                                 ? known
                                 : newListing(key));
     }
@@ -253,7 +267,8 @@ public final class Tree implements AutoCloseable {
     private Listing newListing(Directory directory) {
         return new Listing(
                 directory,
-                new DirectoryPages(store, this::pageNow, listConcurrency, mostListedOfOne / 4, executor, nanoClock),
+                new DirectoryPages(
+                        store, this::pageNow, limits.listConcurrency(), mostListedOfOne / 4, executor, nanoClock),
                 hidden,
                 executor,
                 nanoClock,
@@ -355,7 +370,7 @@ public final class Tree implements AutoCloseable {
      */
     public boolean hasNoMarker(Directory directory) {
         Listing listing = listings.getIfPresent(directory);
-        if (listing != null && listing.hasNoMarker(nanoClock.getAsLong(), ttlNanos)) {
+        if (listing != null && listing.hasNoMarker(nanoClock.getAsLong(), limits.ttlNanos())) {
             return true;
         }
         if (directory.prefix().isEmpty()) {

@@ -96,6 +96,47 @@ class TreeTest {
     }
 
     @Test
+    void adjust_aShorterTtl_holdsForWhatIsCachedToo() throws Exception {
+        bucket.put("a", "1");
+        tree.lookup(root, "a");
+        store.drain();
+        ObjectVersion changed = bucket.put("a", "2");
+        clock.advance(Duration.ofSeconds(2));
+
+        tree.adjust(new MetadataConfig(Duration.ofSeconds(1), NEGATIVE_TTL));
+
+        assertThat(tree.lookup(root, "a")).isEqualTo(file(changed));
+        assertThat(store.drain()).hasSize(2);
+    }
+
+    @Test
+    void adjust_aLongerTtl_holdsForNamesAndListings() throws Exception {
+        tree.adjust(new MetadataConfig(TTL.multipliedBy(3), TTL));
+        bucket.put("a", "1");
+        tree.lookup(root, "a");
+        tree.lookup(root, "absent");
+        store.drain();
+
+        clock.advance(TTL.minus(INSTANT));
+        tree.lookup(root, "absent");
+        clock.advance(TTL);
+        tree.lookup(root, "a");
+
+        assertThat(store.drain()).isEmpty();
+    }
+
+    @Test
+    void adjust_noTtl_asksTheStoreEachTime() throws Exception {
+        bucket.put("a", "1");
+        tree.adjust(new MetadataConfig(Duration.ZERO, Duration.ZERO));
+
+        for (int i = 0; i < 2; i++) {
+            tree.lookup(root, "a");
+            assertThat(store.drain()).hasSize(2);
+        }
+    }
+
+    @Test
     void lookup_absentAgain_costsNothingUntilNegativeTtl() throws Exception {
         assertThat(tree.lookup(root, "a")).isEqualTo(Absent.ABSENT);
         store.drain();

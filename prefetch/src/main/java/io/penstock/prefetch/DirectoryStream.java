@@ -68,7 +68,7 @@ final class DirectoryStream {
     record Next(int index, int place, ObjectVersion version) {}
 
     private final DirectoryFiles files;
-    private final ReadaheadConfig config;
+    private final ReadaheadLimits limits;
     private final LongSupplier mostAtRandom;
     private final LongAdder usedBytes;
 
@@ -116,9 +116,9 @@ final class DirectoryStream {
      * @param mostAtRandom most bytes to fetch ahead of a reader without a known order
      * @param usedBytes counts what was fetched ahead and is read
      */
-    DirectoryStream(DirectoryFiles files, ReadaheadConfig config, LongSupplier mostAtRandom, LongAdder usedBytes) {
+    DirectoryStream(DirectoryFiles files, ReadaheadLimits limits, LongSupplier mostAtRandom, LongAdder usedBytes) {
         this.files = files;
-        this.config = config;
+        this.limits = limits;
         this.mostAtRandom = mostAtRandom;
         this.usedBytes = usedBytes;
     }
@@ -203,7 +203,9 @@ final class DirectoryStream {
 
     @GuardedBy("this")
     private boolean hasNext() {
-        long most = shape == Shape.AT_RANDOM ? mostAtRandom.getAsLong() : config.maxWindowBytes();
+        long most = shape == Shape.AT_RANDOM
+                ? mostAtRandom.getAsLong()
+                : limits.get().maxWindowBytes();
         int end = shape == Shape.REPEATED ? order.ranked() : files.size();
         return next < end && aheadBytes < Math.min(most, AHEAD * readBytes);
     }
@@ -214,7 +216,9 @@ final class DirectoryStream {
             int place = next++;
             int index = shape == Shape.REPEATED ? order.atRank(place) : place;
             ObjectVersion version = known.get(index) || ahead.containsKey(index) ? null : files.get(index);
-            if (version != null && version.size() > 0 && version.size() <= config.smallFileBytes()) {
+            if (version != null
+                    && version.size() > 0
+                    && version.size() <= limits.get().smallFileBytes()) {
                 ahead.put(index, version);
                 aheadBytes += version.size();
                 return new Next(index, place, version);

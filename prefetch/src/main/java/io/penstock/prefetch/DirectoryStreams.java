@@ -20,7 +20,7 @@ final class DirectoryStreams {
     private static final int LEAST_COLD = 4;
 
     private final DirectoryFiles.Source source;
-    private final ReadaheadConfig config;
+    private final ReadaheadLimits limits;
     private final LongSupplier mostAtRandom;
     private final LongAdder usedBytes;
 
@@ -39,9 +39,9 @@ final class DirectoryStreams {
 
     /** @param mostAtRandom as {@link DirectoryStream} has it */
     DirectoryStreams(
-            DirectoryFiles.Source source, ReadaheadConfig config, LongSupplier mostAtRandom, LongAdder usedBytes) {
+            DirectoryFiles.Source source, ReadaheadLimits limits, LongSupplier mostAtRandom, LongAdder usedBytes) {
         this.source = source;
-        this.config = config;
+        this.limits = limits;
         this.mostAtRandom = mostAtRandom;
         this.usedBytes = usedBytes;
     }
@@ -71,7 +71,7 @@ final class DirectoryStreams {
         }
         if (directory.stream == null && isCold && ++directory.cold % LEAST_COLD == 0) {
             DirectoryFiles files = source.of(key);
-            directory.stream = files == null ? null : new DirectoryStream(files, config, mostAtRandom, usedBytes);
+            directory.stream = files == null ? null : new DirectoryStream(files, limits, mostAtRandom, usedBytes);
         }
         return directory.stream;
     }

@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,19 +19,16 @@ import org.jspecify.annotations.Nullable;
  * @param <S> the elements of the queue
  */
 final class FetchGate<S> {
-    private final int limit;
-
-    /** An eighth of the GETs is for demand alone, so that a random reader finds one free however many streams run. */
-    private final int readaheadLimit;
+    private final IntSupplier limit;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition released = lock.newCondition();
 
-    /** 0 to limit. */
+    /** 0 to the limit, or more after it was lowered. */
     @GuardedBy("lock")
     private int running;
 
-    /** Among those running; 0 to readaheadLimit. */
+    /** Among those running. */
     @GuardedBy("lock")
     private int runningReadahead;
 
@@ -40,9 +38,24 @@ final class FetchGate<S> {
     @GuardedBy("lock")
     private final Queue<S> queue = new ArrayDeque<>();
 
-    FetchGate(int limit) {
+    /** @param limit of GETs, which may change; {@link #limitChanged} must follow */
+    FetchGate(IntSupplier limit) {
         this.limit = limit;
-        this.readaheadLimit = Math.max(1, limit - limit / 8);
+    }
+
+    /** An eighth of the GETs is for demand alone, so that a random reader finds one free however many streams run. */
+    private static int forReadahead(int limit) {
+        return Math.max(1, limit - limit / 8);
+    }
+
+    /** Must be followed by {@link #admit} until that returns null. */
+    void limitChanged() {
+        lock.lock();
+        try {
+            released.signalAll();
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Waits for a GET for demand. */
@@ -51,7 +64,7 @@ final class FetchGate<S> {
         try {
             waitingDemand++;
             try {
-                while (running == limit) {
+                while (running >= limit.getAsInt()) {
                     released.await();
                 }
             } finally {
@@ -80,7 +93,8 @@ final class FetchGate<S> {
     S admit() {
         lock.lock();
         try {
-            if (waitingDemand > 0 || running == limit || runningReadahead == readaheadLimit) {
+            int now = limit.getAsInt();
+            if (waitingDemand > 0 || running >= now || runningReadahead >= forReadahead(now)) {
                 return null;
             }
             S first = queue.poll();

@@ -33,15 +33,15 @@ public final class ObjectReader implements AutoCloseable {
     private final PageFetcher fetcher;
     private final OpenVersion object;
     private final CachedObject cached;
-    private final ReadaheadConfig config;
+    private final ReadaheadLimits limits;
     private final long size;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    ObjectReader(PageFetcher fetcher, OpenVersion object, ReadaheadConfig config) {
+    ObjectReader(PageFetcher fetcher, OpenVersion object, ReadaheadLimits limits) {
         this.fetcher = fetcher;
         this.object = object;
         this.cached = object.cached;
-        this.config = config;
+        this.limits = limits;
         this.size = cached.version().size();
     }
 
@@ -157,11 +157,11 @@ public final class ObjectReader implements AutoCloseable {
         if (sectors != null && object.streams.isRandom(from)) {
             return new RandomRead(fetcher, object, sectors, deadline).fetchMissing(from, to);
         }
-        boolean small = size <= config.smallFileBytes();
+        boolean small = size <= limits.get().smallFileBytes();
         long page = small ? 0 : from / PAGE_SIZE;
         long wanted = OpenVersion.pages(small ? size : object.streams.issueOnDemand(from, to));
         long needed = OpenVersion.pages(to);
-        long most = config.rangeSizeBytes() / PAGE_SIZE;
+        long most = limits.get().rangeSizeBytes() / PAGE_SIZE;
         List<RangeFetch> started = new ArrayList<>();
         while (page < needed) {
             long boundary = (page / most + 1) * most;

@@ -41,7 +41,7 @@ public final class PageFetcher implements AutoCloseable {
     private final ObjectStore store;
     private final PageCache cache;
     private final String namespace;
-    private final ReadaheadConfig config;
+    private final ReadaheadLimits limits;
     private final FetchGate<Readahead> gate;
     private final FetchCounters counters = new FetchCounters();
     private final RunningStreams running;
@@ -89,12 +89,12 @@ public final class PageFetcher implements AutoCloseable {
         this.store = store;
         this.cache = cache;
         this.namespace = namespace;
-        this.config = config;
-        this.gate = new FetchGate<>(config.concurrency());
+        this.limits = new ReadaheadLimits(config);
+        this.gate = new FetchGate<>(() -> limits.get().concurrency());
         // The other half is for pages that are being read, and pages on their way to the disk.
         this.running = new RunningStreams(() -> cache.memoryBytes() / 2, System::nanoTime);
         // What is fetched must still be there when it is read, and not in place of what was read before.
-        this.directories = new DirectoryStreams(listed, config, () -> cache.roomBytes() / 2, counters.readaheadUsed);
+        this.directories = new DirectoryStreams(listed, limits, () -> cache.roomBytes() / 2, counters.readaheadUsed);
     }
 
     /** A fetcher whose versions close with their last reader, and which knows of no directories. */
@@ -108,17 +108,17 @@ public final class PageFetcher implements AutoCloseable {
      */
     public ObjectReader open(ObjectVersion version) {
         OpenVersion object = share(version);
-        if (isSmall(version) && version.size() > 0 && config.maxWindowBytes() > 0) {
+        if (isSmall(version) && version.size() > 0 && limits.get().maxWindowBytes() > 0) {
             DirectoryStream stream = directories.opened(version, object.cached.state(0) == PageState.MISSING);
             if (stream != null) {
                 readAhead(new Readahead.InDirectory(stream));
             }
         }
-        return new ObjectReader(this, object, config);
+        return new ObjectReader(this, object, limits);
     }
 
     private boolean isSmall(ObjectVersion version) {
-        return version.size() <= config.smallFileBytes();
+        return version.size() <= limits.get().smallFileBytes();
     }
 
     /** The version with one reader more, which must {@linkplain #closed close}. */
@@ -126,7 +126,7 @@ public final class PageFetcher implements AutoCloseable {
         OpenVersion mine = new OpenVersion(
                 cache.open(namespace, version),
                 isSmall(version) ? null : cache.openSectors(namespace, version),
-                new Streams(config, version.size(), counters.readaheadUsed, running));
+                new Streams(limits, version.size(), counters.readaheadUsed, running));
         OpenVersion shared;
         synchronized (objects) {
             shared = objects.computeIfAbsent(version, absent -> mine);
@@ -170,7 +170,7 @@ public final class PageFetcher implements AutoCloseable {
     /** Has it closed later, unless it is small or the cache has all of it, as its streams are of no use then. */
     @GuardedBy("objects")
     private boolean lingers(OpenVersion object) {
-        boolean isStreamed = object.cached.version().size() > config.smallFileBytes() && !object.cached.isWhole();
+        boolean isStreamed = object.cached.version().size() > limits.get().smallFileBytes() && !object.cached.isWhole();
         if (lingerNanos == 0 || !isStreamed) {
             return false;
         }
@@ -226,6 +226,13 @@ public final class PageFetcher implements AutoCloseable {
                         e);
             }
         }
+    }
+
+    /** Has other limits from now on. GETs that run and exceed them end by themselves. */
+    public void adjust(ReadaheadConfig config) {
+        limits.set(config);
+        gate.limitChanged();
+        admitReadahead();
     }
 
     SiblingShapes siblings() {

@@ -65,7 +65,7 @@ final class Stream {
      */
     static final long MEMORY = 16L * PAGE_SIZE;
 
-    private final ReadaheadConfig config;
+    private final ReadaheadLimits limits;
     private final long size;
 
     /** When the stream began, counted in reads of this file: the younger of two neighbours began later. */
@@ -121,13 +121,13 @@ final class Stream {
     /** A caller holds it to start its readahead, and no other caller may. */
     boolean queued;
 
-    Stream(ReadaheadConfig config, long size, long from, long to, long now) {
-        this.config = config;
+    Stream(ReadaheadLimits limits, long size, long from, long to, long now) {
+        this.limits = limits;
         this.size = size;
         this.start = from;
         this.end = to;
         this.fromStart = from == 0;
-        this.reach = config.maxWindowBytes();
+        this.reach = limits.get().maxWindowBytes();
         this.born = now;
         this.consumed = to - from;
         this.firstRead = to - from;
@@ -204,7 +204,7 @@ final class Stream {
     }
 
     private void moveTo(long to) {
-        reach = Math.min(config.maxWindowBytes(), reach + (to - end) / RECOVERY);
+        reach = Math.min(limits.get().maxWindowBytes(), reach + (to - end) / RECOVERY);
         end = to;
         start = Math.max(start, end - MEMORY);
         issued = Math.max(issued, Math.min(pageCeiling(end), size));
@@ -224,7 +224,8 @@ final class Stream {
         if (!isRunning()) {
             return 0;
         }
-        return Math.min((fromStart ? RAMP_FROM_START : RAMP) * consumed, Math.min(reach, share));
+        long most = Math.min(limits.get().maxWindowBytes(), Math.min(reach, share));
+        return Math.min((fromStart ? RAMP_FROM_START : RAMP) * consumed, most);
     }
 
     /** Whether the stream has reached the end of the file. */
@@ -242,7 +243,7 @@ final class Stream {
      */
     long rangeEnd(long from) {
         long share = Long.highestOneBit(window() / RANGES_PER_WINDOW);
-        long length = Math.clamp(share, PAGE_SIZE, config.rangeSizeBytes());
+        long length = Math.clamp(share, PAGE_SIZE, limits.get().rangeSizeBytes());
         return Math.min((from / length + 1) * length, size);
     }
 

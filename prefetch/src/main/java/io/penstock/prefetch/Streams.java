@@ -42,7 +42,7 @@ final class Streams {
     /** Bytes that decide whether a file is streamed. */
     private static final long OF_LATE = 4 * LONG_RUN;
 
-    private final ReadaheadConfig config;
+    private final ReadaheadLimits limits;
     private final long size;
 
     /** Bytes of a run from which on it is a long one: {@link #LONG_RUN}, or half of a file that is not much longer. */
@@ -79,8 +79,8 @@ final class Streams {
      * @param readaheadUsed counts bytes read that had been read ahead
      * @param running of the mount
      */
-    Streams(ReadaheadConfig config, long size, LongAdder readaheadUsed, RunningStreams running) {
-        this.config = config;
+    Streams(ReadaheadLimits limits, long size, LongAdder readaheadUsed, RunningStreams running) {
+        this.limits = limits;
         this.size = size;
         this.longRun = Math.min(LONG_RUN, size / 2);
         this.readaheadUsed = readaheadUsed;
@@ -229,7 +229,7 @@ final class Streams {
         }
         System.arraycopy(runs, index, runs, index + 1, count - index);
         randomness = Math.min(MAX_RANDOMNESS, randomness + 1);
-        runs[index] = new Stream(config, size, from, to, now);
+        runs[index] = new Stream(limits, size, from, to, now);
         count++;
     }
 

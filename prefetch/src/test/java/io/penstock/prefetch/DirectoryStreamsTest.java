@@ -19,7 +19,7 @@ class DirectoryStreamsTest {
                 asked.add(key.substring(0, key.indexOf('/')));
                 return new Listed(listed);
             },
-            ReadaheadConfig.DEFAULT,
+            new ReadaheadLimits(ReadaheadConfig.DEFAULT),
             () -> 1 << 30,
             new LongAdder());
 

@@ -5,10 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.cache.Urgency;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class FetchGateTest {
-    private final FetchGate<String> gate = new FetchGate<>(8);
+    private final FetchGate<String> gate = new FetchGate<>(() -> 8);
 
     @Test
     void admit_nothingInLine_isNull() {
@@ -45,7 +46,7 @@ class FetchGateTest {
 
     @Test
     void admit_demandWaits_demandGoesFirst() throws InterruptedException {
-        FetchGate<String> one = new FetchGate<>(1);
+        FetchGate<String> one = new FetchGate<>(() -> 1);
         one.enqueue("stream");
         one.acquire();
         CountDownLatch acquired = new CountDownLatch(1);
@@ -68,8 +69,48 @@ class FetchGateTest {
     }
 
     @Test
+    void limitChanged_lowered_admitsNothingUntilTheExcessHasEnded() throws InterruptedException {
+        AtomicInteger limit = new AtomicInteger(2);
+        FetchGate<String> changing = new FetchGate<>(limit::get);
+        changing.acquire();
+        changing.acquire();
+        changing.enqueue("stream");
+
+        limit.set(1);
+        changing.limitChanged();
+        changing.release(Urgency.DEMAND);
+
+        assertThat(changing.admit()).isNull();
+        changing.release(Urgency.DEMAND);
+        assertThat(changing.admit()).isEqualTo("stream");
+    }
+
+    @Test
+    void limitChanged_raised_letsWaitingDemandGo() throws InterruptedException {
+        AtomicInteger limit = new AtomicInteger(1);
+        FetchGate<String> changing = new FetchGate<>(limit::get);
+        changing.acquire();
+        Thread demand = Thread.startVirtualThread(() -> {
+            try {
+                changing.acquire();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        while (demand.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+
+        limit.set(2);
+        changing.limitChanged();
+
+        demand.join();
+        assertThat(changing.running()).isEqualTo(2);
+    }
+
+    @Test
     void acquire_interrupted_leavesNothingBehind() throws InterruptedException {
-        FetchGate<String> one = new FetchGate<>(1);
+        FetchGate<String> one = new FetchGate<>(() -> 1);
         one.acquire();
         Thread demand = Thread.ofVirtual().unstarted(() -> {
             try {

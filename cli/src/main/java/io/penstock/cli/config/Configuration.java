@@ -73,6 +73,21 @@ public final class Configuration implements Setting.Context {
         throwIfAny(List.copyOf(problems));
     }
 
+    /**
+     * The same configuration with these settings in place of its own.
+     *
+     * @throws ConfigurationException with every problem
+     */
+    public Configuration with(SettingSource changes) throws ConfigurationException {
+        List<String> problems = new ArrayList<>(changes.problems());
+        Map<Setting<?>, Assignment<?>> changed = new HashMap<>(assigned);
+        changes.assignments().forEach(assignment -> changed.put(assignment.setting(), assignment.forBucket(bucket)));
+        Configuration configuration = new Configuration(host, bucket, Map.copyOf(changed));
+        configuration.addContradictions(problems);
+        throwIfAny(problems);
+        return configuration;
+    }
+
     private static void throwIfAny(List<String> problems) throws ConfigurationException {
         if (!problems.isEmpty()) {
             throw new ConfigurationException(problems);

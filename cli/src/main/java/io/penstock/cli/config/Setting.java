@@ -18,6 +18,7 @@ public final class Setting<T> {
     private final List<String> names;
     private final String defaultText;
     private final Function<Context, @Nullable Assignment<T>> defaultValue;
+    private final boolean isLive;
 
     /** The values on which a default may depend: the machine, the bucket and other settings. */
     interface Context {
@@ -38,18 +39,20 @@ public final class Setting<T> {
             String help,
             List<String> names,
             String defaultText,
-            Function<Context, @Nullable Assignment<T>> defaultValue) {
+            Function<Context, @Nullable Assignment<T>> defaultValue,
+            boolean isLive) {
         this.key = key;
         this.type = type;
         this.help = help;
         this.names = names;
         this.defaultText = defaultText;
         this.defaultValue = defaultValue;
+        this.isLive = isLive;
     }
 
     /** A setting without a default. */
     static <T> Setting<T> of(String key, ValueType<T> type, String help) {
-        return new Setting<>(key, type, help, List.of(key.replace('.', '-')), "none", context -> null);
+        return new Setting<>(key, type, help, List.of(key.replace('.', '-')), "none", context -> null, false);
     }
 
     /** The same setting with a fixed default. */
@@ -95,11 +98,16 @@ public final class Setting<T> {
     Setting<T> alias(String name) {
         List<String> all = new ArrayList<>(names);
         all.addFirst(name);
-        return new Setting<>(key, type, help, List.copyOf(all), defaultText, defaultValue);
+        return new Setting<>(key, type, help, List.copyOf(all), defaultText, defaultValue, isLive);
+    }
+
+    /** The same setting, which takes effect while mounted if it is changed. */
+    Setting<T> live() {
+        return new Setting<>(key, type, help, names, defaultText, defaultValue, true);
     }
 
     private Setting<T> withOriginalDefault(String text, Function<Context, @Nullable Assignment<T>> compute) {
-        return new Setting<>(key, type, help, names, text, compute);
+        return new Setting<>(key, type, help, names, text, compute, isLive);
     }
 
     /** Its name in files, with dots: {@code cache.size}. */
@@ -129,6 +137,11 @@ public final class Setting<T> {
     /** The default in words. */
     public String defaultText() {
         return defaultText;
+    }
+
+    /** Whether a mount takes a changed value at once; else the next mount does. */
+    public boolean isLive() {
+        return isLive;
     }
 
     @Nullable

@@ -26,6 +26,11 @@ public final class SettingSource {
         return source.build();
     }
 
+    /** The settings that it has. */
+    public List<Setting<?>> settings() {
+        return assignments.stream().<Setting<?>>map(Assignment::setting).toList();
+    }
+
     /** At most one per setting. */
     List<Assignment<?>> assignments() {
         return assignments;

@@ -150,13 +150,15 @@ public final class Settings {
 
     public static final Setting<Long> CACHE_SIZE = Setting.of(
                     "cache.size", size(MIB, Long.MAX_VALUE), "The maximum size of the cache folder.")
-            .withDefault("64GiB");
+            .withDefault("64GiB")
+            .live();
 
     public static final Setting<Long> CACHE_MIN_FREE = Setting.of(
                     "cache.min-free",
                     size(0, Long.MAX_VALUE),
                     "Bytes that the cache leaves free on its disk, whatever cache.size allows.")
-            .withDefault("2GiB");
+            .withDefault("2GiB")
+            .live();
 
     public static final Setting<Boolean> CACHE_PRIVATE = Setting.of(
                     "cache.private",
@@ -172,42 +174,49 @@ public final class Settings {
                             + " some 300MiB more.")
             .withDefault(
                     "1/48 of the machine's memory, 256MiB to 4GiB; an eighth of less than 2GiB, but 64MiB at least",
-                    context -> context.host().shareOfMemory(48, 4 * GIB));
+                    context -> context.host().shareOfMemory(48, 4 * GIB))
+            .live();
 
     public static final Setting<Long> MAX_WINDOW = Setting.of(
                     "readahead.max-window",
                     mebibytes(0, 64 * GIB),
                     "The maximum distance that data is fetched ahead of a sequential reader; 0 turns readahead"
                             + " off. All readers together use at most half of memory.")
-            .withDefault(ReadaheadConfig.DEFAULT.maxWindowBytes());
+            .withDefault(ReadaheadConfig.DEFAULT.maxWindowBytes())
+            .live();
 
     public static final Setting<Long> RANGE_SIZE = Setting.of(
                     "readahead.range-size", mebibytes(MIB, GIB), "The maximum size of one GET request.")
-            .withDefault(ReadaheadConfig.DEFAULT.rangeSizeBytes());
+            .withDefault(ReadaheadConfig.DEFAULT.rangeSizeBytes())
+            .live();
 
     public static final Setting<Integer> READ_CONCURRENCY = Setting.of(
                     "readahead.concurrency", integer(1, 4096), "The maximum number of concurrent GET requests.")
-            .withDefault(ReadaheadConfig.DEFAULT.concurrency());
+            .withDefault(ReadaheadConfig.DEFAULT.concurrency())
+            .live();
 
     public static final Setting<Long> SMALL_FILE = Setting.of(
                     "readahead.small-file",
                     size(0, GIB),
                     "Objects up to this size are fetched whole at their first read, and before it where those of"
                             + " a directory are read in order, or many of them in any order; 0 turns this off.")
-            .withDefault(ReadaheadConfig.DEFAULT.smallFileBytes());
+            .withDefault(ReadaheadConfig.DEFAULT.smallFileBytes())
+            .live();
 
     public static final Setting<Duration> METADATA_TTL = Setting.of(
                     "metadata.ttl",
                     duration(Duration.ZERO, Duration.ofDays(365)),
                     "How long names, sizes and listings are cached before the server is asked again.")
-            .withDefault("60s");
+            .withDefault("60s")
+            .live();
 
     public static final Setting<Duration> NEGATIVE_TTL = Setting.of(
                     "metadata.negative-ttl",
                     duration(Duration.ZERO, Duration.ofDays(365)),
                     "How long the absence of a name is cached; up to twice as long in a folder with many"
                             + " lookups of absent names, while the folder is listed again.")
-            .withDefault("5s");
+            .withDefault("5s")
+            .live();
 
     public static final Setting<PreloadConfig.Mode> PRELOAD = Setting.of(
                     "metadata.preload",
@@ -247,7 +256,8 @@ public final class Settings {
                     integer(1, 1024),
                     "The maximum number of concurrent listing requests for a folder of more than 4,000 names,"
                             + " or for the whole bucket.")
-            .withDefault("16");
+            .withDefault("16")
+            .live();
 
     public static final Setting<Keeping> ATTRIBUTES = Setting.of(
                     "metadata.attributes",
@@ -333,7 +343,8 @@ public final class Settings {
 
     public static final Setting<LogLevel> LOG_LEVEL = Setting.of(
                     "log.level", choice(LogLevel.class), "How much is logged.")
-            .withDefault("info");
+            .withDefault("info")
+            .live();
 
     /** Settings that belong together, as the help and the documentation show them. */
     public record Group(String title, List<Setting<?>> settings) {}

@@ -69,7 +69,9 @@ public final class SettingsPage {
                 .map(name -> "`--" + name
                         + (setting.type().isFlag() ? "" : " " + setting.type().label()) + "`")
                 .collect(Collectors.joining(", "));
+        String change = setting.isLive() ? "while mounted, with `penstock set` or `reload`" : "at the next mount";
         return "\n#### `" + setting.key() + "`\n\n" + setting.help() + "\n\n- Option: " + options + "\n- Allowed: "
-                + setting.type().allowed() + "\n- Default: " + setting.defaultText() + "\n";
+                + setting.type().allowed() + "\n- Default: " + setting.defaultText()
+                + "\n- Changes: " + change + "\n";
     }
 }

@@ -73,7 +73,8 @@ public final class WriteSettings {
                             + " top of the setting memory.")
             .withDefault(
                     "1/24 of the machine's memory, 256MiB to 8GiB; an eighth of less than 2GiB, but 64MiB at least",
-                    context -> context.host().shareOfMemory(24, 8 * GIB));
+                    context -> context.host().shareOfMemory(24, 8 * GIB))
+            .live();
 
     public static final Setting<Path> STAGING = Setting.of(
                     "write.staging",
@@ -92,7 +93,8 @@ public final class WriteSettings {
                     size(2L * Writeback.BLOCK_SIZE, Long.MAX_VALUE),
                     "The maximum size of the staging folder; when it is full, writers wait for uploads. It"
                             + " comes on top of cache.size.")
-            .withDefault("as cache.size", context -> context.get(Settings.CACHE_SIZE));
+            .withDefault("as cache.size", context -> context.get(Settings.CACHE_SIZE))
+            .live();
 
     public static final Setting<UploadChecksums> CHECKSUMS = Setting.of(
                     "write.checksums",
@@ -120,13 +122,15 @@ public final class WriteSettings {
 
     public static final Setting<Integer> UPLOAD_CONCURRENCY = Setting.of(
                     "upload.concurrency", integer(1, 4096), "The maximum number of concurrent uploads (PUT requests).")
-            .withDefault("32");
+            .withDefault("32")
+            .live();
 
     public static final Setting<Integer> UPLOAD_CONCURRENCY_PER_FILE = Setting.of(
                     "upload.concurrency-per-file",
                     integer(1, 4096),
                     "The maximum number of concurrent uploads" + " of one file.")
-            .withDefault("16");
+            .withDefault("16")
+            .live();
 
     public static final Setting<Integer> UPLOAD_CONCURRENCY_WHILE_STAGING = Setting.of(
                     "upload.concurrency-while-staging",
@@ -135,13 +139,15 @@ public final class WriteSettings {
                             + " leaves the processors and the disk to these programs.")
             .withDefault(
                     "half of the processors",
-                    context -> Math.max(1, context.host().processors() / 2));
+                    context -> Math.max(1, context.host().processors() / 2))
+            .live();
 
     public static final Setting<Long> PART_SIZE = Setting.of(
                     "upload.part-size",
                     multiples(Writeback.BLOCK_SIZE, 2L * Writeback.BLOCK_SIZE, 5 * GIB),
                     "The size of a file's first parts; later ones are larger, so that 10,000 are enough.")
-            .withDefault("8MiB");
+            .withDefault("8MiB")
+            .live();
 
     public static final Setting<Long> LARGEST_OBJECT = Setting.of(
                     "upload.largest-object",

@@ -13,7 +13,6 @@ import java.nio.channels.Channels;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Map;
 
 /** Asks the serving process of a mount. Safe for use by any number of threads. */
 public final class ControlClient {
@@ -25,6 +24,8 @@ public final class ControlClient {
 
     private final Path socket;
 
+    private record Request(int version, String command, Object arguments) {}
+
     /** @param socket of the {@link ControlServer} */
     public ControlClient(Path socket) {
         this.socket = socket;
@@ -33,12 +34,12 @@ public final class ControlClient {
     /**
      * The result of a command.
      *
+     * @param arguments what Jackson can write as an object
      * @throws IOException if the process does not answer: it has ended, or belongs to another user
      * @throws RefusedException if it refuses; the message says why
      */
-    public JsonNode ask(String command) throws IOException, RefusedException {
-        String request =
-                Json.MAPPER.writeValueAsString(Map.of("version", ControlServer.VERSION, "command", command)) + "\n";
+    public JsonNode ask(String command, Object arguments) throws IOException, RefusedException {
+        String request = Json.MAPPER.writeValueAsString(new Request(ControlServer.VERSION, command, arguments)) + "\n";
         try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
                 Watch _ = new Watch(channel)) {
             channel.connect(UnixDomainSocketAddress.of(socket));
@@ -49,8 +50,7 @@ public final class ControlClient {
             byte[] line = Channels.newInputStream(channel).readNBytes(LONGEST_RESPONSE);
             JsonNode response = Json.MAPPER.readTree(line);
             if (response.hasNonNull("error")) {
-                throw new RefusedException(
-                        "the mount refuses: " + response.get("error").asText());
+                throw new RefusedException(response.get("error").asText());
             } else if (!response.hasNonNull("result")) {
                 throw new IOException("the mount has given no result");
             }

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
+import io.penstock.cli.process.RefusedException;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -20,14 +21,13 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import jdk.net.ExtendedSocketOptions;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Answers the commands of other processes about this mount, on a Unix domain socket. A connection carries one request
- * and one response, each a JSON object on a line: {@code {"version":1,"command":"stats"}}, and {@code
+ * and one response, each a JSON object on a line: {@code {"version":1,"command":"set","arguments":{…}}}, and {@code
  * {"version":1,"result":…}} or {@code {"version":1,"error":"why"}}.
  *
  * <p>Only this process's user and root are answered. The threads are its own, so that a mount answers also
@@ -48,7 +48,7 @@ public final class ControlServer implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private final Path path;
-    private final Map<String, Supplier<?>> commands;
+    private final Map<String, ControlCommand> commands;
     private final String owner;
     private final ServerSocketChannel listener;
     private final ExecutorService threads = new ThreadPoolExecutor(
@@ -70,10 +70,10 @@ public final class ControlServer implements AutoCloseable {
      * Listens.
      *
      * @param path of the socket, in a folder that only this user may write to; what is there is replaced
-     * @param commands what each command's result is, a value that Jackson can write. They are called by any thread
+     * @param commands by their names
      * @throws IOException if the socket cannot be made, such as for a path of more than 108 bytes
      */
-    public ControlServer(Path path, Map<String, Supplier<?>> commands) throws IOException {
+    public ControlServer(Path path, Map<String, ControlCommand> commands) throws IOException {
         this.path = path;
         this.commands = Map.copyOf(commands);
         Files.deleteIfExists(path); // left by a killed process with this number
@@ -156,7 +156,7 @@ public final class ControlServer implements AutoCloseable {
         if (request.path("version").asInt() != VERSION) {
             return new Refusal(VERSION, "version: must be " + VERSION + ", as this mount's is");
         }
-        Supplier<?> command = commands.get(request.path("command").asText());
+        ControlCommand command = commands.get(request.path("command").asText());
         if (command == null) {
             return new Refusal(
                     VERSION,
@@ -164,7 +164,9 @@ public final class ControlServer implements AutoCloseable {
                             + commands.keySet().stream().sorted().toList());
         }
         try {
-            return new Response(VERSION, command.get());
+            return new Response(VERSION, command.run(request.path("arguments")));
+        } catch (RefusedException e) {
+            return new Refusal(VERSION, String.valueOf(e.getMessage()));
         } catch (RuntimeException e) {
             LOG.error("The command {} failed", request.path("command").asText(), e);
             return new Refusal(VERSION, "it failed; the mount's log says why");

@@ -83,6 +83,11 @@ public final class Logging extends ContextAwareBase implements Configurator {
         use(context, rolling(context, file), new LogLayout(false), Level.toLevel(level.name()));
     }
 
+    /** From now on log lines of this level are written. */
+    public static void setLevel(LogLevel level) {
+        setLevels((LoggerContext) LoggerFactory.getILoggerFactory(), Level.toLevel(level.name()));
+    }
+
     private static LoggerContext reset() {
         LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
         context.getLogger(Logger.ROOT_LOGGER_NAME).detachAndStopAllAppenders();
@@ -125,9 +130,12 @@ public final class Logging extends ContextAwareBase implements Configurator {
         appender.setContext(context);
         appender.setEncoder(encoder);
         appender.start();
-        Logger root = context.getLogger(Logger.ROOT_LOGGER_NAME);
-        root.setLevel(level);
-        root.addAppender(appender);
+        context.getLogger(Logger.ROOT_LOGGER_NAME).addAppender(appender);
+        setLevels(context, level);
+    }
+
+    private static void setLevels(LoggerContext context, Level level) {
+        context.getLogger(Logger.ROOT_LOGGER_NAME).setLevel(level);
         LIBRARIES.forEach(library -> context.getLogger(library).setLevel(Level.WARN));
         context.getLogger(HADOOP).setLevel(Level.ERROR);
         Level requests = level == Level.TRACE ? Level.DEBUG : Level.WARN;

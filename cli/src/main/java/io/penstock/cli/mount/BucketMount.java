@@ -100,8 +100,7 @@ public final class BucketMount implements AutoCloseable {
                     PageFetcher.LINGER,
                     key -> ListedFiles.around(tree, key));
             closers.push(fetcher::close);
-            DirectoryMarkers markers =
-                    new DirectoryMarkers(store, tree, plan.metadata().ttl(), System::nanoTime);
+            DirectoryMarkers markers = new DirectoryMarkers(store, tree, System::nanoTime);
             KeptAttributes kept = new KeptAttributes(
                     store,
                     markers,
@@ -168,6 +167,16 @@ public final class BucketMount implements AutoCloseable {
                 new FetchedContent(fetcher),
                 plan.writeback(),
                 new Inheritance(plan.earlierStaging(), namespaces));
+    }
+
+    /** Has the limits of another plan from now on; what cannot change while mounted stays as it is. */
+    void adjust(MountPlan next) {
+        cache.adjust(next.cache());
+        fetcher.adjust(next.readahead());
+        tree.adjust(next.metadata());
+        if (writeback != null) {
+            writeback.limits().set(next.writeback().limits());
+        }
     }
 
     /** Null if the mount is read-only. */

@@ -2,14 +2,15 @@ package io.penstock.cli.mount;
 
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.ConfigurationException;
 import io.penstock.cli.config.LogLevel;
 import io.penstock.cli.config.Origin;
 import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.WriteSettings;
 import io.penstock.cli.control.ControlServer;
-import io.penstock.cli.control.MountStatistics;
 import io.penstock.cli.log.Logging;
+import io.penstock.cli.process.HangupSignal;
 import io.penstock.cli.process.Launcher;
 import io.penstock.cli.process.Reason;
 import io.penstock.cli.process.RefusedException;
@@ -29,8 +30,6 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,15 +59,22 @@ public final class Serving {
             Settings.ANONYMOUS);
 
     private final Configuration configuration;
+    private final LiveConfiguration.Source source;
     private final MountPlan plan;
     private final Path logFile;
     private final boolean verbose;
     private final StartTimes times = new StartTimes();
 
-    /** @param verbose whether to tell the user that it is mounted */
-    public Serving(Target target, Path mountPoint, Configuration configuration, boolean verbose) {
+    /**
+     * @param source has the settings, and is asked again when they are reloaded
+     * @param verbose whether to tell the user that it is mounted
+     * @throws ConfigurationException with every problem of the settings
+     */
+    public Serving(Target target, Path mountPoint, LiveConfiguration.Source source, boolean verbose)
+            throws ConfigurationException {
         this.verbose = verbose;
-        this.configuration = configuration;
+        this.source = source;
+        this.configuration = source.read();
         this.plan = MountPlan.of(target, mountPoint, configuration);
         this.logFile = logFile(configuration.get(Settings.LOG_FILE), mountPoint);
         times.done("JVM and configuration");
@@ -179,20 +185,29 @@ public final class Serving {
 
     /** Null if it cannot: the mount serves all the same. */
     private @Nullable ControlServer listen(RunningMount running, BucketMount bucket) {
-        long begun = System.nanoTime();
-        Supplier<MountStatistics> statistics = () -> new MountStatistics(
-                running.source(),
-                running.mountPoint().toString(),
-                running.pid(),
-                (System.nanoTime() - begun) / 1e9,
-                bucket.cacheStatistics(),
-                bucket.readaheadStatistics(),
-                plan.mount().readOnly() ? null : bucket.writebackStatistics());
+        LiveConfiguration live = new LiveConfiguration(configuration, source, next -> adjust(bucket, next));
+        if (Launcher.waits()) { // else SIGHUP says that the terminal has gone, and ends it
+            HangupSignal.runs(() -> reload(live));
+        }
         try {
-            return new ControlServer(running.socket(configuration.host()), Map.of("stats", statistics));
+            return new ControlServer(
+                    running.socket(configuration.host()), new MountCommands(plan, running, bucket, live).byName());
         } catch (IOException e) {
-            log.warn("penstock stats cannot ask this process: {}", Reason.of(e));
+            log.warn("Other penstock commands cannot ask this process: {}", Reason.of(e));
             return null;
+        }
+    }
+
+    private void adjust(BucketMount bucket, Configuration next) {
+        Logging.setLevel(next.get(Settings.LOG_LEVEL));
+        bucket.adjust(MountPlan.of(plan.target(), plan.mount().mountPoint(), next));
+    }
+
+    private static void reload(LiveConfiguration live) {
+        try {
+            var _ = live.reload();
+        } catch (RefusedException e) {
+            log.warn("The configuration stays as it is: {}", e.getMessage());
         }
     }
 

@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Handles SIGTERM, SIGHUP and Ctrl-C: they unmount, and the process ends when this is closed. A busy mount is detached:
+ * Handles SIGTERM, Ctrl-C and, in the foreground, SIGHUP: they unmount, and the process ends when this is closed. A busy mount is detached:
  * it stays for programs that have files open, but they get errors, because the process ends. A mount in the making is
  * abandoned, or unmounted as soon as it exists: no mount is ever left without its process.
  */

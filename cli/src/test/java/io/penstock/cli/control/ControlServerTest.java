@@ -51,9 +51,22 @@ final class ControlServerTest {
     @BeforeEach
     void listen() throws IOException {
         socket = folder.resolve("1.socket");
-        server = new ControlServer(socket, Map.of("stats", () -> STATISTICS, "fails", () -> {
-            throw new IllegalStateException("secret");
-        }));
+        server = new ControlServer(
+                socket,
+                Map.of(
+                        "stats",
+                        arguments -> STATISTICS,
+                        "echo",
+                        arguments -> arguments,
+                        "refuses",
+                        arguments -> {
+                            throw new RefusedException(
+                                    "no " + arguments.path("of").asText());
+                        },
+                        "fails",
+                        arguments -> {
+                            throw new IllegalStateException("secret");
+                        }));
     }
 
     @AfterEach
@@ -62,7 +75,7 @@ final class ControlServerTest {
     }
 
     private JsonNode ask(String command) throws Exception {
-        return new ControlClient(socket).ask(command);
+        return new ControlClient(socket).ask(command, Map.of());
     }
 
     private String answerTo(String line) throws IOException {
@@ -87,7 +100,21 @@ final class ControlServerTest {
     void ask_anUnknownCommand_isRefusedWithTheKnownOnes() {
         assertThatThrownBy(() -> ask("stat"))
                 .isInstanceOf(RefusedException.class)
-                .hasMessageContaining("[fails, stats]");
+                .hasMessageContaining("[echo, fails, refuses, stats]");
+    }
+
+    @Test
+    void ask_withArguments_givesThemToTheCommand() throws Exception {
+        JsonNode result = new ControlClient(socket).ask("echo", Map.of("a", List.of(1, 2)));
+
+        assertThat(result.toString()).isEqualTo("{\"a\":[1,2]}");
+    }
+
+    @Test
+    void ask_aCommandThatRefuses_isRefusedWithItsReason() {
+        assertThatThrownBy(() -> new ControlClient(socket).ask("refuses", Map.of("of", "room")))
+                .isInstanceOf(RefusedException.class)
+                .hasMessage("no room");
     }
 
     @Test
@@ -189,7 +216,7 @@ final class ControlServerTest {
         Path stopped = folder.resolve("3.socket");
         try (ServerSocketChannel listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             listener.bind(UnixDomainSocketAddress.of(stopped));
-            assertThatThrownBy(() -> new ControlClient(stopped).ask("stats"))
+            assertThatThrownBy(() -> new ControlClient(stopped).ask("stats", Map.of()))
                     .isInstanceOf(IOException.class)
                     .hasMessageContaining("no response within");
         }
@@ -199,8 +226,9 @@ final class ControlServerTest {
     void listen_whereAKilledProcessHasLeftItsSocket_replacesIt() throws Exception {
         Path left = folder.resolve("2.socket");
         Files.createFile(left);
-        try (ControlServer _ = new ControlServer(left, Map.of("stats", () -> STATISTICS))) {
-            assertThat(new ControlClient(left).ask("stats").get("pid").asInt()).isEqualTo(7);
+        try (ControlServer _ = new ControlServer(left, Map.of("stats", arguments -> STATISTICS))) {
+            assertThat(new ControlClient(left).ask("stats", Map.of()).get("pid").asInt())
+                    .isEqualTo(7);
         }
     }
 }

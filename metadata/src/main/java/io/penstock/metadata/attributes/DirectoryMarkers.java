@@ -55,7 +55,6 @@ public final class DirectoryMarkers implements AutoCloseable {
 
     private final ObjectStore store;
     private final Tree tree;
-    private final long ttlNanos;
     private final LongSupplier nanoClock;
     private final Object[] locks = new Object[LOCKS];
 
@@ -81,10 +80,9 @@ public final class DirectoryMarkers implements AutoCloseable {
     private record Dated(Marker marker, long asOf, boolean isDoubted) {}
 
     /** @param nanoClock monotonic nanoseconds, such as {@link System#nanoTime} */
-    public DirectoryMarkers(ObjectStore store, Tree tree, Duration ttl, LongSupplier nanoClock) {
+    public DirectoryMarkers(ObjectStore store, Tree tree, LongSupplier nanoClock) {
         this.store = store;
         this.tree = tree;
-        this.ttlNanos = TimeUnit.NANOSECONDS.convert(ttl);
         this.nanoClock = nanoClock;
         this.markers = Caffeine.newBuilder()
                 .maximumSize(MOST_CACHED)
@@ -95,7 +93,7 @@ public final class DirectoryMarkers implements AutoCloseable {
 
     /** How long an answer is believed: nanoseconds. */
     public long validNanos() {
-        return ttlNanos;
+        return tree.limits().ttlNanos();
     }
 
     /** The marker if it is known; null if the store would have to be asked. */
@@ -104,7 +102,7 @@ public final class DirectoryMarkers implements AutoCloseable {
         Dated known = markers.getIfPresent(directory.prefix());
         if (known != null && known.isDoubted) {
             return null;
-        } else if (known != null && nanoClock.getAsLong() - known.asOf < ttlNanos) {
+        } else if (known != null && nanoClock.getAsLong() - known.asOf < validNanos()) {
             return known.marker;
         } else if (tree.hasNoMarker(directory)) {
             remember(directory.prefix(), Marker.NONE, nanoClock.getAsLong());

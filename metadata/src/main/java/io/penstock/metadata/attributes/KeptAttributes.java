@@ -14,7 +14,6 @@ import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.NoSuchFileException;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -123,8 +122,7 @@ public final class KeptAttributes implements AutoCloseable {
 
     /** Of a mount that keeps and shows none. */
     public static KeptAttributes none(ObjectStore store, Tree tree) {
-        return new KeptAttributes(
-                store, new DirectoryMarkers(store, tree, Duration.ZERO, System::nanoTime), Keeping.IGNORE, null);
+        return new KeptAttributes(store, new DirectoryMarkers(store, tree, System::nanoTime), Keeping.IGNORE, null);
     }
 
     /** Whether attributes can be changed. */

@@ -99,7 +99,7 @@ final class AttributesSnapshotTest {
         ObjectAttributes expected =
                 AttributeHeaders.read(bucket.properties(version.key()).headers());
         try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL, 8000), clock::nanoTime);
-                DirectoryMarkers markers = new DirectoryMarkers(store, tree, TTL, clock::nanoTime);
+                DirectoryMarkers markers = new DirectoryMarkers(store, tree, clock::nanoTime);
                 KeptAttributes kept = new KeptAttributes(store, markers, Keeping.ALL, snapshot())) {
             kept.load();
             while (!kept.isLoaded()) {

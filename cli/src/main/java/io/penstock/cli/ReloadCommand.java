@@ -1,0 +1,38 @@
+package io.penstock.cli;
+
+import io.penstock.cli.process.RefusedException;
+import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+@Command(
+        name = "reload",
+        description = {
+            "Has a mount take a changed configuration file, and lists what has changed and what needs a new mount.",
+            "",
+            "Options that were given to penstock mount, or in fstab, still come before the file. What penstock set has"
+                    + " changed is undone. SIGHUP to the serving process does the same, and the mount's log has the"
+                    + " list."
+        })
+final class ReloadCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(paramLabel = ServingMount.LABEL, arity = "0..1", description = ServingMount.DESCRIPTION)
+    private @Nullable String mountPoint;
+
+    @Mixin
+    private ChangesOutput output;
+
+    @Override
+    public Integer call() throws IOException, RefusedException {
+        output.print(ServingMount.find(mountPoint).ask("reload", Map.of()), spec);
+        return ExitCode.DONE;
+    }
+}

@@ -1,0 +1,53 @@
+package io.penstock.cli;
+
+import io.penstock.cli.process.RefusedException;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+@Command(
+        name = "set",
+        description = {
+            "Changes settings of a mount while it serves, until penstock reload or until it is unmounted.",
+            "",
+            "docs/CONFIGURATION.md says which settings can change so. All of them are taken, or none. What exceeds a"
+                    + " lower limit drains; nothing fails."
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  penstock set /mnt/data readahead.concurrency=32 upload.concurrency=8",
+            "  penstock set /mnt/data cache.size=500GiB log.level=debug"
+        })
+final class SetCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(
+            index = "0",
+            paramLabel = ServingMount.LABEL,
+            description = "The folder that was given to penstock mount.")
+    private String mountPoint;
+
+    @Parameters(
+            index = "1..*",
+            arity = "1..*",
+            paramLabel = "KEY=VALUE",
+            description = "Keys as in -o, with dots, dashes or underscores.")
+    private List<String> settings;
+
+    @Mixin
+    private ChangesOutput output;
+
+    @Override
+    public Integer call() throws IOException, RefusedException {
+        output.print(ServingMount.find(mountPoint).ask("set", Map.of("settings", settings)), spec);
+        return ExitCode.DONE;
+    }
+}

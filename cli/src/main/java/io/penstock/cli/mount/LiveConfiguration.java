@@ -1,0 +1,134 @@
+package io.penstock.cli.mount;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.ConfigurationException;
+import io.penstock.cli.config.MountOptionList;
+import io.penstock.cli.config.Setting;
+import io.penstock.cli.config.SettingSource;
+import io.penstock.cli.config.Settings;
+import io.penstock.cli.process.RefusedException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The settings of a mount, some of which change while it serves. Safe for use by any number of threads. */
+public final class LiveConfiguration {
+    private static final Logger log = LoggerFactory.getLogger(LiveConfiguration.class);
+
+    /** Reads the command line, the file and the environment of the mount. */
+    @FunctionalInterface
+    public interface Source {
+        /** @throws ConfigurationException with every problem */
+        Configuration read() throws ConfigurationException;
+    }
+
+    /** A setting and where its value comes from. */
+    record Shown(String key, String value, String origin) {}
+
+    /**
+     * A setting whose value is another now.
+     *
+     * @param holdsNow false if it holds once the bucket is mounted anew
+     */
+    record Change(String key, String before, String after, boolean holdsNow) {}
+
+    private final Source source;
+    private final Consumer<Configuration> apply;
+    private final Configuration mounted;
+
+    @GuardedBy("this")
+    private Configuration current;
+
+    /**
+     * @param mounted the configuration that it is mounted with
+     * @param apply gives the mount the live settings of another one; must not fail
+     */
+    LiveConfiguration(Configuration mounted, Source source, Consumer<Configuration> apply) {
+        this.mounted = mounted;
+        this.current = mounted;
+        this.source = source;
+        this.apply = apply;
+    }
+
+    /**
+     * Changes settings until the next {@link #reload}, all or none.
+     *
+     * @param assignments each {@code key=value}, the key as in {@code -o}
+     * @throws RefusedException with every problem
+     */
+    synchronized List<Change> set(List<String> assignments) throws RefusedException {
+        SettingSource changes =
+                MountOptionList.parse(assignments, "penstock set").settings();
+        Configuration next;
+        try {
+            next = current.with(changes);
+        } catch (ConfigurationException e) {
+            throw new RefusedException(String.join("\n", e.problems()));
+        }
+        List<Setting<?>> settings = changes.settings();
+        List<String> fixed = settings.stream()
+                .filter(setting -> !setting.isLive())
+                .map(Setting::key)
+                .toList();
+        if (!fixed.isEmpty()) {
+            throw new RefusedException(String.join(", ", fixed)
+                    + ": cannot change while mounted; set it in the configuration file, and mount anew");
+        } else if (settings.size() != assignments.size() || settings.isEmpty()) {
+            throw new RefusedException("write key=value for each setting, such as readahead.concurrency=32");
+        }
+        return change(next);
+    }
+
+    /**
+     * Takes the settings that the file and the command line have now; what {@link #set} changed is undone.
+     *
+     * @throws RefusedException with every problem; then nothing changes
+     */
+    synchronized List<Change> reload() throws RefusedException {
+        try {
+            return change(source.read());
+        } catch (ConfigurationException e) {
+            throw new RefusedException(String.join("\n", e.problems()));
+        }
+    }
+
+    @GuardedBy("this")
+    private List<Change> change(Configuration next) {
+        List<Change> changes = new ArrayList<>();
+        for (Setting<?> setting : Settings.ALL) {
+            String before = inForce(setting).show(setting);
+            String after = next.show(setting);
+            if (!before.equals(after)) {
+                changes.add(new Change(setting.key(), before, after, setting.isLive()));
+            }
+        }
+        current = next;
+        apply.accept(next);
+        changes.forEach(change -> log.info(
+                "{}: {} is now {}{}",
+                change.key,
+                change.before,
+                change.after,
+                change.holdsNow ? "" : ", once it is mounted anew"));
+        return changes;
+    }
+
+    /** All settings, with the values that hold now. */
+    synchronized List<Shown> show() {
+        List<Shown> shown = new ArrayList<>();
+        for (Setting<?> setting : Settings.ALL) {
+            Configuration of = inForce(setting);
+            shown.add(new Shown(
+                    setting.key(), of.show(setting), of.origin(setting).toString()));
+        }
+        return shown;
+    }
+
+    @GuardedBy("this")
+    private Configuration inForce(Setting<?> setting) {
+        return setting.isLive() ? current : mounted;
+    }
+}

@@ -1,0 +1,43 @@
+package io.penstock.metadata;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * How long answers about names are believed now, and how many listing requests are made at once: read where they are used.
+ * Answers that were given before a change are believed by the new times. Safe for use by any number of threads.
+ */
+public final class MetadataLimits {
+    private volatile MetadataConfig values;
+
+    MetadataLimits(MetadataConfig values) {
+        this.values = values;
+    }
+
+    /** For names that exist, and for whole listings: nanoseconds. */
+    public long ttlNanos() {
+        return TimeUnit.NANOSECONDS.convert(values.ttl());
+    }
+
+    /** For names that do not exist: nanoseconds. */
+    long negativeTtlNanos() {
+        return TimeUnit.NANOSECONDS.convert(values.negativeTtl());
+    }
+
+    Duration ttl() {
+        return values.ttl();
+    }
+
+    /** The longer of both. */
+    Duration longest() {
+        return values.longest();
+    }
+
+    int listConcurrency() {
+        return values.listConcurrency();
+    }
+
+    void set(MetadataConfig changed) {
+        values = changed;
+    }
+}
