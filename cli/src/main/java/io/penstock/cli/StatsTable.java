@@ -2,6 +2,7 @@ package io.penstock.cli;
 
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.control.MountStatistics;
+import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.writeback.WritebackStatistics;
 import java.util.ArrayList;
@@ -86,6 +87,27 @@ final class StatsTable {
                                 ahead.readaheadGets(),
                                 ahead.failedGets(),
                                 ahead.cancelledGets()));
+        RequestStatistics requests = all.requests();
+        add(
+                text,
+                "requests",
+                "%d GETs, %d HEADs, %d listings, %d PUTs, %d deletions; %d retries, %d throttled"
+                        .formatted(
+                                requests.gets(),
+                                requests.heads(),
+                                requests.lists(),
+                                requests.puts(),
+                                requests.deletes(),
+                                requests.retries(),
+                                requests.throttled()));
+        add(
+                text,
+                "cost",
+                String.format(
+                        Locale.ROOT,
+                        "%.4f for requests, %.4f for transfer",
+                        all.cost().requests(),
+                        all.cost().transfer()));
         add(
                 text,
                 "read ahead",

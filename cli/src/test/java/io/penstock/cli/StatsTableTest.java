@@ -3,7 +3,9 @@ package io.penstock.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.cache.CacheStatistics;
+import io.penstock.cli.control.Cost;
 import io.penstock.cli.control.MountStatistics;
+import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.writeback.WritebackStatistics;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +36,8 @@ final class StatsTableTest {
                         64 * MIB,
                         1500 * MIB),
                 new ReadaheadStatistics(times, 9 * times, 0, 0, 800 * MIB * times, 80 * MIB * times, 60 * MIB * times),
+                new RequestStatistics(10 * times, 2, 3, 4, 5, 6, 7),
+                new Cost(0.0123, 0.5),
                 writing);
     }
 
@@ -79,6 +83,8 @@ final class StatsTableTest {
             page reads:  4268: 5% from memory, 94% from NVMe, 1% waited for a fetch, 0% missed
             waited:      2.5 s for the store, 50 s for NVMe, of all readers together
             fetched:     1.6G by 20 GETs, 18 of them ahead; 0 failed, 0 cancelled
+            requests:    20 GETs, 2 HEADs, 3 listings, 4 PUTs, 5 deletions; 6 retries, 7 throttled
+            cost:        0.0123 for requests, 0.5000 for transfer
             read ahead:  160M, of which readers have come to 75%
             cache:       64M in memory, 1.5G on NVMe; 5 pages evicted, 0 damaged, 0 not stored, 0 disk errors
             written:     400M uploaded, 0B copied by the store; 3M in memory, 40M staged; 12M of 2 closed files to send; 1 files failed

@@ -380,7 +380,8 @@ public final class Settings {
                             PASSTHROUGH,
                             PASSTHROUGH_FROM,
                             THREADS)),
-            new Group("Log", List.of(LOG_FILE, LOG_LEVEL)));
+            new Group("Log", List.of(LOG_FILE, LOG_LEVEL)),
+            CostSettings.GROUP);
 
     /** All of them. */
     public static final List<Setting<?>> ALL =

@@ -1,5 +1,6 @@
 package io.penstock.cli.config;
 
+import java.math.BigDecimal;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.InvalidPathException;
@@ -22,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  * @param <T> the parsed value
  */
 public final class ValueType<T> {
+    private static final int LONGEST_PRICE = 20;
+
     private final String label;
     private final String allowed;
     private final boolean flag;
@@ -101,6 +104,24 @@ public final class ValueType<T> {
                 false,
                 checked(text -> integerOrNull(text, 10), number -> number >= least && number <= most),
                 String::valueOf);
+    }
+
+    /** A sum of money of any currency: 0 or more. */
+    static ValueType<BigDecimal> price() {
+        return new ValueType<>(
+                "<price>",
+                "a number such as 0.0004, 0 or more",
+                false,
+                checked(ValueType::decimalOrNull, price -> price.signum() >= 0),
+                BigDecimal::toPlainString);
+    }
+
+    private static @Nullable BigDecimal decimalOrNull(String text) {
+        try {
+            return text.length() > LONGEST_PRICE ? null : new BigDecimal(text);
+        } catch (NumberFormatException e) {
+            return null;
+        }
     }
 
     /** Permission bits in octal, as chmod takes them. */

@@ -2,6 +2,7 @@ package io.penstock.cli.control;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cache.CacheStatistics;
+import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.writeback.WritebackStatistics;
 import java.io.IOException;
@@ -12,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param source such as {@code s3://bucket/prefix}
  * @param seconds since it was mounted
+ * @param requests that were sent to the store, and their cost
  * @param writing null of a read-only mount
  */
 public record MountStatistics(
@@ -21,6 +23,8 @@ public record MountStatistics(
         double seconds,
         CacheStatistics cache,
         ReadaheadStatistics readahead,
+        RequestStatistics requests,
+        Cost cost,
         @Nullable WritebackStatistics writing) {
     /** As the mount's answer has it. */
     public static MountStatistics of(JsonNode result) throws IOException {

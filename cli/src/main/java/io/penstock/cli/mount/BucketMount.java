@@ -24,6 +24,7 @@ import io.penstock.metadata.attributes.KeptAttributes;
 import io.penstock.metadata.attributes.MarkingObjectStore;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.RequestStatistics;
 import io.penstock.objectstore.S3ObjectStore;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.ReadaheadStatistics;
@@ -43,6 +44,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A bucket that is served. It assembles the modules, and closes them in the opposite order. */
 public final class BucketMount implements AutoCloseable {
+    private final S3ObjectStore store;
     private final PageCache cache;
     private final PageFetcher fetcher;
     private final Tree tree;
@@ -56,6 +58,7 @@ public final class BucketMount implements AutoCloseable {
     private final Deque<Runnable> closers;
 
     private BucketMount(
+            S3ObjectStore store,
             PageCache cache,
             PageFetcher fetcher,
             Tree tree,
@@ -63,6 +66,7 @@ public final class BucketMount implements AutoCloseable {
             @Nullable Writeback writeback,
             @Nullable Backlog backlog,
             Deque<Runnable> closers) {
+        this.store = store;
         this.cache = cache;
         this.fetcher = fetcher;
         this.tree = tree;
@@ -84,7 +88,7 @@ public final class BucketMount implements AutoCloseable {
         ObjectIndex index = plan.index() == null ? null : FoundIndex.open(plan.index(), plan.target());
         Deque<Runnable> closers = new ArrayDeque<>();
         try {
-            ObjectStore store = S3ObjectStore.connect(plan.s3(), plan.target().prefix());
+            S3ObjectStore store = S3ObjectStore.connect(plan.s3(), plan.target().prefix());
             closers.push(store::close);
             times.done("bucket");
             PageCache cache = PageCache.open(cacheConfig(plan));
@@ -138,7 +142,7 @@ public final class BucketMount implements AutoCloseable {
             closers.push(taken.mount()::close);
             times.done("mount");
             tree.preload(index);
-            return new BucketMount(cache, fetcher, tree, taken, writeback, backlog, closers);
+            return new BucketMount(store, cache, fetcher, tree, taken, writeback, backlog, closers);
         } catch (Throwable e) {
             close(closers);
             throw e;
@@ -231,6 +235,10 @@ public final class BucketMount implements AutoCloseable {
 
     public ReadaheadStatistics readaheadStatistics() {
         return fetcher.statistics();
+    }
+
+    public RequestStatistics requestStatistics() {
+        return store.statistics();
     }
 
     /**

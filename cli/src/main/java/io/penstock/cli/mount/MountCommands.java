@@ -1,10 +1,14 @@
 package io.penstock.cli.mount;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.penstock.cli.config.CostSettings;
 import io.penstock.cli.control.ControlCommand;
+import io.penstock.cli.control.Cost;
 import io.penstock.cli.control.MountStatistics;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.cli.state.RunningMount;
+import io.penstock.objectstore.RequestStatistics;
+import io.penstock.prefetch.ReadaheadStatistics;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -37,13 +41,22 @@ final class MountCommands {
     }
 
     private MountStatistics statistics(JsonNode arguments) {
+        ReadaheadStatistics readahead = bucket.readaheadStatistics();
+        RequestStatistics requests = bucket.requestStatistics();
         return new MountStatistics(
                 running.source(),
                 running.mountPoint().toString(),
                 running.pid(),
                 (System.nanoTime() - begun) / 1e9,
                 bucket.cacheStatistics(),
-                bucket.readaheadStatistics(),
+                readahead,
+                requests,
+                Cost.of(
+                        requests,
+                        readahead.bytesFetched(),
+                        configuration.get(CostSettings.GETS),
+                        configuration.get(CostSettings.PUTS),
+                        configuration.get(CostSettings.TRANSFER)),
                 plan.mount().readOnly() ? null : bucket.writebackStatistics());
     }
 

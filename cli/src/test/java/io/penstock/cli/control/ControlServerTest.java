@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.config.Host;
 import io.penstock.cli.process.RefusedException;
+import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
@@ -40,6 +41,8 @@ final class ControlServerTest {
             1.5,
             new CacheStatistics(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14),
             new ReadaheadStatistics(1, 2, 3, 4, 5, 6, 7),
+            new RequestStatistics(1, 2, 3, 4, 5, 6, 7),
+            new Cost(0.5, 0),
             null);
 
     @TempDir
@@ -92,7 +95,8 @@ final class ControlServerTest {
         }
         assertThat(ask("stats").fieldNames())
                 .toIterable()
-                .containsExactly("source", "mountPoint", "pid", "seconds", "cache", "readahead", "writing");
+                .containsExactly(
+                        "source", "mountPoint", "pid", "seconds", "cache", "readahead", "requests", "cost", "writing");
         assertThat(ask("stats").get("readahead").size()).isEqualTo(7);
     }
 
