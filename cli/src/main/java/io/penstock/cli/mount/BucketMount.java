@@ -12,6 +12,8 @@ import io.penstock.fuse.Binding;
 import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.Preflight;
+import io.penstock.fuse.calls.CallLatencies;
+import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.fuse.jnr.JnrBinding;
 import io.penstock.fuse.kernel.KernelBinding;
 import io.penstock.inventory.IndexException;
@@ -39,6 +41,7 @@ import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +52,7 @@ public final class BucketMount implements AutoCloseable {
     private final PageFetcher fetcher;
     private final Tree tree;
     private final Binding.Taken taken;
+    private final CallLatencies calls;
     /** Null if the mount is read-only; the same holds for the backlog. */
     private final @Nullable Writeback writeback;
 
@@ -63,6 +67,7 @@ public final class BucketMount implements AutoCloseable {
             PageFetcher fetcher,
             Tree tree,
             Binding.Taken taken,
+            CallLatencies calls,
             @Nullable Writeback writeback,
             @Nullable Backlog backlog,
             Deque<Runnable> closers) {
@@ -71,6 +76,7 @@ public final class BucketMount implements AutoCloseable {
         this.fetcher = fetcher;
         this.tree = tree;
         this.taken = taken;
+        this.calls = calls;
         this.writeback = writeback;
         this.backlog = backlog;
         this.closers = closers;
@@ -137,12 +143,15 @@ public final class BucketMount implements AutoCloseable {
                             plan.mostRenamed());
             FileSystem files = new FileSystem(tree, fetcher, kept, plan.files(), Instant.now(), writing);
             closers.push(files::close);
+            CallLatencies calls = new CallLatencies();
             Binding.Taken taken = plan.binding()
-                    .mount(() -> KernelBinding.mount(files, plan.mount()), () -> JnrBinding.mount(files, plan.mount()));
+                    .mount(
+                            () -> KernelBinding.mount(files, plan.mount(), calls),
+                            () -> JnrBinding.mount(files, plan.mount(), calls));
             closers.push(taken.mount()::close);
             times.done("mount");
             tree.preload(index);
-            return new BucketMount(store, cache, fetcher, tree, taken, writeback, backlog, closers);
+            return new BucketMount(store, cache, fetcher, tree, taken, calls, writeback, backlog, closers);
         } catch (Throwable e) {
             close(closers);
             throw e;
@@ -239,6 +248,11 @@ public final class BucketMount implements AutoCloseable {
 
     public RequestStatistics requestStatistics() {
         return store.statistics();
+    }
+
+    /** Of the kernel's calls, by their names. */
+    public Map<String, CallStatistics> callStatistics() {
+        return calls.snapshot();
     }
 
     /**

@@ -57,7 +57,8 @@ final class MountCommands {
                         configuration.get(CostSettings.GETS),
                         configuration.get(CostSettings.PUTS),
                         configuration.get(CostSettings.TRANSFER)),
-                plan.mount().readOnly() ? null : bucket.writebackStatistics());
+                plan.mount().readOnly() ? null : bucket.writebackStatistics(),
+                bucket.callStatistics());
     }
 
     private List<LiveConfiguration.Change> set(JsonNode arguments) throws RefusedException {
