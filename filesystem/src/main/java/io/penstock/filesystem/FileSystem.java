@@ -6,6 +6,7 @@ import io.penstock.core.LentBytes;
 import io.penstock.filesystem.OpenHandle.OpenDirectory;
 import io.penstock.filesystem.OpenHandle.OpenObject;
 import io.penstock.metadata.Directory;
+import io.penstock.metadata.Inode;
 import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Tree;
 import io.penstock.metadata.attributes.KeptAttributes;
@@ -209,6 +210,24 @@ public final class FileSystem implements AutoCloseable {
             case OpenDirectory directory -> directories.close(directory);
             case null -> {}
         }
+    }
+
+    /**
+     * Where the inode is, for people: its path from the mount's root, with a slash before it and, for a directory, one behind it; null
+     * if it has no name any more.
+     */
+    public @Nullable String pathOf(long inode) {
+        Inode found = inodes.get(inode);
+        if (found == null) {
+            return null;
+        }
+        int root = tree.root().prefix().length();
+        Directory directory = found.directory();
+        if (directory != null) {
+            return "/" + directory.prefix().substring(root);
+        }
+        Inode.Place place = found.place();
+        return place == null ? null : "/" + place.key().substring(root);
     }
 
     /** The inode that a handle is of: EBADF if it is not open. */

@@ -381,6 +381,7 @@ public final class Settings {
                             PASSTHROUGH_FROM,
                             THREADS)),
             new Group("Log", List.of(LOG_FILE, LOG_LEVEL)),
+            MetricsSettings.METRICS,
             CostSettings.GROUP);
 
     /** All of them. */

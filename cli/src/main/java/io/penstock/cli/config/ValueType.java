@@ -1,6 +1,7 @@
 package io.penstock.cli.config;
 
 import java.math.BigDecimal;
+import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.InvalidPathException;
@@ -10,9 +11,11 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ValueType<T> {
     private static final int LONGEST_PRICE = 20;
+    private static final Pattern ADDRESS =
+            Pattern.compile("(?:\\[(?<ipv6>[0-9A-Fa-f:.]+)]|(?<host>[A-Za-z0-9.-]+)):(?<port>[0-9]{1,5})");
 
     private final String label;
     private final String allowed;
@@ -184,6 +189,29 @@ public final class ValueType<T> {
                 URI::toString);
     }
 
+    /** An address to listen at: host and port. */
+    static ValueType<InetSocketAddress> address() {
+        return new ValueType<>(
+                "<host:port>",
+                "an address of this machine and a port such as 127.0.0.1:9090, [::1]:9090 or 0.0.0.0:9090",
+                false,
+                ValueType::addressOrNull,
+                address -> (address.getHostString().contains(":")
+                                ? "[" + address.getHostString() + "]"
+                                : address.getHostString())
+                        + ":" + address.getPort());
+    }
+
+    /** Where something is: scheme, host, perhaps a port and a path. */
+    static ValueType<URI> url() {
+        return new ValueType<>(
+                "<url>",
+                "an address such as http://127.0.0.1:4318 or https://otlp.example.com/v1/metrics",
+                false,
+                ValueType::urlOrNull,
+                URI::toString);
+    }
+
     /** A file or folder; {@code ~/} is the user's home, and a relative path is relative to the current folder. */
     static ValueType<Path> path() {
         return new ValueType<>(
@@ -249,6 +277,25 @@ public final class ValueType<T> {
         try {
             return Integer.valueOf(text, radix);
         } catch (NumberFormatException e) {
+            return null;
+        }
+    }
+
+    private static @Nullable InetSocketAddress addressOrNull(String text) {
+        Matcher parts = ADDRESS.matcher(text);
+        Integer port = parts.matches() ? integerOrNull(parts.group("port"), 10) : null;
+        return port == null || port < 1 || port > 65_535
+                ? null
+                : InetSocketAddress.createUnresolved(
+                        Objects.requireNonNullElse(parts.group("ipv6"), parts.group("host")), port);
+    }
+
+    private static @Nullable URI urlOrNull(String text) {
+        try {
+            URI uri = new URI(text);
+            boolean http = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
+            return http && uri.getHost() != null && uri.getUserInfo() == null ? uri : null;
+        } catch (URISyntaxException e) {
             return null;
         }
     }

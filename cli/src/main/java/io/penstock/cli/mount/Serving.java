@@ -10,6 +10,7 @@ import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.WriteSettings;
 import io.penstock.cli.control.ControlServer;
 import io.penstock.cli.log.Logging;
+import io.penstock.cli.metrics.Metrics;
 import io.penstock.cli.process.HangupSignal;
 import io.penstock.cli.process.Launcher;
 import io.penstock.cli.process.Reason;
@@ -93,6 +94,7 @@ public final class Serving {
         });
         // Closed in the opposite order: a process that is told to end waits until the bucket is closed.
         try (StopSignal stop = new StopSignal();
+                Metrics metrics = Metrics.open(configuration);
                 BucketMount bucket = open()) {
             Backlog backlog = bucket.backlog();
             if (backlog == null) {
@@ -100,7 +102,7 @@ public final class Serving {
             } else {
                 stop.unmounts(bucket.mount(), backlog::hurry, backlog::leave);
             }
-            serve(bucket);
+            serve(bucket, metrics);
         }
     }
 
@@ -150,7 +152,7 @@ public final class Serving {
         return new RefusedException(why + configuration.whereSet(settings));
     }
 
-    private void serve(BucketMount bucket) throws RefusedException, InterruptedException {
+    private void serve(BucketMount bucket, Metrics metrics) throws RefusedException, InterruptedException {
         Mount mount = bucket.mount();
         RunningMount running = new RunningMount(
                 plan.target().source(),
@@ -161,10 +163,16 @@ public final class Serving {
                 plan.cache().directory(),
                 logFile,
                 Instant.now());
+        LiveConfiguration live = new LiveConfiguration(configuration, source, next -> adjust(bucket, next));
+        LiveStatistics statistics = new LiveStatistics(plan, running, bucket, live);
+        if (Launcher.waits()) { // else SIGHUP says that the terminal has gone, and ends it
+            HangupSignal.runs(() -> reload(live));
+        }
         try (StateFile state = new StateFile(running.withBacklog(withKept("", bucket), false), configuration.host());
                 NamesWatch _ = new NamesWatch(
                         bucket::names, InstantSource.system(), names -> state.update(now -> now.withNames(names)));
-                ControlServer _ = listen(running, bucket)) {
+                ControlServer _ = listen(running, new MountCommands(statistics, live))) {
+            metrics.publish(statistics);
             times.done("ready");
             log.info("{} is mounted on {}", running.source(), running.mountPoint());
             log.debug("Ready after {}", times);
@@ -184,14 +192,9 @@ public final class Serving {
     }
 
     /** Null if it cannot: the mount serves all the same. */
-    private @Nullable ControlServer listen(RunningMount running, BucketMount bucket) {
-        LiveConfiguration live = new LiveConfiguration(configuration, source, next -> adjust(bucket, next));
-        if (Launcher.waits()) { // else SIGHUP says that the terminal has gone, and ends it
-            HangupSignal.runs(() -> reload(live));
-        }
+    private @Nullable ControlServer listen(RunningMount running, MountCommands commands) {
         try {
-            return new ControlServer(
-                    running.socket(configuration.host()), new MountCommands(plan, running, bucket, live).byName());
+            return new ControlServer(running.socket(configuration.host()), commands.byName());
         } catch (IOException e) {
             log.warn("Other penstock commands cannot ask this process: {}", Reason.of(e));
             return null;

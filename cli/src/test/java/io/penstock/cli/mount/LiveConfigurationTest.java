@@ -56,7 +56,9 @@ final class LiveConfigurationTest {
             "s3.profile", "p",
             "s3.proxy", "http://p:1",
             "s3.ca-file", "/ca.pem",
-            "metadata.index", "/index");
+            "metadata.index", "/index",
+            "metrics.prometheus", "127.0.0.1:9090",
+            "metrics.otlp", "http://h:4318");
 
     private final List<Configuration> applied = new ArrayList<>();
     private String options = "";

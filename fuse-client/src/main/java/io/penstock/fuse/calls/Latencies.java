@@ -86,7 +86,7 @@ final class Latencies {
         for (int errno = 1; errno < ERROR_NUMBERS; errno++) {
             long count = sum(ERRORS + errno);
             if (count > 0) {
-                errors.put(name(errno), count);
+                errors.put(Errno.nameOf(errno), count);
             }
         }
         return CallStatistics.of(buckets, sum(NANOS), sum(BYTES), errors);
@@ -99,14 +99,5 @@ final class Latencies {
             sum += stripe == null ? 0 : stripe.get(slot);
         }
         return sum;
-    }
-
-    private static String name(int number) {
-        for (Errno errno : Errno.values()) {
-            if (errno.number() == number) {
-                return errno.name();
-            }
-        }
-        return "errno " + number;
     }
 }
