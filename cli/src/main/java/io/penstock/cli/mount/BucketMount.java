@@ -4,6 +4,7 @@ import io.penstock.cache.CacheConfig;
 import io.penstock.cache.CacheFolder;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cache.PageCache;
+import io.penstock.cli.log.AccessLog;
 import io.penstock.cli.process.StartTimes;
 import io.penstock.filesystem.FetchedContent;
 import io.penstock.filesystem.FileSystem;
@@ -13,6 +14,7 @@ import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.Preflight;
 import io.penstock.fuse.calls.CallLatencies;
+import io.penstock.fuse.calls.CallObserver;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.fuse.jnr.JnrBinding;
 import io.penstock.fuse.kernel.KernelBinding;
@@ -85,10 +87,11 @@ public final class BucketMount implements AutoCloseable {
     /**
      * Mounts. Everything that can be refused is refused before the kernel is involved, and then nothing is left open.
      *
+     * @param access is told of each call; null if there is none
      * @throws IOException if the cache folder cannot be used
      * @throws IndexException if the index cannot be used
      */
-    public static BucketMount open(MountPlan plan, StartTimes times)
+    public static BucketMount open(MountPlan plan, StartTimes times, @Nullable AccessLog access)
             throws MountException, IOException, ObjectStoreException, InterruptedException {
         Preflight.check(plan.mount());
         ObjectIndex index = plan.index() == null ? null : FoundIndex.open(plan.index(), plan.target());
@@ -144,10 +147,12 @@ public final class BucketMount implements AutoCloseable {
             FileSystem files = new FileSystem(tree, fetcher, kept, plan.files(), Instant.now(), writing);
             closers.push(files::close);
             CallLatencies calls = new CallLatencies();
+            CallObserver observer =
+                    access == null ? calls : CallObserver.all(List.of(calls, access.observer(files::pathOf)));
             Binding.Taken taken = plan.binding()
                     .mount(
-                            () -> KernelBinding.mount(files, plan.mount(), calls),
-                            () -> JnrBinding.mount(files, plan.mount(), calls));
+                            () -> KernelBinding.mount(files, plan.mount(), observer),
+                            () -> JnrBinding.mount(files, plan.mount(), observer));
             closers.push(taken.mount()::close);
             times.done("mount");
             tree.preload(index);

@@ -9,6 +9,7 @@ import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.WriteSettings;
 import io.penstock.cli.control.ControlServer;
+import io.penstock.cli.log.AccessLog;
 import io.penstock.cli.log.Logging;
 import io.penstock.cli.metrics.Metrics;
 import io.penstock.cli.process.HangupSignal;
@@ -95,7 +96,8 @@ public final class Serving {
         // Closed in the opposite order: a process that is told to end waits until the bucket is closed.
         try (StopSignal stop = new StopSignal();
                 Metrics metrics = Metrics.open(configuration);
-                BucketMount bucket = open()) {
+                AccessLog access = openAccessLog();
+                BucketMount bucket = open(access)) {
             Backlog backlog = bucket.backlog();
             if (backlog == null) {
                 stop.unmounts(bucket.mount(), () -> {}, () -> {});
@@ -136,9 +138,27 @@ public final class Serving {
         }
     }
 
-    private BucketMount open() throws MountException, RefusedException, InterruptedException {
+    /** Null if there is none. */
+    private @Nullable AccessLog openAccessLog() throws MountException, RefusedException {
+        Path setting = configuration.find(Settings.ACCESS_LOG).orElse(null);
+        if (setting == null) {
+            return null;
+        }
+        checkOutside(Settings.ACCESS_LOG, setting);
+        Path file = logFile(setting, plan.mount().mountPoint());
         try {
-            return BucketMount.open(plan, times);
+            return AccessLog.open(file);
+        } catch (IOException e) {
+            throw refused(
+                    Settings.ACCESS_LOG + ": " + file + " cannot be written (" + Reason.of(e)
+                            + "); choose another with " + Settings.ACCESS_LOG.optionName(),
+                    List.of(Settings.ACCESS_LOG));
+        }
+    }
+
+    private BucketMount open(@Nullable AccessLog access) throws MountException, RefusedException, InterruptedException {
+        try {
+            return BucketMount.open(plan, times, access);
         } catch (ObjectStoreException e) {
             throw refused(e.getMessage(), SERVER);
         } catch (IndexException e) {
@@ -253,7 +273,10 @@ public final class Serving {
 
     /** Files inside the mount point would be hidden, or would be read through the mount that they serve. */
     private void checkOutside(Setting<Path> setting) throws RefusedException, MountException {
-        Path path = configuration.get(setting);
+        checkOutside(setting, configuration.get(setting));
+    }
+
+    private void checkOutside(Setting<Path> setting, Path path) throws RefusedException, MountException {
         Path mountPoint = InheritedDevice.resolve(plan.mount().mountPoint());
         if (path.startsWith(mountPoint) || resolveLinks(path).startsWith(resolveLinks(mountPoint))) {
             throw refused(

@@ -58,7 +58,8 @@ final class LiveConfigurationTest {
             "s3.ca-file", "/ca.pem",
             "metadata.index", "/index",
             "metrics.prometheus", "127.0.0.1:9090",
-            "metrics.otlp", "http://h:4318");
+            "metrics.otlp", "http://h:4318",
+            "log.access", "/access.log");
 
     private final List<Configuration> applied = new ArrayList<>();
     private String options = "";
