@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.control.ControlCommand;
 import io.penstock.cli.process.RefusedException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -11,14 +12,17 @@ import java.util.Map;
 final class MountCommands {
     private final LiveStatistics statistics;
     private final LiveConfiguration configuration;
+    private final Profiler profiler;
 
-    MountCommands(LiveStatistics statistics, LiveConfiguration configuration) {
+    MountCommands(LiveStatistics statistics, LiveConfiguration configuration, Profiler profiler) {
         this.statistics = statistics;
         this.configuration = configuration;
+        this.profiler = profiler;
     }
 
     Map<String, ControlCommand> byName() {
-        return Map.of(
+        Map<String, ControlCommand> commands = new HashMap<>(profiler.commands());
+        commands.putAll(Map.of(
                 "stats",
                 _ -> statistics.get(),
                 "config",
@@ -26,7 +30,8 @@ final class MountCommands {
                 "set",
                 this::set,
                 "reload",
-                _ -> configuration.reload());
+                _ -> configuration.reload()));
+        return commands;
     }
 
     private List<LiveConfiguration.Change> set(JsonNode arguments) throws RefusedException {

@@ -191,7 +191,8 @@ public final class Serving {
         try (StateFile state = new StateFile(running.withBacklog(withKept("", bucket), false), configuration.host());
                 NamesWatch _ = new NamesWatch(
                         bucket::names, InstantSource.system(), names -> state.update(now -> now.withNames(names)));
-                ControlServer _ = listen(running, new MountCommands(statistics, live))) {
+                ControlServer _ =
+                        listen(running, new MountCommands(statistics, live, new Profiler(mount.mountPoint())))) {
             metrics.publish(statistics);
             times.done("ready");
             log.info("{} is mounted on {}", running.source(), running.mountPoint());

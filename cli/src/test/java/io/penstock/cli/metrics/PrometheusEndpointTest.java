@@ -139,7 +139,7 @@ class PrometheusEndpointTest {
     }
 
     /** The first column of the tables. */
-    private static Set<String> documented() throws IOException {
+    static Set<String> documented() throws IOException {
         return Files.readString(Path.of("../docs/OPERATIONS.md"))
                 .lines()
                 .filter(line -> line.startsWith("| `penstock_"))
