@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -20,8 +21,9 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "stats",
         description = {
-            "Shows what a mount does, a line each second until Ctrl-C: where reads were answered from, what was"
-                    + " fetched and uploaded, and what memory and disk hold.",
+            "Shows what a mount does until q or Ctrl-C: where reads were answered from, what was fetched and uploaded,"
+                + " what memory and disk hold, how long calls take, and what it costs. If the output is no terminal, a"
+                + " line each second.",
             "",
             "Reads that the kernel answers, from its page cache or from cached files that it reads itself"
                     + " (passthrough), do not reach the mount and are not counted. docs/OPERATIONS.md explains the"
@@ -38,6 +40,11 @@ final class StatsCommand implements Callable<Integer> {
 
     @Option(names = "--once", description = "Show the totals since the mount began, and end.")
     private boolean once;
+
+    @Option(
+            names = "--lines",
+            description = "Show a line each time, also on a terminal, instead of a screen that changes.")
+    private boolean lines;
 
     @Option(names = "--json", description = "Show a JSON object a line instead of a table: totals, for other programs.")
     private boolean json;
@@ -57,6 +64,43 @@ final class StatsCommand implements Callable<Integer> {
                     spec.commandLine(), "--interval " + interval + ": must be a time such as 1s, of 100ms or more");
         }
         ServingMount mount = ServingMount.find(mountPoint);
+        if (Objects.requireNonNull(System.console()).isTerminal() && !once && !json && !lines) {
+            watch(mount, pause);
+        } else {
+            print(mount, pause);
+        }
+        return ExitCode.DONE;
+    }
+
+    /** Until the user leaves. */
+    private static void watch(ServingMount mount, Duration pause) throws IOException, RefusedException {
+        MountStatistics before = statistics(mount);
+        try (LiveTerminal terminal = new LiveTerminal()) {
+            Thread restores = new Thread(() -> restore(terminal));
+            Runtime.getRuntime().addShutdownHook(restores); // after Ctrl-C
+            do {
+                MountStatistics now = statistics(mount);
+                terminal.show(new StatsScreen(before, now).lines(terminal.columns(), terminal.rows()));
+                before = now;
+            } while (!terminal.isLeft(pause));
+            Runtime.getRuntime().removeShutdownHook(restores);
+        }
+    }
+
+    private static void restore(LiveTerminal terminal) {
+        try {
+            terminal.close();
+        } catch (IOException e) {
+            // It has gone.
+        }
+    }
+
+    private static MountStatistics statistics(ServingMount mount) throws IOException, RefusedException {
+        return MountStatistics.of(mount.ask("stats", Map.of()));
+    }
+
+    /** Until Ctrl-C, or until nobody reads any more. */
+    private void print(ServingMount mount, Duration pause) throws IOException, RefusedException, InterruptedException {
         PrintWriter out = spec.commandLine().getOut();
         StatsTable table = new StatsTable();
         MountStatistics before = null;
@@ -73,7 +117,7 @@ final class StatsCommand implements Callable<Integer> {
             out.flush();
             boolean isRead = !System.out.checkError(); // the writer does not tell
             if (once || !isRead) {
-                return ExitCode.DONE;
+                return;
             }
             before = now;
             Thread.sleep(pause);

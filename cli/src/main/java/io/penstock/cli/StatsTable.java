@@ -32,14 +32,16 @@ final class StatsTable {
         ReadaheadStatistics ahead = now.readahead();
         ReadaheadStatistics aheadBefore = before.readahead();
         List<String> columns = new ArrayList<>(List.of(
-                "%7s".formatted(count((cache.memoryHits() - cacheBefore.memoryHits()) / seconds)),
-                "%7s".formatted(count((cache.diskHits() - cacheBefore.diskHits()) / seconds)),
-                "%7s".formatted(count((cache.waits() - cacheBefore.waits()) / seconds)),
-                "%7s".formatted(count((cache.misses() - cacheBefore.misses()) / seconds)),
-                "%7s".formatted(count((ahead.allGets() - aheadBefore.allGets()) / seconds)),
-                "%6s".formatted(count(mib(ahead.bytesFetched() - aheadBefore.bytesFetched()) / seconds)),
+                "%7s".formatted(Figures.count((cache.memoryHits() - cacheBefore.memoryHits()) / seconds)),
+                "%7s".formatted(Figures.count((cache.diskHits() - cacheBefore.diskHits()) / seconds)),
+                "%7s".formatted(Figures.count((cache.waits() - cacheBefore.waits()) / seconds)),
+                "%7s".formatted(Figures.count((cache.misses() - cacheBefore.misses()) / seconds)),
+                "%7s".formatted(Figures.count((ahead.allGets() - aheadBefore.allGets()) / seconds)),
                 "%6s"
-                        .formatted(percent(
+                        .formatted(Figures.count(
+                                Figures.mib(ahead.bytesFetched() - aheadBefore.bytesFetched()) / seconds)),
+                "%6s"
+                        .formatted(Figures.percent(
                                 ahead.readaheadBytesUsed() - aheadBefore.readaheadBytesUsed(),
                                 ahead.readaheadBytes() - aheadBefore.readaheadBytes()))));
         WritebackStatistics writing = now.writing();
@@ -48,9 +50,10 @@ final class StatsTable {
                 .formatted(
                         writing == null || writingBefore == null
                                 ? "-"
-                                : count(mib(writing.uploadedBytes() - writingBefore.uploadedBytes()) / seconds)));
-        columns.add("%8s".formatted(writing == null ? "-" : size(writing.backlogBytes())));
-        columns.add("%6s".formatted(size(cache.diskBytes())));
+                                : Figures.count(Figures.mib(writing.uploadedBytes() - writingBefore.uploadedBytes())
+                                        / seconds)));
+        columns.add("%8s".formatted(writing == null ? "-" : Figures.size(writing.backlogBytes())));
+        columns.add("%6s".formatted(Figures.size(cache.diskBytes())));
         boolean isTheirTurn = lines++ % LINES == 0;
         return (isTheirTurn ? HEADINGS : "") + String.join(" ", columns) + "\n";
     }
@@ -64,28 +67,28 @@ final class StatsTable {
         add(
                 text,
                 all.mountPoint(),
-                "%s, process %d, for %s s".formatted(all.source(), all.pid(), count(all.seconds())));
+                "%s, process %d, for %s s".formatted(all.source(), all.pid(), Figures.count(all.seconds())));
         add(
                 text,
                 "page reads",
                 "%d: %s from memory, %s from NVMe, %s waited for a fetch, %s missed"
                         .formatted(
                                 reads,
-                                percent(cache.memoryHits(), reads),
-                                percent(cache.diskHits(), reads),
-                                percent(cache.waits(), reads),
-                                percent(cache.misses(), reads)));
+                                Figures.percent(cache.memoryHits(), reads),
+                                Figures.percent(cache.diskHits(), reads),
+                                Figures.percent(cache.waits(), reads),
+                                Figures.percent(cache.misses(), reads)));
         add(
                 text,
                 "waited",
                 "%s s for the store, %s s for NVMe, of all readers together"
-                        .formatted(count(cache.waitNanos() / 1e9), count(cache.diskNanos() / 1e9)));
+                        .formatted(Figures.count(cache.waitNanos() / 1e9), Figures.count(cache.diskNanos() / 1e9)));
         add(
                 text,
                 "fetched",
                 "%s by %d GETs, %d of them ahead; %d failed, %d cancelled"
                         .formatted(
-                                size(ahead.bytesFetched()),
+                                Figures.size(ahead.bytesFetched()),
                                 ahead.allGets(),
                                 ahead.readaheadGets(),
                                 ahead.failedGets(),
@@ -108,23 +111,24 @@ final class StatsTable {
                 "cost",
                 String.format(
                         Locale.ROOT,
-                        "%.4f for requests, %.4f for transfer",
+                        "%.4f for requests, %.4f for transfer; the cache saved fetching %s",
                         all.cost().requests(),
-                        all.cost().transfer()));
+                        all.cost().transfer(),
+                        Figures.size(StatsScreen.savedBytes(all))));
         add(
                 text,
                 "read ahead",
                 "%s, of which readers have come to %s"
                         .formatted(
-                                size(ahead.readaheadBytes()),
-                                percent(ahead.readaheadBytesUsed(), ahead.readaheadBytes())));
+                                Figures.size(ahead.readaheadBytes()),
+                                Figures.percent(ahead.readaheadBytesUsed(), ahead.readaheadBytes())));
         add(
                 text,
                 "cache",
                 "%s in memory, %s on NVMe; %d pages evicted, %d damaged, %d not stored, %d disk errors"
                         .formatted(
-                                size(cache.memoryBytes()),
-                                size(cache.diskBytes()),
+                                Figures.size(cache.memoryBytes()),
+                                Figures.size(cache.diskBytes()),
                                 cache.evictedPages(),
                                 cache.corruptPages(),
                                 cache.unstoredPages(),
@@ -137,11 +141,11 @@ final class StatsTable {
                         ? "mounted read-only"
                         : "%s uploaded, %s copied by the store; %s in memory, %s staged; %s of %d closed files to send; %d files failed"
                                 .formatted(
-                                        size(writing.uploadedBytes()),
-                                        size(writing.copiedBytes()),
-                                        size(writing.dirtyBytes()),
-                                        size(writing.stagedBytes()),
-                                        size(writing.backlogBytes()),
+                                        Figures.size(writing.uploadedBytes()),
+                                        Figures.size(writing.copiedBytes()),
+                                        Figures.size(writing.dirtyBytes()),
+                                        Figures.size(writing.stagedBytes()),
+                                        Figures.size(writing.backlogBytes()),
                                         writing.backlogFiles(),
                                         writing.failedFiles()));
         if (!all.calls().isEmpty()) {
@@ -158,9 +162,9 @@ final class StatsTable {
                         .formatted(
                                 "  " + name,
                                 call.count(),
-                                time(call.p50Nanos()),
-                                time(call.p99Nanos()),
-                                time(call.p999Nanos()),
+                                Figures.time(call.p50Nanos()),
+                                Figures.time(call.p99Nanos()),
+                                Figures.time(call.p999Nanos()),
                                 errors(call))
                         .stripTrailing())
                 .append('\n'));
@@ -175,36 +179,5 @@ final class StatsTable {
 
     private static void add(StringBuilder text, String name, String value) {
         text.append("%-12s %s%n".formatted(name + ":", value));
-    }
-
-    private static double mib(long bytes) {
-        return bytes / (double) (1 << 20);
-    }
-
-    private static String count(double number) {
-        return String.format(Locale.ROOT, number < 9.95 && number != Math.rint(number) ? "%.1f" : "%.0f", number);
-    }
-
-    private static String percent(long part, long whole) {
-        return whole == 0 ? "-" : String.format(Locale.ROOT, "%.0f%%", 100.0 * part / whole);
-    }
-
-    /** In the unit in which it has up to three digits: {@code 1.4ms}. */
-    private static String time(long nanos) {
-        if (nanos < 999_500) {
-            return count(nanos / 1e3) + "us";
-        }
-        return nanos < 999_500_000 ? count(nanos / 1e6) + "ms" : count(nanos / 1e9) + "s";
-    }
-
-    /** In the unit in which it has up to four digits: {@code 1.4G}. */
-    private static String size(long bytes) {
-        double number = bytes;
-        int power = 0;
-        while (number >= 1000 && power < 5) {
-            number /= 1024;
-            power++;
-        }
-        return power == 0 ? bytes + "B" : count(number) + "KMGTP".charAt(power - 1);
     }
 }

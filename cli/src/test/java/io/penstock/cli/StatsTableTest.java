@@ -93,7 +93,7 @@ final class StatsTableTest {
             waited:      2.5 s for the store, 50 s for NVMe, of all readers together
             fetched:     1.6G by 20 GETs, 18 of them ahead; 0 failed, 0 cancelled
             requests:    20 GETs, 2 HEADs, 3 listings, 4 PUTs, 5 deletions; 6 retries, 7 throttled
-            cost:        0.0123 for requests, 0.5000 for transfer
+            cost:        0.0123 for requests, 0.5000 for transfer; the cache saved fetching 0B
             read ahead:  160M, of which readers have come to 75%
             cache:       64M in memory, 1.5G on NVMe; 5 pages evicted, 0 damaged, 0 not stored, 0 disk errors
             written:     400M uploaded, 0B copied by the store; 3M in memory, 40M staged; 12M of 2 closed files to send; 1 files failed

@@ -1,0 +1,47 @@
+package io.penstock.cli;
+
+import java.util.Locale;
+
+/** Numbers as the tables of statistics show them: short, in the unit in which they have few digits. */
+final class Figures {
+    private Figures() {}
+
+    static double mib(long bytes) {
+        return bytes / (double) (1 << 20);
+    }
+
+    static String count(double number) {
+        return String.format(Locale.ROOT, number < 9.95 && number != Math.rint(number) ? "%.1f" : "%.0f", number);
+    }
+
+    static String percent(double part, double whole) {
+        return whole == 0 ? "-" : String.format(Locale.ROOT, "%.0f%%", 100.0 * part / whole);
+    }
+
+    static String percent(long part, long whole) {
+        return percent((double) part, (double) whole);
+    }
+
+    /** In the unit in which it has up to three digits: {@code 1.4ms}. */
+    static String time(long nanos) {
+        if (nanos < 999_500) {
+            return count(nanos / 1e3) + "us";
+        }
+        return nanos < 999_500_000 ? count(nanos / 1e6) + "ms" : count(nanos / 1e9) + "s";
+    }
+
+    /** In the unit in which it has up to four digits: {@code 1.4G}. */
+    static String size(double bytes) {
+        double number = bytes;
+        int power = 0;
+        while (number >= 1000 && power < 5) {
+            number /= 1024;
+            power++;
+        }
+        return power == 0 ? count(bytes) + "B" : count(number) + "KMGTP".charAt(power - 1);
+    }
+
+    static String size(long bytes) {
+        return size((double) bytes);
+    }
+}

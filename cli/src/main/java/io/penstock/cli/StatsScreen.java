@@ -1,0 +1,183 @@
+package io.penstock.cli;
+
+import static io.penstock.cli.Figures.count;
+import static io.penstock.cli.Figures.percent;
+import static io.penstock.cli.Figures.size;
+import static io.penstock.cli.Figures.time;
+
+import io.penstock.cache.CacheStatistics;
+import io.penstock.cli.control.MountStatistics;
+import io.penstock.fuse.calls.CallStatistics;
+import io.penstock.objectstore.RequestStatistics;
+import io.penstock.prefetch.ReadaheadStatistics;
+import io.penstock.writeback.WritebackStatistics;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * The live view of a mount: what it did between two looks, a second, and what it has now. Below 120 columns the kernel's calls
+ * are below the rest, else beside it. Immutable.
+ */
+final class StatsScreen {
+    private static final int SIDE_BY_SIDE = 120;
+    private static final int LEFT_WIDTH = 62;
+    private static final double NANOS = 1e9;
+
+    private final MountStatistics before;
+    private final MountStatistics now;
+    private final double seconds;
+
+    StatsScreen(MountStatistics before, MountStatistics now) {
+        this.before = before;
+        this.now = now;
+        this.seconds = Math.max(0.001, now.seconds() - before.seconds());
+    }
+
+    /** Lines of at most so many columns, and at most so many of them. */
+    List<String> lines(int columns, int rows) {
+        List<String> lines = new ArrayList<>();
+        lines.add("%s on %s   process %d   mounted for %s"
+                .formatted(now.source(), now.mountPoint(), now.pid(), age(now.seconds())));
+        lines.add("");
+        List<String> left = new ArrayList<>();
+        left.addAll(reads());
+        left.addAll(store());
+        left.addAll(writes());
+        List<String> calls = calls();
+        if (columns >= SIDE_BY_SIDE) {
+            for (int i = 0; i < Math.max(left.size(), calls.size()); i++) {
+                String beside = i < calls.size() ? calls.get(i) : "";
+                lines.add(("%-" + LEFT_WIDTH + "s%s").formatted(i < left.size() ? left.get(i) : "", beside));
+            }
+        } else {
+            lines.addAll(left);
+            lines.addAll(calls);
+        }
+        return lines.stream()
+                .map(line -> line.substring(0, Math.min(line.length(), columns)).stripTrailing())
+                .limit(rows)
+                .toList();
+    }
+
+    private List<String> reads() {
+        CacheStatistics cache = now.cache();
+        double memory = rate(all -> all.cache().memoryHits());
+        double nvme = rate(all -> all.cache().diskHits());
+        double waited = rate(all -> all.cache().waits());
+        double missed = rate(all -> all.cache().misses());
+        double pages = memory + nvme + waited + missed;
+        double forStore = rate(all -> all.cache().waitNanos() / NANOS);
+        double forDisk = rate(all -> all.cache().diskNanos() / NANOS);
+        return List.of(
+                "Page reads a second      %8s".formatted(count(pages)),
+                "  from memory            %8s  %5s".formatted(count(memory), percent(memory, pages)),
+                "  from NVMe              %8s  %5s".formatted(count(nvme), percent(nvme, pages)),
+                "  waited for a fetch     %8s  %5s".formatted(count(waited), percent(waited, pages)),
+                "  missed                 %8s  %5s".formatted(count(missed), percent(missed, pages)),
+                "Readers that wait        %8s  store %s, NVMe %s"
+                        .formatted(count(forStore + forDisk), count(forStore), count(forDisk)),
+                "Cache                    %8s  in memory, %s on NVMe"
+                        .formatted(size(cache.memoryBytes()), size(cache.diskBytes())),
+                "  pages evicted a second %8s"
+                        .formatted(count(rate(all -> all.cache().evictedPages()))),
+                "  not stored, damaged    %8d  %d, disk errors %d"
+                        .formatted(cache.unstoredPages(), cache.corruptPages(), cache.diskErrors()),
+                "");
+    }
+
+    private List<String> store() {
+        ReadaheadStatistics ahead = now.readahead();
+        RequestStatistics requests = now.requests();
+        double claimed = rate(all -> all.readahead().readaheadBytes());
+        double used = rate(all -> all.readahead().readaheadBytesUsed());
+        return List.of(
+                "Fetched a second         %8s  by %s GETs"
+                        .formatted(
+                                size(rate(all -> all.readahead().bytesFetched())),
+                                count(rate(all -> all.readahead().allGets()))),
+                "  ahead of readers       %8s  used %s".formatted(size(claimed), percent(used, claimed)),
+                "  failed, cancelled      %8d  %d".formatted(ahead.failedGets(), ahead.cancelledGets()),
+                "Other requests a second  %8s"
+                        .formatted(count(rate(all -> all.requests().heads()
+                                + all.requests().lists()
+                                + all.requests().puts()
+                                + all.requests().deletes()))),
+                "  retries, throttled     %8d  %d".formatted(requests.retries(), requests.throttled()),
+                String.format(
+                        Locale.ROOT,
+                        "Cost                     %8.4f  and %.4f for transfer; the cache saved %s",
+                        now.cost().requests(),
+                        now.cost().transfer(),
+                        size(savedBytes(now))),
+                "");
+    }
+
+    /** What programs have read and the store was not asked for: bytes. */
+    static double savedBytes(MountStatistics all) {
+        CallStatistics read = all.calls().get("read");
+        return Math.max(0, (read == null ? 0 : read.bytes()) - all.readahead().bytesFetched());
+    }
+
+    private List<String> writes() {
+        WritebackStatistics writing = now.writing();
+        if (writing == null || before.writing() == null) {
+            return List.of("Mounted read-only", "");
+        }
+        double uploaded = rate(all -> all.writing() == null ? 0 : all.writing().uploadedBytes());
+        String left =
+                uploaded > 0 && writing.backlogBytes() > 0 ? age(writing.backlogBytes() / uploaded) + " left" : "";
+        return List.of(
+                "Uploaded a second        %8s".formatted(size(uploaded)),
+                "  to send                %8s  of %d closed files %s"
+                        .formatted(size(writing.backlogBytes()), writing.backlogFiles(), left),
+                "  in memory, staged      %8s  %s".formatted(size(writing.dirtyBytes()), size(writing.stagedBytes())),
+                "  files that failed      %8d".formatted(writing.failedFiles()),
+                "");
+    }
+
+    private List<String> calls() {
+        List<String> lines = new ArrayList<>();
+        lines.add("%-16s%9s%8s%8s%8s%8s".formatted("Calls", "a second", "p50", "p99", "p99.9", "errors"));
+        now.calls().entrySet().stream()
+                .sorted((a, b) -> Double.compare(calls(b.getKey()), calls(a.getKey())))
+                .forEach(entry -> lines.add(line(entry)));
+        return lines;
+    }
+
+    private String line(Map.Entry<String, CallStatistics> entry) {
+        CallStatistics call = entry.getValue();
+        Collection<Long> errors = call.errors().values();
+        return "%-16s%9s%8s%8s%8s%8d"
+                .formatted(
+                        entry.getKey(),
+                        count(calls(entry.getKey())),
+                        time(call.p50Nanos()),
+                        time(call.p99Nanos()),
+                        time(call.p999Nanos()),
+                        errors.stream().mapToLong(Long::longValue).sum());
+    }
+
+    private double calls(String name) {
+        return rate(all -> {
+            CallStatistics call = all.calls().get(name);
+            return call == null ? 0 : call.count();
+        });
+    }
+
+    private double rate(ToDoubleFunction<MountStatistics> counter) {
+        return (counter.applyAsDouble(now) - counter.applyAsDouble(before)) / seconds;
+    }
+
+    private static String age(double seconds) {
+        long whole = Math.round(seconds);
+        return whole < 60
+                ? whole + " s"
+                : whole < 3600
+                        ? whole / 60 + " min " + whole % 60 + " s"
+                        : whole / 3600 + " h " + whole % 3600 / 60 + " min";
+    }
+}

@@ -1,0 +1,122 @@
+package io.penstock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cache.CacheStatistics;
+import io.penstock.cli.control.Cost;
+import io.penstock.cli.control.MountStatistics;
+import io.penstock.fuse.calls.CallStatistics;
+import io.penstock.objectstore.RequestStatistics;
+import io.penstock.prefetch.ReadaheadStatistics;
+import io.penstock.writeback.WritebackStatistics;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+final class StatsScreenTest {
+    private static final long MIB = 1 << 20;
+
+    private static MountStatistics at(double seconds, long times, @Nullable WritebackStatistics writing) {
+        CallStatistics read = new CallStatistics(
+                600 * times, 900 * MIB * times, 1, 125_000, 3_250_000, 12_000_000, Map.of("EIO", 2L), new TreeMap<>());
+        CallStatistics lookup =
+                new CallStatistics(7 * times, 0, 1, 80_000, 31_000_000, 2_000_000_000L, Map.of(), new TreeMap<>());
+        return new MountStatistics(
+                "s3://data",
+                "/mnt/data",
+                17,
+                seconds,
+                new CacheStatistics(
+                        100 * times,
+                        280 * times,
+                        15 * times,
+                        5 * times,
+                        2_500_000_000L * times,
+                        500_000_000L * times,
+                        0,
+                        0,
+                        7 * times,
+                        8,
+                        9,
+                        10,
+                        64 * MIB,
+                        1500 * MIB),
+                new ReadaheadStatistics(
+                        times, 9 * times, 11, 12, 800 * MIB * times, 80 * MIB * times, 60 * MIB * times),
+                new RequestStatistics(10 * times, 2 * times, times, times, 0, 13, 14),
+                new Cost(0.0123, 0.5),
+                writing,
+                Map.of("lookup", lookup, "read", read));
+    }
+
+    private static WritebackStatistics writing(long times) {
+        return new WritebackStatistics(3 * MIB, 40 * MIB, 2, 1200 * MIB, 20 * MIB * times, 0, 1);
+    }
+
+    private static List<String> lines(int columns) {
+        return new StatsScreen(at(3700, 1, writing(1)), at(3702, 3, writing(3))).lines(columns, 60);
+    }
+
+    @Test
+    void lines_80Columns_haveEverythingBelowEachOther() {
+        assertThat(String.join("\n", lines(80))).isEqualTo("""
+            s3://data on /mnt/data   process 17   mounted for 1 h 1 min
+
+            Page reads a second           400
+              from memory                 100    25%
+              from NVMe                   280    70%
+              waited for a fetch           15     4%
+              missed                        5     1%
+            Readers that wait               3  store 2.5, NVMe 0.5
+            Cache                         64M  in memory, 1.5G on NVMe
+              pages evicted a second        7
+              not stored, damaged          10  8, disk errors 9
+
+            Fetched a second             800M  by 10 GETs
+              ahead of readers            80M  used 75%
+              failed, cancelled            12  11
+            Other requests a second         4
+              retries, throttled           13  14
+            Cost                       0.0123  and 0.5000 for transfer; the cache saved 300M
+
+            Uploaded a second             20M
+              to send                    1.2G  of 2 closed files 1 min 0 s left
+              in memory, staged            3M  40M
+              files that failed             1
+
+            Calls            a second     p50     p99   p99.9  errors
+            read                  600   125us   3.3ms    12ms       2
+            lookup                  7    80us    31ms      2s       0\
+            """);
+    }
+
+    @Test
+    void lines_200Columns_haveTheCallsBeside() {
+        List<String> lines = lines(200);
+
+        assertThat(lines.get(2)).matches("Page reads a second +400 +Calls +a second +p50 .*");
+        assertThat(lines.get(3)).matches(" +from memory +100 +25% +read +600 +125us +3.3ms +12ms +2");
+        assertThat(lines).hasSizeLessThan(lines(80).size());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"40, 10", "80, 24", "120, 30", "200, 50"})
+    void lines_fitTheTerminal(int columns, int rows) {
+        MountStatistics large = at(1, 9_999_999_999L, writing(99_999));
+
+        assertThat(new StatsScreen(at(0.9, 1, writing(1)), large).lines(columns, rows))
+                .hasSizeLessThanOrEqualTo(rows)
+                .allMatch(line -> line.length() <= columns);
+    }
+
+    @Test
+    void lines_readOnlyAndAtRest_haveNoWritesAndNoShares() {
+        assertThat(new StatsScreen(at(1, 1, null), at(2, 1, null)).lines(80, 60))
+                .contains("Mounted read-only", "  from NVMe                     0      -")
+                .noneMatch(line -> line.startsWith("Uploaded"));
+    }
+}
