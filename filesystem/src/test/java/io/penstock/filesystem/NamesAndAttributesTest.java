@@ -270,4 +270,16 @@ class NamesAndAttributesTest extends OverOneCache {
     private String xattr(long inode, String name) throws Exception {
         return new String(m.fs.getxattr(inode, name), StandardCharsets.UTF_8);
     }
+
+    @Test
+    void pathOf_anyInode_isFromTheMountsRoot() throws Exception {
+        m.bucket.put("d/e/f", "hello");
+        long directory = m.lookup("d/e").inode();
+        long file = m.lookup("d/e/f").inode();
+
+        assertThat(m.fs.pathOf(FileSystem.ROOT)).isEqualTo("/");
+        assertThat(m.fs.pathOf(directory)).isEqualTo("/d/e/");
+        assertThat(m.fs.pathOf(file)).isEqualTo("/d/e/f");
+        assertThat(m.fs.pathOf(Long.MAX_VALUE)).isNull();
+    }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.cache.CacheStatistics;
 import io.penstock.filesystem.Passthrough;
+import io.penstock.fuse.calls.CallObserver;
 import io.penstock.fuse.kernel.KernelBinding;
 import io.penstock.testing.TestData;
 import java.io.BufferedReader;
@@ -69,7 +70,11 @@ class PassthroughIT {
 
     private InProcessMount start(Passthrough passthrough, Path cacheFolder) throws Exception {
         end();
-        InProcessMount bucket = new InProcessMount(KernelBinding::mount, folder, cacheFolder, passthrough);
+        InProcessMount bucket = new InProcessMount(
+                (files, options) -> KernelBinding.mount(files, options, CallObserver.NONE),
+                folder,
+                cacheFolder,
+                passthrough);
         mounted = bucket;
         String description = bucket.mount().description();
         assumeTrue(

@@ -37,6 +37,10 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(180)
 final class MetricsIT {
     private static final int READERS = 16;
+
+    /** A mount serves a moment before it has metrics. */
+    private static final String PUBLISHED = "Metrics for Prometheus are at ";
+
     private static final S3Server SERVER = S3Server.shared();
 
     @TempDir
@@ -129,6 +133,7 @@ final class MetricsIT {
                 running.add(readers.submit(() -> readUntil(isEnough, mount.path(), mine)));
             }
             Path profile = scratch.resolve("profile.jfr");
+            mount.awaitLog(PUBLISHED);
             try {
                 double before = value(scrape(address), "penstock_calls_total{call=\"read\"");
                 assertThat(penstock("profile", mount, "--seconds", "2", "--output", profile.toString())
@@ -157,7 +162,7 @@ final class MetricsIT {
     private void verifyScrape(String scraped) {
         assertThat(value(scraped, "penstock_calls_total{call=\"read\"")).isPositive();
         assertThat(value(scraped, "penstock_fetched_bytes_total"))
-                .isGreaterThanOrEqualTo(objects.getFirst().size());
+                .isGreaterThanOrEqualTo((double) objects.getFirst().size());
         assertThat(value(scraped, "penstock_call_bytes_total{call=\"read\"")).isGreaterThanOrEqualTo(1);
         assertThat(scraped).contains("source=\"s3://" + bucket.name() + "\"", "mount=\"" + scratch.resolve("mnt"));
     }
@@ -259,6 +264,7 @@ final class MetricsIT {
         String python = PythonEnvironment.METRICS.interpreter().toString();
         String address = freeAddress();
         try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch, "--metrics", address)) {
+            mount.awaitLog(PUBLISHED);
             Program.shell(scratch, "cat \"$1\"/data/* >/dev/null", mount.path()).orThrow();
             Path text = Files.writeString(scratch.resolve("scrape.txt"), scrape(address), UTF_8);
             String parsed = Program.run(

@@ -2,9 +2,11 @@ package io.penstock.cli.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -62,5 +64,27 @@ class ValueTypeTest {
         assertThat(ValueType.path().parse("a/../b")).isEqualTo(Path.of("b").toAbsolutePath());
         assertThat(Hosts.USER.path("~/cache")).isEqualTo(Path.of("/home/ann/cache"));
         assertThat(ValueType.path().parse("")).isNull();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"127.0.0.1:9090", "[::1]:1", "0.0.0.0:65535", "node-1.example.com:80"})
+    void address_hostAndPort_printedAsItWas(String text) {
+        InetSocketAddress address = Objects.requireNonNull(ValueType.address().parse(text));
+
+        assertThat(address.isUnresolved()).isTrue();
+        assertThat(ValueType.address().print(address)).isEqualTo(text);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"9090", ":9090", "localhost", "localhost:0", "localhost:65536", "::1:9090", "http://a:9090", ""})
+    void address_noHostAndPort_refused(String text) {
+        assertThat(ValueType.address().parse(text)).isNull();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"localhost:4318", "ftp://host", "http://", "http://u:p@host", "http://a b", ""})
+    void url_noHttpAddress_refused(String text) {
+        assertThat(ValueType.url().parse(text)).isNull();
     }
 }
