@@ -79,8 +79,8 @@ public final class Preflight {
         }
     }
 
-    /** Asks for something that no kernel caches: cached attributes may outlive the server. */
-    static boolean isDead(Path mountPoint) {
+    /** Whether the process that served this mount has ended. Asks for something that no kernel caches: cached attributes may outlive the server. */
+    public static boolean isDead(Path mountPoint) {
         try {
             Files.getFileStore(mountPoint).getTotalSpace();
             return false;
@@ -108,13 +108,8 @@ public final class Preflight {
     }
 
     private static void capability() throws MountException {
-        try (Stream<String> status = Files.lines(Path.of("/proc/self/status"))) {
-            long effective = status.filter(line -> line.startsWith("CapEff:"))
-                    .map(line -> Long.parseUnsignedLong(
-                            line.substring("CapEff:".length()).strip(), 16))
-                    .findFirst()
-                    .orElse(-1L);
-            if ((effective >>> CAP_SYS_ADMIN & 1) == 0) {
+        try {
+            if (!mayMount()) {
                 throw new MountException("This process is root but may not mount: it lacks CAP_SYS_ADMIN."
                         + " Start the container with --device /dev/fuse --cap-add SYS_ADMIN"
                         + " (and --security-opt apparmor:unconfined where AppArmor forbids mounts).");
@@ -124,12 +119,24 @@ public final class Preflight {
         }
     }
 
+    /** Whether this process has CAP_SYS_ADMIN. */
+    public static boolean mayMount() throws IOException {
+        try (Stream<String> status = Files.lines(Path.of("/proc/self/status"))) {
+            long effective = status.filter(line -> line.startsWith("CapEff:"))
+                    .map(line -> Long.parseUnsignedLong(
+                            line.substring("CapEff:".length()).strip(), 16))
+                    .findFirst()
+                    .orElse(-1L);
+            return (effective >>> CAP_SYS_ADMIN & 1) != 0;
+        }
+    }
+
     private static void withoutRoot(MountOptions options) throws MountException {
         if (fusermount().isEmpty()) {
             throw new MountException("Mounting without root needs fusermount3, and it is not installed."
                     + " Debian and Ubuntu: apt-get install fuse3. RHEL and Fedora: dnf install fuse3.");
         }
-        if (options.allowOther() && !userAllowOther(Path.of("/etc/fuse.conf"))) {
+        if (options.allowOther() && !userAllowOther()) {
             throw new MountException("allow_other without root must be permitted in /etc/fuse.conf:"
                     + " add the line user_allow_other to it, or mount without allow_other.");
         }
@@ -148,8 +155,9 @@ public final class Preflight {
                 .findFirst();
     }
 
-    private static boolean userAllowOther(Path configuration) {
-        try (Stream<String> lines = Files.lines(configuration)) {
+    /** Whether users other than root may let others use their mounts. */
+    public static boolean userAllowOther() {
+        try (Stream<String> lines = Files.lines(Path.of("/etc/fuse.conf"))) {
             return lines.anyMatch(line -> line.strip().equals("user_allow_other"));
         } catch (IOException e) {
             return false; // a missing file permits nothing

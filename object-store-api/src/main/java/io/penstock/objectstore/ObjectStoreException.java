@@ -35,8 +35,31 @@ public abstract sealed class ObjectStoreException extends Exception {
     public static final class AccessDenied extends ObjectStoreException {
         private static final long serialVersionUID = 1L;
 
+        private final Reason reason;
+
+        /** Why access is denied. */
+        public enum Reason {
+            NO_CREDENTIALS,
+            /** The store does not know the access key, or another secret belongs to it. */
+            WRONG_CREDENTIALS,
+            EXPIRED,
+            /** This machine's clock is too far from the store's. */
+            CLOCK,
+            /** The credentials are good, and do not allow this; or the store gives no other reason. */
+            NOT_ALLOWED
+        }
+
         public AccessDenied(String message, @Nullable Throwable cause) {
+            this(message, Reason.NOT_ALLOWED, cause);
+        }
+
+        public AccessDenied(String message, Reason reason, @Nullable Throwable cause) {
             super(message, cause);
+            this.reason = reason;
+        }
+
+        public Reason reason() {
+            return reason;
         }
     }
 

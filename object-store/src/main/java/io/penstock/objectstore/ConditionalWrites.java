@@ -31,6 +31,11 @@ final class ConditionalWrites {
         Kind(String operation) {
             this.operation = operation;
         }
+
+        /** The request, as S3 names it. */
+        String operation() {
+            return operation;
+        }
     }
 
     /**

@@ -2,6 +2,7 @@ package io.penstock.objectstore;
 
 import io.penstock.core.Printable;
 import io.penstock.objectstore.ExplainedCredentials.NoCredentialsException;
+import io.penstock.objectstore.ObjectStoreException.AccessDenied.Reason;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.NoRouteToHostException;
@@ -233,15 +234,23 @@ final class ErrorMapper {
                         response);
             case "RequestTimeTooSkewed" ->
                 new ObjectStoreException.AccessDenied(
-                        subject + ": this machine's clock is wrong" + serverMessage(response) + "; set it", response);
+                        subject + ": this machine's clock is wrong" + serverMessage(response) + "; set it",
+                        Reason.CLOCK,
+                        response);
             case "ExpiredToken", "TokenRefreshRequired" ->
                 new ObjectStoreException.AccessDenied(
                         subject + ": the credentials have expired" + serverMessage(response) + "; renew them",
+                        Reason.EXPIRED,
                         response);
             default ->
                 new ObjectStoreException.AccessDenied(
                         "access to " + subject + " is denied" + serverMessage(response)
                                 + "; check the credentials and their permissions",
+                        switch (code(response)) {
+                            case "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken" ->
+                                Reason.WRONG_CREDENTIALS;
+                            default -> Reason.NOT_ALLOWED;
+                        },
                         response);
         };
     }
@@ -249,7 +258,8 @@ final class ErrorMapper {
     private ObjectStoreException explainNoResponse(String subject, SdkException failure) {
         NoCredentialsException none = causeOf(failure, NoCredentialsException.class);
         if (none != null) {
-            return new ObjectStoreException.AccessDenied(subject + ": no credentials: " + none.getMessage(), failure);
+            return new ObjectStoreException.AccessDenied(
+                    subject + ": no credentials: " + none.getMessage(), Reason.NO_CREDENTIALS, failure);
         }
         if (causeOf(failure, UnreadableListingException.class) != null) {
             return new ObjectStoreException.Unavailable(

@@ -29,6 +29,18 @@ public record S3Config(
         require(bucket.matches("[A-Za-z0-9][A-Za-z0-9._-]+"), "bucket", bucket, "a bucket's name, without a path");
     }
 
+    /** The same with the credentials of another. */
+    public S3Config withCredentials(Credentials credentials) {
+        return new S3Config(
+                bucket,
+                server,
+                new Requester(credentials, requester.pays(), requester.userAgent()),
+                httpClient,
+                limits,
+                integrity,
+                retries);
+    }
+
     /**
      * The server that has the bucket, and the way to it.
      *

@@ -3,12 +3,22 @@ package io.penstock.objectstore;
 import io.penstock.objectstore.S3Config.Checksums;
 import io.penstock.objectstore.S3Config.Credentials;
 import io.penstock.objectstore.S3Config.HttpClient;
+import io.penstock.objectstore.S3ObjectStore.FoundCredentials;
 import java.net.URI;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeFormatter;
+import java.time.temporal.ChronoUnit;
+import java.util.Arrays;
+import java.util.Locale;
 import java.util.Objects;
+import java.util.Optional;
 import javax.net.ssl.TrustManager;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AnonymousCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.AwsCredentials;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.ProfileCredentialsProvider;
@@ -19,7 +29,9 @@ import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
 import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
 import software.amazon.awssdk.core.client.config.SdkAdvancedClientOption;
 import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.core.useragent.BusinessMetricFeatureId;
 import software.amazon.awssdk.http.SdkHttpClient;
+import software.amazon.awssdk.http.SdkHttpResponse;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.retries.api.RetryStrategy;
 import software.amazon.awssdk.services.s3.S3Client;
@@ -79,6 +91,64 @@ final class S3Connector {
         }
         requireCredentials();
         return credentials.resolveCredentials().accessKeyId();
+    }
+
+    FoundCredentials found() throws ObjectStoreException {
+        requireCredentials();
+        AwsCredentials found = credentials.resolveCredentials();
+        return new FoundCredentials(
+                found.accessKeyId(),
+                found.providerName().map(S3Connector::words).orElse("unknown"),
+                found.expirationTime());
+    }
+
+    /** The SDK names its providers by codes: {@code g} of CREDENTIALS_ENV_VARS becomes {@code env vars}. */
+    private static String words(String provider) {
+        return Arrays.stream(BusinessMetricFeatureId.values())
+                .filter(each -> each.value().equals(provider))
+                .map(each -> each.name()
+                        .replace("CREDENTIALS_", "")
+                        .replace('_', ' ')
+                        .toLowerCase(Locale.ROOT))
+                .findFirst()
+                .orElse(provider);
+    }
+
+    /** By the Date of any response, also of a refusal. */
+    Optional<Duration> clockOffset() throws ObjectStoreException {
+        TrustManager @Nullable [] trusted = TrustedCertificates.of(config.server());
+        String configured = config.server().region();
+        try (SdkHttpClient http =
+                        HttpClients.create(config.limits(), config.server().proxy(), trusted);
+                S3Client client =
+                        client(http, configured == null ? ANY_REGION : configured, AwsRetryStrategy.doNotRetry())) {
+            Instant sent = Instant.now();
+            Optional<Instant> date = dateOfAnyResponse(client);
+            Duration roundTrip = Duration.between(sent, Instant.now());
+            return date.map(then -> Duration.between(sent.plus(roundTrip.dividedBy(2)), then))
+                    .map(offset -> offset.truncatedTo(ChronoUnit.SECONDS));
+        } catch (SdkException failure) {
+            throw errors.explain(errors.bucket(), failure);
+        }
+    }
+
+    private Optional<Instant> dateOfAnyResponse(S3Client client) {
+        SdkHttpResponse response;
+        try {
+            response = client.headBucket(request -> request.bucket(config.bucket()))
+                    .sdkHttpResponse();
+        } catch (S3Exception refusal) {
+            if (refusal.awsErrorDetails() == null) {
+                return Optional.empty();
+            }
+            response = refusal.awsErrorDetails().sdkHttpResponse();
+        }
+        try {
+            return response.firstMatchingHeader("Date")
+                    .map(date -> Instant.from(DateTimeFormatter.RFC_1123_DATE_TIME.parse(date)));
+        } catch (DateTimeException e) {
+            return Optional.empty();
+        }
     }
 
     /** The bucket's region: the configured one if there is one. */
@@ -205,6 +275,7 @@ final class S3Connector {
                         "no credentials for " + errors.bucket() + ": looked in " + where
                                 + "; set them there, name another profile, or ask for anonymous access if the bucket"
                                 + " is public",
+                        ObjectStoreException.AccessDenied.Reason.NO_CREDENTIALS,
                         e);
             }
         }

@@ -3,8 +3,14 @@ package io.penstock.objectstore;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ConditionalWrites.Kind;
+import io.penstock.objectstore.S3Config.Credentials;
 import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -79,6 +85,51 @@ public final class S3ObjectStore implements ObjectStore {
      */
     public static String identity(S3Config config) throws ObjectStoreException {
         return new S3Connector(config).identity();
+    }
+
+    /**
+     * Credentials.
+     *
+     * @param accessKeyId the access key's id, which is no secret
+     * @param source where they were found, in words
+     * @param expires when they expire, if that is known
+     */
+    public record FoundCredentials(String accessKeyId, String source, Optional<Instant> expires) {}
+
+    /**
+     * Finds the credentials, and makes no request to the store.
+     *
+     * @throws ObjectStoreException.AccessDenied if there are none; the message says where they were looked for
+     */
+    public static FoundCredentials credentials(S3Config config) throws ObjectStoreException {
+        return new S3Connector(config).found();
+    }
+
+    /**
+     * The server's time minus this machine's: positive if this machine's clock is behind. In whole seconds, and off by
+     * the time of one request. Needs no credentials, and no bucket.
+     *
+     * @return empty if the server does not tell its time
+     * @throws ObjectStoreException if the server does not respond
+     */
+    public static Optional<Duration> clockOffset(S3Config config) throws ObjectStoreException {
+        return new S3Connector(config.withCredentials(new Credentials.Anonymous())).clockOffset();
+    }
+
+    /**
+     * Whether the store checks conditions, by the request that carries them. Probes each kind that has not been used yet,
+     * with temporary objects below the prefix. Requests that the store does not take at all are left out.
+     */
+    public Map<String, Boolean> conditions() throws ObjectStoreException, InterruptedException {
+        Map<String, Boolean> honoured = new TreeMap<>();
+        for (Kind kind : Kind.values()) {
+            try {
+                honoured.put(kind.operation(), writing(() -> conditionalWrites.isHonoured(kind)));
+            } catch (ObjectStoreException.Refused | ObjectStoreException.Corrupt e) {
+                LOG.debug("{} takes no {}", bucket(), kind.operation(), e);
+            }
+        }
+        return honoured;
     }
 
     @Override

@@ -1,0 +1,122 @@
+package io.penstock.objectstore;
+
+import static io.penstock.objectstore.TestConfigs.at;
+import static io.penstock.objectstore.TestConfigs.config;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.penstock.embeddeds3.EmbeddedS3;
+import io.penstock.objectstore.ObjectStoreException.AccessDenied;
+import io.penstock.objectstore.ObjectStoreException.AccessDenied.Reason;
+import io.penstock.objectstore.S3Config.Credentials;
+import io.penstock.objectstore.S3ObjectStore.FoundCredentials;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.Locale;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What can be found out about a server and its user beside what a mount asks. */
+@Timeout(60)
+final class S3DiagnosisTest {
+    @TempDir
+    private Path folder;
+
+    @Test
+    void clockOffset_refusalWithATime_isTheDifferenceOfTheClocks() throws Exception {
+        try (ScriptedServer server = new ScriptedServer()) {
+            Instant slow = Instant.now().minus(Duration.ofHours(3));
+            server.answers("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nDate: "
+                    + DateTimeFormatter.RFC_1123_DATE_TIME.format(slow.atOffset(ZoneOffset.UTC)) + "\r\n\r\n");
+
+            Optional<Duration> offset = S3ObjectStore.clockOffset(config("bucket", at(server.uri(""))));
+
+            assertThat(offset)
+                    .hasValueSatisfying(found -> assertThat(found.plusHours(3).abs())
+                            .isLessThan(Duration.ofMinutes(1))); // the test's own time
+            assertThat(server.requests())
+                    .singleElement()
+                    .satisfies(request -> assertThat(request)
+                            .noneMatch(line -> line.toLowerCase(Locale.ROOT).startsWith("authorization")));
+        }
+    }
+
+    @Test
+    void clockOffset_noTimeOrNoneThatCanBeRead_isUnknown() throws Exception {
+        try (ScriptedServer server = new ScriptedServer()) {
+            server.answers(
+                    "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+                    "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nDate: soon\r\n\r\n");
+            S3Config config = config("bucket", at(server.uri("")));
+            assertThat(S3ObjectStore.clockOffset(config)).isEmpty();
+            assertThat(S3ObjectStore.clockOffset(config)).isEmpty();
+        }
+    }
+
+    @Test
+    void clockOffset_nobodyListens_namesTheEndpoint() {
+        assertThatThrownBy(() -> S3ObjectStore.clockOffset(config("bucket", at(URI.create("http://127.0.0.1:1")))))
+                .isInstanceOf(ObjectStoreException.Unavailable.class)
+                .hasMessageContaining("http://127.0.0.1:1 does not accept connections");
+    }
+
+    @Test
+    void credentials_ofAKey_haveItsNameAndLast() throws Exception {
+        FoundCredentials found = S3ObjectStore.credentials(config("bucket", at(URI.create("http://127.0.0.1:1"))));
+
+        assertThat(found.accessKeyId()).isEqualTo("id");
+        assertThat(found.expires()).isEmpty();
+        assertThat(found.toString()).doesNotContain("secret");
+    }
+
+    @Test
+    void credentials_profileWithoutAny_areDeniedForThatReason() {
+        S3Config config = config("bucket", at(URI.create("http://127.0.0.1:1")))
+                .withCredentials(new Credentials.Chain("no-such-profile"));
+
+        assertThat(catchThrowableOfType(AccessDenied.class, () -> S3ObjectStore.credentials(config)))
+                .extracting(AccessDenied::reason)
+                .isEqualTo(Reason.NO_CREDENTIALS);
+    }
+
+    @Test
+    void connect_refusals_haveTheirReasons() throws Exception {
+        assertThat(reasonOf("InvalidAccessKeyId")).isEqualTo(Reason.WRONG_CREDENTIALS);
+        assertThat(reasonOf("SignatureDoesNotMatch")).isEqualTo(Reason.WRONG_CREDENTIALS);
+        assertThat(reasonOf("ExpiredToken")).isEqualTo(Reason.EXPIRED);
+        assertThat(reasonOf("AccessDenied")).isEqualTo(Reason.NOT_ALLOWED);
+    }
+
+    private static Reason reasonOf(String code) throws Exception {
+        String body = "<Error><Code>" + code + "</Code><Message>no</Message></Error>";
+        try (ScriptedServer server = new ScriptedServer()) {
+            server.answers(
+                    "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+                    "HTTP/1.1 403 Forbidden\r\nContent-Type: application/xml\r\nContent-Length: " + body.length()
+                            + "\r\n\r\n" + body);
+            return catchThrowableOfType(
+                            AccessDenied.class, () -> S3ObjectStore.connect(config("bucket", at(server.uri("")))))
+                    .reason();
+        }
+    }
+
+    @Test
+    void conditions_ofAServerThatTakesNoBatches_areThoseOfOtherRequestsAndLeaveNothing() throws Exception {
+        try (EmbeddedS3 server = new EmbeddedS3(Files.createDirectory(folder.resolve("data")), "id", "secret")) {
+            server.createBucket("bucket");
+            try (S3ObjectStore store = S3ObjectStore.connect(config("bucket", at(server.endpoint())))) {
+                assertThat(store.conditions())
+                        .containsOnlyKeys("CompleteMultipartUpload", "CopyObject", "DeleteObject", "PutObject");
+                assertThat(store.list(ListRequest.of("", "")).objects()).isEmpty();
+            }
+        }
+    }
+}
