@@ -13,5 +13,11 @@ final class ExitCode {
     /** The exit code that mount(8) expects of a helper instead of {@link #FAILED}: mount(8), "exit status". */
     static final int MOUNT_FAILURE = 32;
 
+    /** {@code penstock doctor} has found nothing worse than warnings. */
+    static final int WARNINGS = 1;
+
+    /** {@code penstock doctor} has found errors. */
+    static final int ERRORS = 2;
+
     private ExitCode() {}
 }

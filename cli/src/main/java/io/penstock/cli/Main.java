@@ -30,6 +30,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             MountsCommand.class,
             StatsCommand.class,
             ProfileCommand.class,
+            DoctorCommand.class,
             SetCommand.class,
             ReloadCommand.class,
             RecoverCommand.class,
@@ -96,6 +97,7 @@ public final class Main {
             }
             Object user = command.userObject();
             if (user instanceof MountCommand
+                    || user instanceof DoctorCommand
                     || user instanceof RecoverCommand
                     || user instanceof IndexCommand.Export
                     || user instanceof ConfigCommand.Show) {

@@ -30,6 +30,7 @@ class MainTest {
                 "umount",
                 "mounts",
                 "stats",
+                "doctor",
                 "recover",
                 "index",
                 "index export",
@@ -137,6 +138,31 @@ class MainTest {
                         .formatted(none.resolve("staging")));
         assertThat(none).doesNotExist();
         assertThat(run("recover", "data", "key", "--cache", none.toString())).isEqualTo(ExitCode.FAILED);
+    }
+
+    @Test
+    void doctor_pathWithoutAMount_saysThatNothingIsThere() {
+        assertThat(run("doctor", folder.toString())).isEqualTo(ExitCode.FAILED);
+        assertThat(err.toString())
+                .isEqualTo("penstock: nothing is mounted on %s; penstock mounts lists the mounts%n".formatted(folder));
+    }
+
+    @Test
+    void doctor_ofTheMachine_exitCodeIsOfTheWorstFinding() throws IOException {
+        Path file = Files.createFile(folder.resolve("file"));
+        int exitCode = run(
+                "doctor", "--quick", "--json", "--cache", file.resolve("cache").toString(), "--anonymous");
+        assertThat(exitCode).isPositive();
+        assertThat(out.toString())
+                .startsWith("[")
+                .contains("could not be examined: " + file + " is not a folder")
+                .contains("s3.anonymous is set without read-only");
+    }
+
+    @Test
+    void doctor_wrongSetting_isRefusedAsForAMount() {
+        assertThat(run("doctor", "data", "--cache-size", "64")).isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString()).contains("cache.size: found '64'");
     }
 
     @Test

@@ -249,14 +249,19 @@ final class TestBucket implements AutoCloseable {
 
     /** Lets everybody read and write, with or without credentials; on servers that have policies. */
     void open() {
+        allow("s3:*");
+    }
+
+    /** Lets everybody do this, and nobody without credentials anything else. */
+    void allow(String action) {
         String arns = "[\"arn:aws:s3:::%1$s\", \"arn:aws:s3:::%1$s/*\"]".formatted(name);
         s3.putBucketPolicy(request -> request.bucket(name).policy("""
             {"Version": "2012-10-17", "Statement": [
-              {"Effect": "Allow", "Principal": "*", "Action": "s3:*", "Resource": %s}]}
-            """.formatted(arns)));
+              {"Effect": "Allow", "Principal": "*", "Action": "%s", "Resource": %s}]}
+            """.formatted(action, arns)));
     }
 
-    /** Withdraws what {@link #open} has granted. */
+    /** Withdraws what {@link #open} and {@link #allow} have granted. */
     void shut() {
         s3.deleteBucketPolicy(request -> request.bucket(name));
     }

@@ -1,0 +1,222 @@
+package io.penstock.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.ConfigurationException;
+import io.penstock.cli.config.ConfigurationFile;
+import io.penstock.cli.config.Host;
+import io.penstock.cli.config.LogLevel;
+import io.penstock.cli.config.Setting;
+import io.penstock.cli.config.SettingSource;
+import io.penstock.cli.config.Settings;
+import io.penstock.cli.control.MountStatistics;
+import io.penstock.cli.doctor.Doctor;
+import io.penstock.cli.doctor.Finding;
+import io.penstock.cli.doctor.MountFacts;
+import io.penstock.cli.doctor.Report;
+import io.penstock.cli.doctor.Severity;
+import io.penstock.cli.log.Logging;
+import io.penstock.cli.mount.Target;
+import io.penstock.cli.process.RefusedException;
+import io.penstock.cli.state.RunningMount;
+import io.penstock.fuse.MountTable;
+import io.penstock.fuse.Preflight;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+@Command(
+        name = "doctor",
+        description = {
+            "Says what is wrong or slow, and which setting or command mends it.",
+            "",
+            "Without an argument it examines this machine; with a bucket, also the store, as a mount of it would use"
+                    + " it; with a mount point, the mount there. It changes nothing. Measurements take some ten"
+                    + " seconds, and write up to 256 MiB to the cache's disk for a moment; nothing of a mount is"
+                    + " measured while it runs.",
+            "",
+            "Takes the same options as penstock mount."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:nothing worse than a note",
+            "1:warnings: a mount works, and is slow or may fail later",
+            "2:errors: a mount fails; or the command line is wrong"
+        })
+final class DoctorCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(
+            paramLabel = "BUCKET[/PREFIX]|MOUNTPOINT",
+            arity = "0..1",
+            description = "What to examine. A mount point is one if it is mounted, or begins with a slash.")
+    private @Nullable String subject;
+
+    @Option(names = "--quick", description = "Measure nothing.")
+    private boolean quick;
+
+    @Option(
+            names = "--write",
+            description = "Try writes too, with temporary objects below .penstock/doctor-..., which no mount shows.")
+    private boolean write;
+
+    @Option(names = "--json", description = "Print the findings as an array of JSON objects.")
+    private boolean json;
+
+    @Mixin
+    private ConfigurationArguments arguments;
+
+    private final List<Finding> findings = new ArrayList<>();
+
+    @Override
+    public Integer call() throws ConfigurationException, IOException, RefusedException, InterruptedException {
+        Logging.toTerminal(LogLevel.ERROR); // what the modules warn of is among the findings
+        PrintWriter out = spec.commandLine().getOut();
+        Optional<MountTable.Entry> mounted = subject == null ? Optional.empty() : mounted(subject);
+        if (mounted.isPresent()) {
+            examine(mounted.get());
+        } else if (subject == null) {
+            doctor(configuration("BUCKET")).machine(busy());
+        } else {
+            Target target = Target.parse(subject);
+            Doctor doctor = doctor(configuration(target.bucket()));
+            doctor.machine(busy());
+            doctor.bucket(target);
+        }
+        out.println(json ? Report.json(findings) : Report.summary(findings));
+        out.flush();
+        return exitCode();
+    }
+
+    private Configuration configuration(String bucket) throws ConfigurationException {
+        return arguments.resolve(bucket, spec.commandLine().getParseResult(), "-o");
+    }
+
+    private Doctor doctor(Configuration configuration) {
+        return new Doctor(Host.current(), configuration, new Doctor.Scope(!quick, write), this::report);
+    }
+
+    private void report(Finding finding) {
+        findings.add(finding);
+        if (!json) {
+            PrintWriter out = spec.commandLine().getOut();
+            out.print(Report.lines(finding));
+            out.flush();
+        }
+    }
+
+    /** The mount of Penstock that the text names; empty if it names a bucket. */
+    private static Optional<MountTable.Entry> mounted(String text) throws IOException, RefusedException {
+        Path path = Host.current().path(text);
+        MountTable table = MountTable.read();
+        Optional<MountTable.Entry> mounted =
+                table.at(path).or(() -> table.at(UmountCommand.realPath(path))).filter(RunningMount::isPenstock);
+        if (mounted.isEmpty() && text.matches("[/~.].*")) {
+            throw new RefusedException("nothing is mounted on " + path + "; penstock mounts lists the mounts");
+        }
+        return mounted;
+    }
+
+    /** The cache folders of running mounts. */
+    private static Set<Path> busy() throws IOException {
+        return RunningMount.list(Host.current()).stream()
+                .filter(RunningMount::isAlive)
+                .map(RunningMount::cache)
+                .collect(Collectors.toSet());
+    }
+
+    private void examine(MountTable.Entry mounted)
+            throws ConfigurationException, IOException, RefusedException, InterruptedException {
+        Target target = Target.parse(mounted.source());
+        Optional<RunningMount> running =
+                RunningMount.newest(RunningMount.list(Host.current()), mounted.mountPoint(), false);
+        Configuration configuration = configuration(target.bucket());
+        if (running.isPresent()) {
+            try {
+                configuration = settingsOf(new ServingMount(running.get()), target.bucket());
+            } catch (RefusedException e) {
+                report(new Finding(
+                        "settings",
+                        Severity.NOTE,
+                        "the mount does not tell its settings: " + e.getMessage(),
+                        "Those of the configuration file are examined instead",
+                        ""));
+            }
+        }
+        doctor(configuration)
+                .mount(
+                        running.map(RunningMount::pid)
+                                .orElse(ProcessHandle.current().pid()),
+                        target,
+                        () -> facts(mounted.mountPoint(), running));
+    }
+
+    private static MountFacts facts(Path mountPoint, Optional<RunningMount> running) throws IOException {
+        if (running.isEmpty()) {
+            boolean isAlive = !Preflight.isDead(mountPoint);
+            return new MountFacts(mountPoint.toString(), isAlive, "", null, "it has left no state file for this user");
+        }
+        String description = running.get().description();
+        try {
+            JsonNode statistics = new ServingMount(running.get()).ask("stats", Map.of());
+            return new MountFacts(mountPoint.toString(), true, description, MountStatistics.of(statistics), "");
+        } catch (RefusedException e) {
+            return new MountFacts(
+                    mountPoint.toString(), running.get().isAlive(), description, null, String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** The settings that the mount has now. */
+    private static Configuration settingsOf(ServingMount mount, String bucket)
+            throws ConfigurationException, RefusedException {
+        Configuration defaults = Configuration.of(
+                Host.current(), bucket, SettingSource.EMPTY, SettingSource.EMPTY, ConfigurationFile.NONE);
+        Map<String, String> texts = new LinkedHashMap<>();
+        mount.ask("config", Map.of())
+                .forEach(each ->
+                        texts.put(each.path("key").asText(), each.path("value").asText()));
+        Map<Setting<?>, String> changed = new LinkedHashMap<>();
+        for (Setting<?> setting : Settings.ALL) {
+            String text = texts.getOrDefault(setting.key(), "(");
+            boolean isSet = !text.startsWith("("); // otherwise it says what holds without a value
+            if (isSet && !text.equals(defaults.show(setting))) {
+                changed.put(setting, text);
+            }
+        }
+        return Configuration.of(
+                Host.current(),
+                bucket,
+                SettingSource.ofOptions(changed, Map.of()),
+                SettingSource.EMPTY,
+                ConfigurationFile.NONE);
+    }
+
+    private int exitCode() {
+        Severity worst = findings.stream()
+                .map(Finding::severity)
+                .max(Comparator.naturalOrder())
+                .orElse(Severity.OK);
+        return switch (worst) {
+            case OK, NOTE -> ExitCode.DONE;
+            case WARNING -> ExitCode.WARNINGS;
+            case ERROR -> ExitCode.ERRORS;
+        };
+    }
+}

@@ -1,0 +1,63 @@
+package io.penstock.cli.doctor;
+
+import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.Settings;
+import java.time.Duration;
+
+/** Where the credentials were found, and how long they last. */
+final class CredentialsCheck implements Check<CredentialsFacts> {
+    private static final Duration SOON = Duration.ofHours(1);
+
+    private final Configuration configuration;
+
+    CredentialsCheck(Configuration configuration) {
+        this.configuration = configuration;
+    }
+
+    @Override
+    public String name() {
+        return "credentials";
+    }
+
+    @Override
+    public void examine(CredentialsFacts credentials, Findings findings) {
+        switch (credentials) {
+            case CredentialsFacts.Anonymous() -> findings.ok("requests are not signed: s3.anonymous");
+            case CredentialsFacts.Missing(String why) ->
+                findings.error(
+                        why,
+                        "The mount is refused",
+                        "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or s3.profile; s3.anonymous for a public"
+                                + " bucket");
+            case CredentialsFacts.Found found -> examineFound(found, findings);
+        }
+    }
+
+    private void examineFound(CredentialsFacts.Found found, Findings findings) {
+        Duration left = found.left();
+        String key = "the access key " + found.accessKeyId() + " (" + found.source() + ")";
+        if (left == null) {
+            findings.ok(key);
+            return;
+        }
+        if (left.isNegative() || left.isZero()) {
+            findings.error(
+                    key + " expired " + Text.time(left.negated()) + " ago",
+                    "The store refuses all requests",
+                    "Renew them, such as by aws sso login");
+        } else if (left.compareTo(SOON) < 0) {
+            findings.note(
+                    key + " expires in " + Text.time(left),
+                    "Roles and profiles renew theirs by themselves; keys in the environment stay as they are",
+                    "Use a role or a profile for a mount that lasts longer");
+        } else {
+            findings.ok(key + " expires in " + Text.time(left));
+        }
+        if (configuration.get(Settings.CACHE_PRIVATE)) {
+            findings.warning(
+                    "cache.private is set, and the credentials are temporary",
+                    "Each set of them has another key: each mount begins with an empty cache",
+                    "Remove cache.private, or use an access key that lasts");
+        }
+    }
+}

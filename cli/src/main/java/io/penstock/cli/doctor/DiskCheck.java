@@ -1,0 +1,164 @@
+package io.penstock.cli.doctor;
+
+import io.penstock.cli.config.ByteSizes;
+import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.Origin;
+import io.penstock.cli.config.Setting;
+import io.penstock.cli.config.Settings;
+import io.penstock.cli.config.WriteSettings;
+import io.penstock.cli.doctor.DiskFacts.Speed;
+import io.penstock.cli.doctor.DiskFacts.Trial;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Set;
+
+/** The disk of the cache, or of the staging folder. */
+final class DiskCheck implements Check<DiskFacts> {
+    private static final Set<String> NETWORK =
+            Set.of("nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "lustre", "beegfs", "gpfs", "glusterfs", "afs");
+
+    /** Below it, most networks are faster. */
+    private static final double SLOW_READ_MIB = 200;
+
+    /** Below it, a disk seeks, or is shared. */
+    private static final double SLOW_RANDOM_READS = 5_000;
+
+    private final Configuration configuration;
+    private final Setting<Path> folder;
+    private final Setting<Long> size;
+    private final boolean staging;
+
+    private DiskCheck(Configuration configuration, Setting<Path> folder, Setting<Long> size, boolean staging) {
+        this.configuration = configuration;
+        this.folder = folder;
+        this.size = size;
+        this.staging = staging;
+    }
+
+    static DiskCheck ofCache(Configuration configuration) {
+        return new DiskCheck(configuration, Settings.CACHE_DIR, Settings.CACHE_SIZE, false);
+    }
+
+    static DiskCheck ofStaging(Configuration configuration) {
+        return new DiskCheck(configuration, WriteSettings.STAGING, WriteSettings.STAGING_SIZE, true);
+    }
+
+    @Override
+    public String name() {
+        return staging ? "staging" : "cache";
+    }
+
+    @Override
+    public void examine(DiskFacts disk, Findings findings) {
+        if (!disk.writable()) {
+            findings.error(
+                    disk.existing() + " may not be written to by this user",
+                    "The mount is refused",
+                    "Set " + folder + " to a folder of this user's on a local disk, or have it made and chown it");
+        }
+        fileSystem(disk, findings);
+        space(disk, findings);
+        Trial trial = disk.trial();
+        if (trial != null) {
+            features(disk, trial, findings);
+        }
+        if (findings.isEmpty()) {
+            findings.ok(disk.folder() + (disk.exists() ? "" : ", which the mount will make,") + " on " + disk.type()
+                    + ", " + Text.bytes(disk.usableBytes()) + " free");
+        }
+        if (trial != null && trial.speed() != null) {
+            speed(trial.speed(), findings);
+        }
+    }
+
+    private void fileSystem(DiskFacts disk, Findings findings) {
+        String on = disk.folder() + " is on " + disk.type();
+        String elsewhere = "Set " + folder + " to a folder on a local NVMe disk";
+        String type = disk.type().toLowerCase(Locale.ROOT);
+        if (type.equals("tmpfs") || type.equals("ramfs")) {
+            if (staging) {
+                findings.error(on + ", which is memory", "A crash of the machine loses files after fsync", elsewhere);
+            } else {
+                findings.warning(
+                        on + ", which is memory",
+                        "The cache takes memory from programs, and a reboot ends it",
+                        elsewhere);
+            }
+        } else if (type.equals("overlay") || type.equals("aufs")) {
+            String found = on + ", the file system of a container";
+            if (staging) {
+                findings.error(found, "What is not uploaded yet is lost with the container", elsewhere + " (a volume)");
+            } else {
+                findings.warning(found, "The cache ends with the container", elsewhere + " (a volume)");
+            }
+        } else if (NETWORK.contains(type)) {
+            findings.warning(
+                    on + ", a network file system",
+                    "It is hardly faster than the store, and others' load slows it",
+                    elsewhere);
+        } else if (type.startsWith("fuse")) {
+            findings.warning(on, "A hang of that file system hangs the mount", elsewhere);
+        }
+    }
+
+    private void space(DiskFacts disk, Findings findings) {
+        long wanted = configuration.get(size);
+        long left = staging ? 0 : configuration.get(Settings.CACHE_MIN_FREE);
+        long there = Math.max(0, (disk.empty() ? disk.usableBytes() : disk.totalBytes()) - left);
+        String free = Text.bytes(disk.usableBytes()) + " are free on the disk of " + disk.folder();
+        if (disk.usableBytes() == 0 || (disk.empty() && there == 0)) {
+            findings.error(
+                    free + (left == 0 ? "" : ", and cache.min-free is " + ByteSizes.print(left)),
+                    staging
+                            ? "Programs that write wait for uploads"
+                            : "Nothing is cached: each read waits for the store",
+                    "Free space, or set " + folder + " to a folder on another disk"
+                            + (left == 0 ? "" : ", or lower cache.min-free"));
+        } else if (wanted > there) {
+            String found = size + " is " + ByteSizes.print(wanted) + ", and the disk has room for " + Text.bytes(there)
+                    + (left == 0 ? "" : " beside cache.min-free");
+            String why = staging
+                    ? "A full disk makes writers wait sooner than the setting says"
+                    : "The cache is smaller than the setting says";
+            String remedy = "Lower " + size + ", or set " + folder + " to a folder on a larger disk";
+            if (configuration.origin(size) instanceof Origin.Default) {
+                findings.note(found, why, remedy);
+            } else {
+                findings.warning(found, why, remedy);
+            }
+        }
+    }
+
+    private void features(DiskFacts disk, Trial trial, Findings findings) {
+        if (!trial.holes() && !staging) {
+            findings.warning(
+                    "the file system of " + disk.folder() + " (" + disk.type() + ") cannot punch holes",
+                    "Space is given back only with whole objects: more is evicted than needed",
+                    "Set " + folder + " to a folder on ext4 or XFS");
+        }
+        if (!trial.direct()) {
+            findings.note(
+                    "the file system of " + disk.folder() + " (" + disk.type() + ") has no direct I/O",
+                    "Cached data takes memory twice, and its speed cannot be measured",
+                    "Set " + folder + " to a folder on ext4 or XFS");
+        }
+    }
+
+    private void speed(Speed speed, Findings findings) {
+        String words = "%s MiB/s read and %s written in sequence, %s random reads of 4 KiB a second (p99 %s)"
+                .formatted(
+                        Text.number(Math.rint(speed.readMib())),
+                        Text.number(Math.rint(speed.writeMib())),
+                        Text.number(Math.rint(speed.randomReads())),
+                        Text.time(speed.randomP99()));
+        if (speed.readMib() < SLOW_READ_MIB || speed.randomReads() < SLOW_RANDOM_READS) {
+            findings.warning(
+                    "the disk is slow: " + words,
+                    staging ? "Programs that write wait for it" : "A second read may be no faster than the first",
+                    "Set " + folder
+                            + " to a folder on a local NVMe disk; on a cloud disk, raise its throughput and IOPS");
+        } else {
+            findings.ok(words);
+        }
+    }
+}

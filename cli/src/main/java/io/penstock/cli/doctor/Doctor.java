@@ -1,0 +1,166 @@
+package io.penstock.cli.doctor;
+
+import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.Host;
+import io.penstock.cli.config.Settings;
+import io.penstock.cli.config.WriteSettings;
+import io.penstock.cli.doctor.Disks.Depth;
+import io.penstock.cli.mount.MountPlan;
+import io.penstock.cli.mount.Target;
+import io.penstock.writeback.upload.PartSizes;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Examines a machine, a bucket or a mount with the settings that a mount has, and reports each finding as soon as it is
+ * there. It changes nothing, and leaves nothing on disks. One thread.
+ */
+public final class Doctor {
+    /** Of what only reads a few small files. */
+    private static final Duration AT_ONCE = Duration.ofSeconds(10);
+
+    /** Of what asks a disk or a server, which has timeouts of its own. */
+    private static final Duration SOON = Duration.ofSeconds(30);
+
+    /** Of measurements, and of trials with bodies. */
+    private static final Duration LATER = Duration.ofSeconds(60);
+
+    private final Host host;
+    private final Configuration configuration;
+    private final Scope scope;
+    private final Examiner examiner;
+
+    /**
+     * How far to go.
+     *
+     * @param measures whether disks and the network are measured
+     * @param writes whether temporary objects may be written to the bucket
+     */
+    public record Scope(boolean measures, boolean writes) {}
+
+    public Doctor(Host host, Configuration configuration, Scope scope, Consumer<Finding> report) {
+        this.host = host;
+        this.configuration = configuration;
+        this.scope = scope;
+        this.examiner = new Examiner(report);
+    }
+
+    /**
+     * What any mount on this machine would have.
+     *
+     * @param busy cache folders of running mounts, whose disks are not put to work
+     */
+    public void machine(Set<Path> busy) throws InterruptedException {
+        examiner.examine(
+                AT_ONCE,
+                () -> Machine.read(host, ProcessHandle.current().pid()),
+                new FuseCheck(configuration),
+                new KernelCheck(configuration),
+                new LimitsCheck(configuration),
+                new MemoryCheck(configuration),
+                new StartCheck());
+        settingsAndDisks(busy.contains(configuration.get(Settings.CACHE_DIR)) ? Depth.LOOK : depth());
+    }
+
+    private Depth depth() {
+        return scope.measures() ? Depth.MEASURE : Depth.TRY;
+    }
+
+    private void settingsAndDisks(Depth depth) throws InterruptedException {
+        examiner.examine(AT_ONCE, () -> configuration, new SettingsCheck());
+        DiskFacts cache = examiner.examine(
+                LATER,
+                () -> Disks.read(configuration.get(Settings.CACHE_DIR), depth),
+                DiskCheck.ofCache(configuration));
+        if (!configuration.get(Settings.READ_ONLY)) {
+            Path folder = configuration.get(WriteSettings.STAGING);
+            DiskFacts staging = examiner.examine(
+                    LATER,
+                    () -> Disks.read(folder, isMeasured(cache, folder) ? Depth.TRY : depth),
+                    DiskCheck.ofStaging(configuration));
+            if (cache != null && staging != null) {
+                examiner.examine(AT_ONCE, () -> new FoldersFacts(cache, staging), new FoldersCheck(configuration));
+            }
+        }
+        Path log = Objects.requireNonNull(configuration.get(Settings.LOG_FILE).getParent());
+        examiner.examine(AT_ONCE, () -> Disks.read(log, Depth.LOOK), new LogCheck());
+    }
+
+    /** Whether the folder is on a disk that was measured before. */
+    private static boolean isMeasured(@Nullable DiskFacts disk, Path folder) throws IOException {
+        return disk != null
+                && disk.trial() != null
+                && disk.trial().speed() != null
+                && disk.device() == Disks.device(folder);
+    }
+
+    /** What a mount of this bucket would have beside {@link #machine}. */
+    public void bucket(Target target) throws InterruptedException {
+        MountPlan plan = MountPlan.of(target, Path.of("/"), configuration);
+        try (Store store = new Store(target, plan.s3())) {
+            ServerFacts server = examiner.examine(SOON, store::server, new ServerCheck(configuration));
+            if (server == null || server.unreachable() != null) {
+                return;
+            }
+            CredentialsFacts credentials =
+                    examiner.examine(SOON, store::credentials, new CredentialsCheck(configuration));
+            if (credentials instanceof CredentialsFacts.Missing) {
+                return;
+            }
+            BucketFacts bucket = examiner.examine(SOON, store::open, new BucketCheck(target));
+            if (bucket != null && bucket.failure() == null) {
+                opened(store, target);
+            }
+        }
+    }
+
+    private void opened(Store store, Target target) throws InterruptedException {
+        boolean readOnly = configuration.get(Settings.READ_ONLY);
+        boolean writes = scope.writes() && !readOnly;
+        RightsFacts rights = examiner.examine(SOON, () -> store.rights(writes), new RightsCheck(target, readOnly));
+        boolean mayWrite = writes
+                && rights != null
+                && !rights.denied().containsKey(Right.WRITE)
+                && !rights.denied().containsKey(Right.DELETE);
+        examiner.examine(
+                LATER,
+                () -> store.quirks(mayWrite),
+                new QuirksCheck(configuration.get(WriteSettings.PARTS) == PartSizes.EQUAL));
+        if (scope.measures()) {
+            examiner.examine(
+                    LATER,
+                    () -> store.network(configuration.get(Settings.RANGE_SIZE)),
+                    new NetworkCheck(configuration));
+        }
+    }
+
+    /**
+     * A mount with its settings. Its disks and its network are left to it: nothing is written or measured.
+     *
+     * @param process that serves it
+     * @param facts its state
+     */
+    public void mount(long process, Target target, Callable<MountFacts> facts) throws InterruptedException {
+        MountFacts mount = examiner.examine(SOON, facts, new MountCheck(configuration));
+        if (mount == null || !mount.alive()) {
+            return;
+        }
+        examiner.examine(
+                AT_ONCE,
+                () -> Machine.read(host, process),
+                new KernelCheck(configuration),
+                new LimitsCheck(configuration),
+                new MemoryCheck(configuration));
+        settingsAndDisks(Depth.LOOK);
+        try (Store store = new Store(
+                target, MountPlan.of(target, Path.of("/"), configuration).s3())) {
+            examiner.examine(SOON, store::server, new ServerCheck(configuration));
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package io.penstock.cli.doctor;
+
+import io.penstock.cli.config.ByteSizes;
+import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.Settings;
+import io.penstock.cli.config.WriteSettings;
+
+/** How the cache and the staging folder get on with each other. */
+final class FoldersCheck implements Check<FoldersFacts> {
+    private final Configuration configuration;
+
+    FoldersCheck(Configuration configuration) {
+        this.configuration = configuration;
+    }
+
+    @Override
+    public String name() {
+        return "folders";
+    }
+
+    @Override
+    public void examine(FoldersFacts folders, Findings findings) {
+        DiskFacts cache = folders.cache();
+        if (cache.device() != folders.staging().device()) {
+            findings.warning(
+                    "write.staging (" + folders.staging().folder() + ") is on another file system than cache.dir ("
+                            + cache.folder() + ")",
+                    "Written data does not become cached data: it is fetched again when it is read",
+                    "Set write.staging to a folder on the disk of cache.dir");
+            return;
+        }
+        long both = configuration.get(Settings.CACHE_SIZE) + configuration.get(WriteSettings.STAGING_SIZE);
+        if (both > cache.totalBytes() || both < 0) {
+            findings.note(
+                    "cache.size and write.staging-size come to more than their disk has, "
+                            + Text.bytes(cache.totalBytes()),
+                    "The cache gives up pages while much is staged",
+                    "Lower them until they fit together, or name two disks");
+        } else {
+            findings.ok("cache.size and write.staging-size, "
+                    + ByteSizes.print(configuration.get(Settings.CACHE_SIZE)) + " and "
+                    + ByteSizes.print(configuration.get(WriteSettings.STAGING_SIZE)) + ", fit on one file system");
+        }
+    }
+}

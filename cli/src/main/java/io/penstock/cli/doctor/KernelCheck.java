@@ -1,0 +1,56 @@
+package io.penstock.cli.doctor;
+
+import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.Settings;
+import io.penstock.filesystem.Passthrough;
+import io.penstock.fuse.Binding;
+
+/** What the kernel's version lacks. */
+final class KernelCheck implements Check<MachineFacts> {
+    private final Configuration configuration;
+
+    KernelCheck(Configuration configuration) {
+        this.configuration = configuration;
+    }
+
+    @Override
+    public String name() {
+        return "kernel";
+    }
+
+    @Override
+    public void examine(MachineFacts machine, Findings findings) {
+        Binding binding = configuration.get(Settings.BINDING);
+        boolean isOld = machine.kernel().isBefore(5, 4);
+        if (isOld && binding == Binding.KERNEL) {
+            findings.error(
+                    machine.kernel() + " is older than 5.4, which fuse.binding=kernel needs",
+                    "The mount is refused",
+                    "Set fuse.binding to auto, or install a newer kernel");
+        } else if (isOld) {
+            findings.warning(
+                    machine.kernel() + " is older than 5.4: mounts use libfuse 2",
+                    "Each read and write takes more CPU time",
+                    "Install a newer kernel");
+        }
+        if (configuration.get(Settings.PASSTHROUGH) != Passthrough.OFF) {
+            passthrough(machine, findings);
+        }
+        if (findings.isEmpty()) {
+            findings.ok(machine.kernel().toString());
+        }
+    }
+
+    private static void passthrough(MachineFacts machine, Findings findings) {
+        String why = "Cached files are read through Penstock, which takes more CPU time than the disk alone";
+        if (machine.kernel().isBefore(6, 9)) {
+            findings.note(
+                    machine.kernel() + " has no passthrough for FUSE: 6.9 and newer have",
+                    why,
+                    "Install a newer kernel for reads at the disk's full speed");
+        } else if (!machine.root()) {
+            findings.note(
+                    "only mounts of root have passthrough", why, "Mount as root for reads at the disk's full speed");
+        }
+    }
+}

@@ -1,0 +1,32 @@
+package io.penstock.cli.doctor;
+
+import io.penstock.cli.config.Settings;
+
+/** Where the mount's log goes. */
+final class LogCheck implements Check<DiskFacts> {
+    /** Six files of 10 MB: a log and those that it rotated. */
+    private static final long LOGS = 60_000_000;
+
+    @Override
+    public String name() {
+        return "log";
+    }
+
+    @Override
+    public void examine(DiskFacts disk, Findings findings) {
+        String remedy = "Set " + Settings.LOG_FILE + " to a file on another disk";
+        if (!disk.writable()) {
+            findings.warning(
+                    disk.existing() + " may not be written to by this user",
+                    "There is no log: nobody can tell later why something failed",
+                    remedy + ", or let root make " + disk.folder());
+        } else if (disk.usableBytes() < LOGS) {
+            findings.warning(
+                    "the disk of " + disk.folder() + " has " + Text.bytes(disk.usableBytes()) + " free",
+                    "The log and those that it rotated take up to 60 MB",
+                    "Free space, or: " + remedy);
+        } else {
+            findings.ok(disk.folder().toString());
+        }
+    }
+}

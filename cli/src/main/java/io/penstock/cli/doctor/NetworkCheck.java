@@ -1,0 +1,91 @@
+package io.penstock.cli.doctor;
+
+import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.Settings;
+import io.penstock.cli.doctor.NetworkFacts.Speed;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+
+/** How fast ranges arrive, and how many requests it takes. */
+final class NetworkCheck implements Check<NetworkFacts> {
+    /** A store of the same region responds sooner. */
+    private static final Duration FAR = Duration.ofMillis(200);
+
+    private static final double SLOW_MIB = 50;
+
+    /** More requests at once are worth it if they bring that much more. */
+    private static final double GAIN = 1.3;
+
+    private final Configuration configuration;
+
+    NetworkCheck(Configuration configuration) {
+        this.configuration = configuration;
+    }
+
+    @Override
+    public String name() {
+        return "network";
+    }
+
+    @Override
+    public void examine(NetworkFacts network, Findings findings) {
+        List<Speed> speeds = network.speeds();
+        if (speeds.isEmpty()) {
+            findings.note("not measured: no object of 1 MiB or more is among the first 1,000");
+            return;
+        }
+        speeds.forEach(speed -> findings.ok(words(speed)));
+        Speed best = speeds.stream().max(Comparator.comparingDouble(Speed::mib)).orElseThrow();
+        Speed alone = speeds.getFirst();
+        if (best.mib() == 0) {
+            findings.error(
+                    "no byte arrived",
+                    "Reads wait until s3.retry-deadline, and fail",
+                    "Check the network, s3.proxy and the server's load");
+            return;
+        }
+        concurrency(speeds, best, findings);
+        if (alone.p50().compareTo(FAR) > 0) {
+            findings.warning(
+                    "a request waits " + Text.time(alone.p50()) + " for its first byte",
+                    "Opening and looking up files waits as long each time",
+                    "Use a bucket in this machine's region; check s3.proxy, a VPN, or the server's load");
+        }
+        if (best.mib() < SLOW_MIB) {
+            findings.warning(
+                    "the network brings " + Text.number(best.mib()) + " MiB/s",
+                    "Data that is not cached yet is read no faster",
+                    "Use a bucket in this machine's region, or a VPC endpoint instead of a NAT gateway");
+        }
+    }
+
+    /** Speed is the number of requests in flight times that of each, until the network or the server is full. */
+    private void concurrency(List<Speed> speeds, Speed best, Findings findings) {
+        Speed last = speeds.getLast();
+        boolean isGrowing = speeds.size() > 1
+                && last.mib() > GAIN * speeds.get(speeds.size() - 2).mib();
+        int least = speeds.stream()
+                .filter(speed -> speed.mib() * GAIN >= best.mib())
+                .mapToInt(Speed::concurrency)
+                .min()
+                .orElseThrow();
+        int set = configuration.get(Settings.READ_CONCURRENCY);
+        if (set < least) {
+            findings.warning(
+                    "it takes " + least + " requests at once to fill the network, and readahead.concurrency is " + set,
+                    "Cold reads leave a part of the network unused",
+                    "Set readahead.concurrency to " + least + (isGrowing ? " or more" : ""));
+        } else {
+            findings.ok((isGrowing ? "more than " : "") + least
+                    + (least == 1 && !isGrowing ? " request fills" : " requests at once fill")
+                    + " the network; readahead.concurrency is " + set);
+        }
+    }
+
+    private static String words(Speed speed) {
+        return "%d at once: %s MiB/s; first byte after %s, p99 %s"
+                .formatted(
+                        speed.concurrency(), Text.number(speed.mib()), Text.time(speed.p50()), Text.time(speed.p99()));
+    }
+}

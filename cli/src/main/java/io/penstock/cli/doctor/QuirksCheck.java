@@ -1,0 +1,78 @@
+package io.penstock.cli.doctor;
+
+import java.util.List;
+import java.util.Map;
+
+/** What a server does differently from S3. */
+final class QuirksCheck implements Check<ServerQuirks> {
+    private final boolean equalParts;
+
+    /** @param equalParts whether the settings send parts of equal sizes */
+    QuirksCheck(boolean equalParts) {
+        this.equalParts = equalParts;
+    }
+
+    @Override
+    public String name() {
+        return "server's ways";
+    }
+
+    @Override
+    public void examine(ServerQuirks quirks, Findings findings) {
+        if (Boolean.FALSE.equals(quirks.ifMatchOnGet())) {
+            findings.warning(
+                    "the server ignores If-Match on GetObject",
+                    "Penstock notices it by the ETag of the response: reads of a file whose object was replaced fail"
+                            + " (EIO) after a whole body was sent",
+                    "Replace objects only while nobody reads them, or use another server");
+        }
+        if (Boolean.FALSE.equals(quirks.startAfter())) {
+            findings.error(
+                    "the server ignores start-after of ListObjectsV2",
+                    "Large folders are listed wrongly",
+                    "Set metadata.list-concurrency to 1 and metadata.preload to off, or use another server");
+        }
+        if (Boolean.FALSE.equals(quirks.namesKept())) {
+            findings.error(
+                    "the server lists a key with special characters differently from how it was written",
+                    "Such files are shown under wrong names, and cannot be opened",
+                    "Use plain names, or another server");
+        }
+        if (Boolean.FALSE.equals(quirks.unequalParts()) && !equalParts) {
+            findings.warning(
+                    "the server refuses uploads with parts of unequal sizes",
+                    "The first upload of each mount is sent twice",
+                    "Set upload.parts to equal");
+        }
+        switch (quirks.upload()) {
+            case null -> {}
+            case ServerQuirks.Upload.AsSet() -> {}
+            case ServerQuirks.Upload.Otherwise(String refusal, String settings) ->
+                findings.error(
+                        "the server refuses uploads: " + refusal, "Closes of written files fail", "Set " + settings);
+            case ServerQuirks.Upload.Refused(String refusal) ->
+                findings.error(
+                        "the server refuses uploads: " + refusal,
+                        "Closes of written files fail",
+                        "Mount with read-only, or use another server");
+        }
+        List<String> ignored = ignored(quirks.conditions());
+        if (!ignored.isEmpty()) {
+            findings.warning(
+                    "the server ignores conditions on " + String.join(", ", ignored),
+                    "A write by another node between Penstock's check and its request is lost",
+                    "Let only one node write a file, or use a server that honours If-Match");
+        }
+        if (findings.isEmpty()) {
+            findings.ok("as S3's" + (quirks.conditions().isEmpty() ? ", as far as reads show" : ""));
+        }
+    }
+
+    private static List<String> ignored(Map<String, Boolean> conditions) {
+        return conditions.entrySet().stream()
+                .filter(each -> !each.getValue())
+                .map(Map.Entry::getKey)
+                .sorted()
+                .toList();
+    }
+}

@@ -1,0 +1,219 @@
+package io.penstock.cli.doctor;
+
+import io.penstock.cli.config.Settings;
+import io.penstock.cli.config.WriteSettings;
+import io.penstock.cli.doctor.ServerQuirks.Upload;
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.KeyOrder;
+import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.S3Config.Checksums;
+import io.penstock.objectstore.S3Config.Integrity;
+import io.penstock.objectstore.S3Config.UploadChecksums;
+import io.penstock.objectstore.StoredObject;
+import io.penstock.objectstore.UploadedPart;
+import io.penstock.objectstore.WriteCondition;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Tries a server where servers differ. One thread. */
+final class QuirksTrial {
+    /** No object has this ETag: nobody knows content with this MD5. */
+    private static final String NEVER_MET_ETAG = "\"00000000000000000000000000000000\"";
+
+    /** Characters that a server, or a signature, may encode in another way. */
+    private static final String SPECIAL = "/a b+c%25&'é";
+
+    private final ObjectStore store;
+    private final Server server;
+    private final Integrity set;
+    private final String prefix;
+    private final String key;
+    private final List<StoredObject> objects;
+
+    /** What a server is asked beside the requests of a mount. */
+    interface Server {
+        /** The same bucket, with bodies sent in another way. */
+        ObjectStore connect(Integrity integrity) throws ObjectStoreException, InterruptedException;
+
+        /** Whether conditions are checked, by kind of request. */
+        Map<String, Boolean> conditions() throws ObjectStoreException, InterruptedException;
+    }
+
+    /**
+     * @param set how the settings have bodies sent
+     * @param prefix of all keys that are used
+     * @param key of temporary objects
+     * @param objects some of those with the prefix
+     */
+    QuirksTrial(
+            ObjectStore store, Server server, Integrity set, String prefix, String key, List<StoredObject> objects) {
+        this.store = store;
+        this.server = server;
+        this.set = set;
+        this.prefix = prefix;
+        this.key = key;
+        this.objects = objects;
+    }
+
+    ServerQuirks run(boolean write) throws ObjectStoreException, InterruptedException {
+        Upload upload = write ? upload() : null;
+        boolean mayWrite = upload instanceof Upload.AsSet;
+        return new ServerQuirks(
+                ifMatchOnGet(),
+                startAfter(),
+                mayWrite ? namesKept() : null,
+                mayWrite ? unequalParts() : null,
+                upload,
+                mayWrite ? server.conditions() : Map.of());
+    }
+
+    private @Nullable Boolean ifMatchOnGet() throws ObjectStoreException, InterruptedException {
+        Optional<ObjectVersion> there = objects.stream()
+                .filter(RightsTrial::isReadable)
+                .map(StoredObject::version)
+                .findFirst();
+        if (there.isEmpty()) {
+            return null;
+        }
+        ObjectVersion other = new ObjectVersion(
+                there.get().key(),
+                NEVER_MET_ETAG,
+                there.get().size(),
+                there.get().lastModified());
+        try {
+            store.get(other, new ByteRange(0, 1), new Drain());
+            return false;
+        } catch (ObjectStoreException.PreconditionFailed e) {
+            return true;
+        } catch (ObjectStoreException.Corrupt e) {
+            return false; // the response is that of the version that is there
+        } catch (ObjectStoreException.AccessDenied e) {
+            return null;
+        }
+    }
+
+    private @Nullable Boolean startAfter() throws ObjectStoreException, InterruptedException {
+        boolean isOrdered = !store.bucket().endsWith("--x-s3"); // a directory bucket
+        if (objects.size() < 2 || !isOrdered) {
+            return null;
+        }
+        String first = objects.getFirst().version().key();
+        List<StoredObject> after =
+                store.list(new ListRequest(prefix, "", first, null, 1)).objects();
+        return after.isEmpty() || KeyOrder.compare(after.getFirst().version().key(), first) > 0;
+    }
+
+    private Boolean namesKept() throws ObjectStoreException, InterruptedException {
+        String special = key + SPECIAL;
+        send(store, special);
+        try {
+            return store.list(ListRequest.of(key, "")).objects().stream()
+                    .anyMatch(object -> object.version().key().equals(special));
+        } finally {
+            store.delete(special);
+        }
+    }
+
+    private Boolean unequalParts() throws ObjectStoreException, InterruptedException {
+        MultipartUpload upload = store.createUpload(key);
+        boolean isComplete = false;
+        try {
+            List<UploadedPart> parts = new ArrayList<>();
+            for (long size : List.of(UploadedPart.MIN_SIZE, UploadedPart.MIN_SIZE + (1 << 20), 1L)) {
+                parts.add(store.uploadPart(upload, parts.size() + 1, new ZeroBody(size)));
+            }
+            store.complete(upload, parts, WriteCondition.ALWAYS);
+            isComplete = true;
+            return true;
+        } catch (IOException e) {
+            throw noFile(e);
+        } catch (ObjectStoreException.Refused e) {
+            return false;
+        } finally {
+            if (isComplete) {
+                store.delete(key);
+            } else {
+                store.abort(upload);
+            }
+        }
+    }
+
+    /** Null if the credentials do not allow writes: the rights tell. */
+    private @Nullable Upload upload() throws InterruptedException, ObjectStoreException {
+        try {
+            sendAndRemove(store);
+            return new Upload.AsSet();
+        } catch (ObjectStoreException.Refused | ObjectStoreException.Corrupt e) {
+            String refusal = String.valueOf(e.getMessage());
+            for (Integrity other : others()) {
+                if (isTaken(other)) {
+                    return new Upload.Otherwise(refusal, settings(other));
+                }
+            }
+            return new Upload.Refused(refusal);
+        } catch (ObjectStoreException.AccessDenied e) {
+            return null;
+        }
+    }
+
+    /** Those that cost least come first. */
+    private List<Integrity> others() {
+        return List.of(
+                new Integrity(set.checksums(), UploadChecksums.MD5, set.signedPayloads()),
+                new Integrity(Checksums.REQUIRED, UploadChecksums.MD5, set.signedPayloads()),
+                new Integrity(Checksums.REQUIRED, UploadChecksums.NONE, set.signedPayloads()),
+                new Integrity(set.checksums(), set.uploadChecksums(), true),
+                new Integrity(Checksums.REQUIRED, UploadChecksums.MD5, true),
+                new Integrity(Checksums.REQUIRED, UploadChecksums.NONE, true));
+    }
+
+    private boolean isTaken(Integrity integrity) throws InterruptedException {
+        try (ObjectStore other = server.connect(integrity)) {
+            sendAndRemove(other);
+            return true;
+        } catch (ObjectStoreException e) {
+            return false;
+        }
+    }
+
+    private String settings(Integrity other) {
+        List<String> different = new ArrayList<>();
+        if (other.checksums() != set.checksums()) {
+            different.add(
+                    Settings.CHECKSUMS + " to " + Settings.CHECKSUMS.type().print(other.checksums()));
+        }
+        if (other.uploadChecksums() != set.uploadChecksums()) {
+            different.add(WriteSettings.CHECKSUMS + " to "
+                    + WriteSettings.CHECKSUMS.type().print(other.uploadChecksums()));
+        }
+        if (other.signedPayloads() != set.signedPayloads()) {
+            different.add(WriteSettings.SIGNED_BODIES + " to true");
+        }
+        return String.join(" and ", different);
+    }
+
+    private void sendAndRemove(ObjectStore to) throws ObjectStoreException, InterruptedException {
+        send(to, key);
+        store.delete(key);
+    }
+
+    private static void send(ObjectStore to, String name) throws ObjectStoreException, InterruptedException {
+        try {
+            to.put(name, new ZeroBody(1), WriteCondition.ALWAYS);
+        } catch (IOException e) {
+            throw noFile(e);
+        }
+    }
+
+    private static IllegalStateException noFile(IOException e) {
+        return new IllegalStateException("of a body in memory", e);
+    }
+}

@@ -1,0 +1,88 @@
+package io.penstock.cli.doctor;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Findings as text. */
+public final class Report {
+    /** Columns; what is longer is wrapped. */
+    private static final int WIDTH = 100;
+
+    private static final String COLUMNS = "%-8s %-14s ";
+    private static final String INDENT = COLUMNS.formatted("", "");
+
+    private Report() {}
+
+    /** The lines of one finding: severity, check and what was found, then why it matters and what to do. */
+    public static String lines(Finding finding) {
+        StringBuilder lines = new StringBuilder();
+        wrap(lines, COLUMNS.formatted(finding.severity(), finding.check()), INDENT, finding.found());
+        if (!finding.why().isEmpty()) {
+            wrap(lines, INDENT, INDENT, finding.why() + ".");
+        }
+        if (!finding.remedy().isEmpty()) {
+            wrap(lines, INDENT + "→ ", INDENT + "  ", finding.remedy());
+        }
+        return lines.toString();
+    }
+
+    /** A word is never broken: it may be a path to copy. */
+    private static void wrap(StringBuilder lines, String first, String next, String text) {
+        StringBuilder line = new StringBuilder(first);
+        boolean isEmpty = true;
+        for (String word : text.split("\\s+", -1)) {
+            if (!isEmpty && line.length() + 1 + word.length() > WIDTH) {
+                lines.append(line.toString().stripTrailing()).append('\n');
+                line = new StringBuilder(next);
+                isEmpty = true;
+            }
+            line.append(isEmpty ? "" : " ").append(word);
+            isEmpty = false;
+        }
+        lines.append(line.toString().stripTrailing()).append('\n');
+    }
+
+    /** {@code 2 errors, 1 warning}, or that all is well. */
+    public static String summary(List<Finding> findings) {
+        long errors = count(findings, Severity.ERROR);
+        long warnings = count(findings, Severity.WARNING);
+        return errors + warnings == 0
+                ? "No errors or warnings."
+                : number(errors, "error") + ", " + number(warnings, "warning") + ".";
+    }
+
+    private static long count(List<Finding> findings, Severity severity) {
+        return findings.stream()
+                .filter(finding -> finding.severity() == severity)
+                .count();
+    }
+
+    private static String number(long number, String what) {
+        return number + " " + what + (number == 1 ? "" : "s");
+    }
+
+    /** An array of objects with {@code severity}, {@code check}, {@code found}, {@code why} and {@code remedy}. */
+    public static String json(List<Finding> findings) {
+        ObjectMapper mapper = JsonMapper.builder().build();
+        try {
+            return mapper.writerWithDefaultPrettyPrinter()
+                    .writeValueAsString(findings.stream().map(Report::fields).toList());
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("of strings only", e);
+        }
+    }
+
+    private static Map<String, String> fields(Finding finding) {
+        Map<String, String> fields = new LinkedHashMap<>();
+        fields.put("severity", finding.severity().toString());
+        fields.put("check", finding.check());
+        fields.put("found", finding.found());
+        fields.put("why", finding.why());
+        fields.put("remedy", finding.remedy());
+        return fields;
+    }
+}

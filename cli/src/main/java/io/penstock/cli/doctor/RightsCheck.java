@@ -1,0 +1,60 @@
+package io.penstock.cli.doctor;
+
+import io.penstock.cli.mount.Target;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** Which rights are missing, and for what. */
+final class RightsCheck implements Check<RightsFacts> {
+    private final Target target;
+    private final boolean readOnly;
+
+    RightsCheck(Target target, boolean readOnly) {
+        this.target = target;
+        this.readOnly = readOnly;
+    }
+
+    @Override
+    public String name() {
+        return "rights";
+    }
+
+    @Override
+    public void examine(RightsFacts rights, Findings findings) {
+        rights.denied().forEach((right, said) -> {
+            String found = right.action() + " is not allowed: " + said;
+            String remedy =
+                    "Allow it: " + right.statement(target) + (right.writes() ? "; or mount with read-only" : "");
+            if (right == Right.ABORT || right == Right.LIST_PARTS) {
+                findings.warning(found, right.without(), remedy);
+            } else {
+                findings.error(found, right.without(), remedy);
+            }
+        });
+        rights.failed()
+                .forEach((right, said) -> findings.warning(
+                        right.action() + " could not be tried: " + said,
+                        right.without() + " if it is not allowed",
+                        ""));
+        if (!rights.granted().isEmpty()) {
+            findings.ok("allowed: " + names(rights.granted()));
+        }
+        Set<Right> untried = EnumSet.allOf(Right.class);
+        untried.removeAll(rights.granted());
+        untried.removeAll(rights.denied().keySet());
+        untried.removeAll(rights.failed().keySet());
+        untried.removeIf(right -> right.writes() && readOnly);
+        if (!untried.isEmpty()) {
+            boolean areWrites = untried.stream().allMatch(Right::writes);
+            findings.note("not tried: " + names(untried)
+                    + (areWrites
+                            ? "; --write tries them with a temporary object"
+                            : ", for there is no object to read"));
+        }
+    }
+
+    private static String names(Set<Right> rights) {
+        return rights.stream().sorted().map(Right::action).collect(Collectors.joining(", "));
+    }
+}

@@ -1,0 +1,59 @@
+package io.penstock.cli.doctor;
+
+import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.Settings;
+import java.time.Duration;
+
+/** Whether the server responds, and what its clock says. */
+final class ServerCheck implements Check<ServerFacts> {
+    /** The response's time has whole seconds, and is some time on its way. */
+    private static final Duration SAME = Duration.ofSeconds(5);
+
+    /** S3 refuses requests whose time differs more. */
+    private static final Duration REFUSED = Duration.ofMinutes(15);
+
+    private final Configuration configuration;
+
+    ServerCheck(Configuration configuration) {
+        this.configuration = configuration;
+    }
+
+    @Override
+    public String name() {
+        return "server";
+    }
+
+    @Override
+    public void examine(ServerFacts server, Findings findings) {
+        if (server.unreachable() != null) {
+            findings.error(
+                    server.unreachable(),
+                    "The mount is refused; one that is there waits for s3.retry-deadline and fails",
+                    "Check s3.endpoint, s3.region, s3.proxy and s3.ca-file, and the network and firewall on the way");
+            return;
+        }
+        Duration offset = server.clockOffset();
+        if (offset == null) {
+            findings.note(where() + " responds, without a Date: the clocks cannot be compared");
+        } else if (offset.abs().compareTo(SAME) <= 0) {
+            findings.ok(where() + " responds, and its clock is this machine's");
+        } else {
+            String found = "this machine's clock is " + Text.time(offset.abs())
+                    + (offset.isNegative() ? " ahead of" : " behind") + " the server's";
+            String remedy = "Have it set: timedatectl set-ntp true, or chronyc makestep";
+            if (offset.abs().compareTo(REFUSED) >= 0) {
+                findings.error(
+                        found,
+                        "S3 refuses requests that are 15 minutes off: each process is refused first,"
+                                + " and temporary credentials may count as expired",
+                        remedy);
+            } else {
+                findings.warning(found, "From 15 minutes on S3 refuses requests", remedy);
+            }
+        }
+    }
+
+    private String where() {
+        return configuration.find(Settings.ENDPOINT).map(Object::toString).orElse("S3");
+    }
+}

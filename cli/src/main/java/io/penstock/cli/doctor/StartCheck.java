@@ -1,0 +1,34 @@
+package io.penstock.cli.doctor;
+
+/** What makes mounts start fast. */
+final class StartCheck implements Check<MachineFacts> {
+    @Override
+    public String name() {
+        return "start";
+    }
+
+    @Override
+    public void examine(MachineFacts machine, Findings findings) {
+        String why = "Mounts start more slowly, and the first GiB after a mount is slower";
+        switch (machine.aotCache()) {
+            case USED -> findings.ok("Java's ahead-of-time cache is there");
+            case NOT_YET -> findings.note("Java's ahead-of-time cache is not made yet: the next mount makes it");
+            case NOT_WRITABLE ->
+                findings.note(
+                        "there is no ahead-of-time cache of Java, and this user cannot make one",
+                        why,
+                        "Let a user who may write the installation's folder mount once");
+            case FAILED ->
+                findings.warning(
+                        "Java's ahead-of-time cache could not be made",
+                        why,
+                        "Remove cli/target/penstock/penstock.aot* in the installation's folder, and mount again: it"
+                                + " says why");
+            case NO_LAUNCHER ->
+                findings.note(
+                        "this process was not started by bin/penstock",
+                        "Limits of the JVM's memory and the ahead-of-time cache are unknown",
+                        "Run bin/penstock doctor");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+package io.penstock.cli.doctor;
+
+import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.ConfigurationException;
+import io.penstock.cli.config.ConfigurationFile;
+import io.penstock.cli.config.Host;
+import io.penstock.cli.config.MountOptionList;
+import io.penstock.cli.config.SettingSource;
+import io.penstock.cli.doctor.DiskFacts.Speed;
+import io.penstock.cli.doctor.DiskFacts.Trial;
+import io.penstock.cli.doctor.MachineFacts.AotCache;
+import io.penstock.cli.doctor.MachineFacts.Device;
+import io.penstock.cli.doctor.MachineFacts.Kernel;
+import io.penstock.cli.doctor.MachineFacts.Limits;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** A machine on which nothing is wrong. */
+final class Machines {
+    static final long GIB = 1L << 30;
+    static final Limits LIMITS = new Limits(1 << 20, 8 << 20, Long.MAX_VALUE);
+    static final MachineFacts SOUND = new MachineFacts(
+            true, Device.OPENS, true, true, true, new Kernel(6, 9), LIMITS, 256 * GIB, 8 * GIB, AotCache.USED);
+
+    static final Trial FAST = new Trial(true, true, new Speed(3_000, 6_000, 400_000, Duration.ofMillis(1)));
+    static final DiskFacts DISK = disk("ext4", 4096 * GIB, FAST);
+
+    private Machines() {}
+
+    /** The settings of a bucket on a machine of root's. */
+    static Configuration settings(String mountOptions) {
+        return settings(0, mountOptions);
+    }
+
+    static Configuration settings(int uid, String mountOptions) {
+        try {
+            return Configuration.of(
+                    new Host(Map.of(), Path.of("/home/ann"), uid, uid, 256 * GIB, 16),
+                    "data",
+                    SettingSource.EMPTY,
+                    MountOptionList.parse(List.of(mountOptions), "-o").settings(),
+                    ConfigurationFile.NONE);
+        } catch (ConfigurationException e) {
+            throw new IllegalArgumentException(e);
+        }
+    }
+
+    static MachineFacts with(Device device) {
+        return new MachineFacts(
+                true, device, true, true, true, SOUND.kernel(), LIMITS, 256 * GIB, 8 * GIB, AotCache.USED);
+    }
+
+    static MachineFacts with(Kernel kernel) {
+        return new MachineFacts(
+                true, Device.OPENS, true, true, true, kernel, LIMITS, 256 * GIB, 8 * GIB, AotCache.USED);
+    }
+
+    static MachineFacts with(Limits limits) {
+        return new MachineFacts(
+                true, Device.OPENS, true, true, true, SOUND.kernel(), limits, 256 * GIB, 8 * GIB, AotCache.USED);
+    }
+
+    static MachineFacts with(AotCache cache) {
+        return new MachineFacts(
+                true, Device.OPENS, true, true, true, SOUND.kernel(), LIMITS, 256 * GIB, 8 * GIB, cache);
+    }
+
+    static MachineFacts withMemory(long bytes) {
+        return new MachineFacts(
+                true, Device.OPENS, true, true, true, SOUND.kernel(), LIMITS, bytes, bytes / 8, AotCache.USED);
+    }
+
+    /** Of a user other than root. */
+    static MachineFacts ofUser(boolean hasFusermount, boolean userAllowOther) {
+        return new MachineFacts(
+                false,
+                Device.OPENS,
+                false,
+                hasFusermount,
+                userAllowOther,
+                SOUND.kernel(),
+                LIMITS,
+                256 * GIB,
+                8 * GIB,
+                AotCache.USED);
+    }
+
+    /** Of root in a container without the capability. */
+    static MachineFacts unprivileged() {
+        return new MachineFacts(
+                true, Device.OPENS, false, true, true, SOUND.kernel(), LIMITS, 256 * GIB, 8 * GIB, AotCache.USED);
+    }
+
+    /** An empty disk of this size. */
+    static DiskFacts disk(String type, long bytes, @Nullable Trial trial) {
+        Path folder = Path.of("/nvme/penstock");
+        return new DiskFacts(folder, folder, true, type, 7, bytes, bytes, true, trial);
+    }
+
+    static DiskFacts readOnlyDisk() {
+        Path folder = Path.of("/nvme/penstock");
+        return new DiskFacts(folder, Path.of("/nvme"), false, "ext4", 7, 4096 * GIB, 4096 * GIB, true, null);
+    }
+
+    /** Another disk. */
+    static DiskFacts otherDisk() {
+        Path folder = Path.of("/other/staging");
+        return new DiskFacts(folder, folder, true, "ext4", 8, 4096 * GIB, 4096 * GIB, true, FAST);
+    }
+}
