@@ -87,7 +87,9 @@ final class DoctorCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws ConfigurationException, IOException, RefusedException, InterruptedException {
-        Logging.toTerminal(LogLevel.ERROR); // what the modules warn of is among the findings
+        if (write) {
+            Logging.toTerminal(LogLevel.ERROR); // what probes warn of is among the findings
+        }
         PrintWriter out = spec.commandLine().getOut();
         Optional<MountTable.Entry> mounted = subject == null ? Optional.empty() : mounted(subject);
         if (mounted.isPresent()) {
@@ -171,7 +173,12 @@ final class DoctorCommand implements Callable<Integer> {
     private static MountFacts facts(Path mountPoint, Optional<RunningMount> running) throws IOException {
         if (running.isEmpty()) {
             boolean isAlive = !Preflight.isDead(mountPoint);
-            return new MountFacts(mountPoint.toString(), isAlive, "", null, "it has left no state file for this user");
+            return new MountFacts(
+                    mountPoint.toString(),
+                    isAlive,
+                    "",
+                    null,
+                    "the process that serves " + mountPoint + " has left no state file that this user can read");
         }
         String description = running.get().description();
         try {

@@ -52,7 +52,8 @@ final class DiskCheck implements Check<DiskFacts> {
     public void examine(DiskFacts disk, Findings findings) {
         if (!disk.writable()) {
             findings.error(
-                    disk.existing() + " may not be written to by this user",
+                    disk.folder() + (disk.exists() ? "" : " cannot be made: " + disk.existing())
+                            + " may not be written to by this user",
                     "The mount is refused",
                     "Set " + folder + " to a folder of this user's on a local disk, or have it made and chown it");
         }

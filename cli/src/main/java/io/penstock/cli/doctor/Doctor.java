@@ -7,10 +7,14 @@ import io.penstock.cli.config.WriteSettings;
 import io.penstock.cli.doctor.Disks.Depth;
 import io.penstock.cli.mount.MountPlan;
 import io.penstock.cli.mount.Target;
+import io.penstock.cli.state.RunningMount;
+import io.penstock.fuse.MountTable;
+import io.penstock.fuse.Preflight;
 import io.penstock.writeback.upload.PartSizes;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -35,6 +39,9 @@ public final class Doctor {
     private final Configuration configuration;
     private final Scope scope;
     private final Examiner examiner;
+
+    /** Null if it was not examined. */
+    private @Nullable DiskFacts cacheDisk;
 
     /**
      * How far to go.
@@ -65,7 +72,18 @@ public final class Doctor {
                 new LimitsCheck(configuration),
                 new MemoryCheck(configuration),
                 new StartCheck());
+        examiner.examine(SOON, Doctor::mounts, new MountsCheck());
         settingsAndDisks(busy.contains(configuration.get(Settings.CACHE_DIR)) ? Depth.LOOK : depth());
+    }
+
+    private static MountsCheck.Mounts mounts() throws IOException {
+        List<Path> all = MountTable.read().entries().stream()
+                .filter(RunningMount::isPenstock)
+                .map(MountTable.Entry::mountPoint)
+                .distinct()
+                .toList();
+        return new MountsCheck.Mounts(
+                all, all.stream().filter(Preflight::isDead).toList());
     }
 
     private Depth depth() {
@@ -74,10 +92,11 @@ public final class Doctor {
 
     private void settingsAndDisks(Depth depth) throws InterruptedException {
         examiner.examine(AT_ONCE, () -> configuration, new SettingsCheck());
-        DiskFacts cache = examiner.examine(
+        cacheDisk = examiner.examine(
                 LATER,
                 () -> Disks.read(configuration.get(Settings.CACHE_DIR), depth),
                 DiskCheck.ofCache(configuration));
+        DiskFacts cache = cacheDisk;
         if (!configuration.get(Settings.READ_ONLY)) {
             Path folder = configuration.get(WriteSettings.STAGING);
             DiskFacts staging = examiner.examine(
@@ -136,7 +155,7 @@ public final class Doctor {
             examiner.examine(
                     LATER,
                     () -> store.network(configuration.get(Settings.RANGE_SIZE)),
-                    new NetworkCheck(configuration));
+                    new NetworkCheck(configuration, cacheDisk));
         }
     }
 

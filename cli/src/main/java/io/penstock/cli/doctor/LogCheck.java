@@ -17,7 +17,8 @@ final class LogCheck implements Check<DiskFacts> {
         String remedy = "Set " + Settings.LOG_FILE + " to a file on another disk";
         if (!disk.writable()) {
             findings.warning(
-                    disk.existing() + " may not be written to by this user",
+                    disk.folder() + (disk.exists() ? "" : " cannot be made: " + disk.existing())
+                            + " may not be written to by this user",
                     "There is no log: nobody can tell later why something failed",
                     remedy + ", or let root make " + disk.folder());
         } else if (disk.usableBytes() < LOGS) {

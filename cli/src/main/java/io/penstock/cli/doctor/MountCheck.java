@@ -41,8 +41,8 @@ final class MountCheck implements Check<MountFacts> {
             return;
         } else if (statistics == null) {
             findings.error(
-                    "the process that serves " + mount.mountPoint() + " does not answer: " + mount.silence(),
-                    "It is stopped or hangs, or belongs to another user",
+                    mount.silence(),
+                    "What it does is unknown; if it is stopped or hangs, so do its programs",
                     "Run penstock doctor as its user; if it hangs: jcmd PID Thread.dump_to_file, and umount -l "
                             + mount.mountPoint());
             return;

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param alive whether a process serves it
  * @param description what its process negotiated with the kernel
  * @param statistics null if the process did not answer
- * @param silence why it did not; empty if it did
+ * @param silence that it did not, and why; empty if it did
  */
 public record MountFacts(
         String mountPoint,

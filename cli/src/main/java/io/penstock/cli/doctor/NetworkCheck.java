@@ -6,6 +6,7 @@ import io.penstock.cli.doctor.NetworkFacts.Speed;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** How fast ranges arrive, and how many requests it takes. */
 final class NetworkCheck implements Check<NetworkFacts> {
@@ -18,9 +19,12 @@ final class NetworkCheck implements Check<NetworkFacts> {
     private static final double GAIN = 1.3;
 
     private final Configuration configuration;
+    private final @Nullable DiskFacts cache;
 
-    NetworkCheck(Configuration configuration) {
+    /** @param cache the disk of the cache; null if it is unknown */
+    NetworkCheck(Configuration configuration, @Nullable DiskFacts cache) {
         this.configuration = configuration;
+        this.cache = cache;
     }
 
     @Override
@@ -46,6 +50,7 @@ final class NetworkCheck implements Check<NetworkFacts> {
             return;
         }
         concurrency(speeds, best, findings);
+        cacheDisk(best, findings);
         if (alone.p50().compareTo(FAR) > 0) {
             findings.warning(
                     "a request waits " + Text.time(alone.p50()) + " for its first byte",
@@ -80,6 +85,18 @@ final class NetworkCheck implements Check<NetworkFacts> {
             findings.ok((isGrowing ? "more than " : "") + least
                     + (least == 1 && !isGrowing ? " request fills" : " requests at once fill")
                     + " the network; readahead.concurrency is " + set);
+        }
+    }
+
+    private void cacheDisk(Speed best, Findings findings) {
+        DiskFacts.Speed disk =
+                cache == null || cache.trial() == null ? null : cache.trial().speed();
+        if (disk != null && disk.writeMib() < best.mib()) {
+            findings.note(
+                    "the network brings " + Text.number(best.mib()) + " MiB/s, and the cache's disk takes "
+                            + Text.number(disk.writeMib()),
+                    "At full speed a part of what is read is not stored, and is fetched again later",
+                    "Set cache.dir to a folder on a faster disk");
         }
     }
 

@@ -30,6 +30,7 @@ import io.penstock.objectstore.ObjectStoreException.AccessDenied;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.writeback.WritebackStatistics;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -149,6 +150,13 @@ class SeededFaultsTest {
                         NOTE,
                         "cannot make one",
                         "mount once"),
+                fault(
+                        "dead mount",
+                        new MountsCheck(),
+                        new MountsCheck.Mounts(List.of(Path.of("/mnt/a")), List.of(Path.of("/mnt/a"))),
+                        ERROR,
+                        "/mnt/a has ended",
+                        "penstock umount /mnt/a"),
                 fault(
                         "failed AOT cache",
                         new StartCheck(),
@@ -385,7 +393,7 @@ class SeededFaultsTest {
 
     private static Stream<Fault> faultsOfServers() {
         QuirksCheck quirks = new QuirksCheck(false);
-        NetworkCheck network = new NetworkCheck(settings("readahead.concurrency=8"));
+        NetworkCheck network = new NetworkCheck(settings("readahead.concurrency=8"), DISK);
         return Stream.of(
                 fault(
                         "If-Match ignored",
@@ -443,6 +451,13 @@ class SeededFaultsTest {
                         WARNING,
                         "64 requests at once",
                         "readahead.concurrency to 64 or more"),
+                fault(
+                        "disk slower than the network",
+                        network,
+                        speeds(900, 9000, 9000),
+                        NOTE,
+                        "disk takes 3000",
+                        "cache.dir"),
                 fault("slow network", network, speeds(10, 11, 11), WARNING, "11 MiB/s", "region"),
                 fault("no byte", network, speeds(0, 0, 0), ERROR, "no byte", "s3.proxy"),
                 fault(
@@ -629,6 +644,7 @@ class SeededFaultsTest {
                 sound(new LimitsCheck(settings("")), SOUND),
                 sound(new MemoryCheck(settings("")), SOUND),
                 sound(new StartCheck(), SOUND),
+                sound(new MountsCheck(), new MountsCheck.Mounts(List.of(Path.of("/mnt/a")), List.of())),
                 sound(new SettingsCheck(), settings("")),
                 sound(new SettingsCheck(), settings("ro,anonymous")),
                 sound(DiskCheck.ofCache(settings("")), DISK),
@@ -645,7 +661,7 @@ class SeededFaultsTest {
                         new RightsFacts(Set.of(Right.LIST, Right.READ), Map.of(), Map.of())),
                 sound(new QuirksCheck(false), LIKE_S3),
                 sound(new QuirksCheck(true), quirks(true, true, true, false)),
-                sound(new NetworkCheck(settings("")), speeds(50, 700, 1500)),
+                sound(new NetworkCheck(settings(""), DISK), speeds(50, 700, 1500)),
                 sound(new MountCheck(settings("")), cached(0, 0, 0, 0)));
     }
 
