@@ -46,6 +46,8 @@ public final class BucketMount implements AutoCloseable {
     private final PageCache cache;
     private final PageFetcher fetcher;
     private final Tree tree;
+    private final Contents contents;
+    private final Jobs jobs;
     private final Binding.Taken taken;
     /** Null if the mount is read-only; the same holds for the backlog. */
     private final @Nullable Writeback writeback;
@@ -59,6 +61,8 @@ public final class BucketMount implements AutoCloseable {
             PageCache cache,
             PageFetcher fetcher,
             Tree tree,
+            Contents contents,
+            Jobs jobs,
             Binding.Taken taken,
             @Nullable Writeback writeback,
             @Nullable Backlog backlog,
@@ -66,6 +70,8 @@ public final class BucketMount implements AutoCloseable {
         this.cache = cache;
         this.fetcher = fetcher;
         this.tree = tree;
+        this.contents = contents;
+        this.jobs = jobs;
         this.taken = taken;
         this.writeback = writeback;
         this.backlog = backlog;
@@ -100,6 +106,8 @@ public final class BucketMount implements AutoCloseable {
                     PageFetcher.LINGER,
                     key -> ListedFiles.around(tree, key));
             closers.push(fetcher::close);
+            Jobs jobs = new Jobs();
+            closers.push(jobs::close);
             DirectoryMarkers markers = new DirectoryMarkers(store, tree, System::nanoTime);
             KeptAttributes kept = new KeptAttributes(
                     store,
@@ -138,7 +146,8 @@ public final class BucketMount implements AutoCloseable {
             closers.push(taken.mount()::close);
             times.done("mount");
             tree.preload(index);
-            return new BucketMount(cache, fetcher, tree, taken, writeback, backlog, closers);
+            Contents contents = new Contents(tree, cache, fetcher, plan.namespace());
+            return new BucketMount(cache, fetcher, tree, contents, jobs, taken, writeback, backlog, closers);
         } catch (Throwable e) {
             close(closers);
             throw e;
@@ -177,6 +186,14 @@ public final class BucketMount implements AutoCloseable {
         if (writeback != null) {
             writeback.limits().set(next.writeback().limits());
         }
+    }
+
+    Contents contents() {
+        return contents;
+    }
+
+    Jobs jobs() {
+        return jobs;
     }
 
     /** Null if the mount is read-only. */

@@ -6,6 +6,7 @@ import io.penstock.cli.control.MountStatistics;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.cli.state.RunningMount;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -25,7 +26,7 @@ final class MountCommands {
     }
 
     Map<String, ControlCommand> byName() {
-        return Map.of(
+        Map<String, ControlCommand> all = new HashMap<>(Map.of(
                 "stats",
                 this::statistics,
                 "config",
@@ -33,7 +34,9 @@ final class MountCommands {
                 "set",
                 this::set,
                 "reload",
-                _ -> configuration.reload());
+                _ -> configuration.reload()));
+        all.putAll(new CacheCommands(bucket.contents(), bucket.jobs(), running.mountPoint()).byName());
+        return all;
     }
 
     private MountStatistics statistics(JsonNode arguments) {
