@@ -214,4 +214,14 @@ final class WarmIT {
             assertThat(result.out()).contains("9.0MiB are pinned already");
         }
     }
+
+    @Test
+    void mount_withPathsToWarm_bringsThemInAndPinsThem() throws Exception {
+        try (MountedBucket mount = mount("-o", "warm_paths=set/small:set/large/0.tar,warm_pin")) {
+            Await.until(
+                    "all is there", () -> onNvme(mount, "set/small") == 100 && onNvme(mount, "set/large/0.tar") == 100);
+            assertThat(gets()).isEqualTo(SMALL + 2);
+            assertThat(penstock(mount, "evict", "set/small").exit()).isOne();
+        }
+    }
 }

@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param <T> the parsed value
  */
 public final class ValueType<T> {
+    static final String LIST_SEPARATOR = ":";
+
     private final String label;
     private final String allowed;
     private final boolean flag;
@@ -184,6 +186,21 @@ public final class ValueType<T> {
     static ValueType<String> word(String label, String allowed, Pattern pattern) {
         return new ValueType<>(
                 label, allowed, false, text -> pattern.matcher(text).matches() ? text : null, Function.identity());
+    }
+
+    /** Paths below the mount point; a list in YAML, elsewhere separated by colons. */
+    static ValueType<List<String>> paths() {
+        return new ValueType<>(
+                "<paths>",
+                "paths below the mount point: a list, or a text in which colons separate them",
+                false,
+                text -> {
+                    List<String> paths = Arrays.stream(text.split(LIST_SEPARATOR, -1))
+                            .filter(path -> !path.isBlank())
+                            .toList();
+                    return paths.isEmpty() ? null : paths;
+                },
+                paths -> String.join(LIST_SEPARATOR, paths));
     }
 
     /** The placeholder in a synopsis: {@code <size>}. */

@@ -169,6 +169,7 @@ public final class Serving {
             log.info("{} is mounted on {}", running.source(), running.mountPoint());
             log.debug("Ready after {}", times);
             tellReady(running, bucket);
+            configuration.find(Settings.WARM_PATHS).ifPresent(paths -> warm(bucket, paths));
             Backlog backlog = bucket.backlog();
             if (backlog != null) {
                 backlog.watch(left -> state.update(now -> now.withBacklog(withKept(left, bucket), false)));
@@ -217,6 +218,15 @@ public final class Serving {
                 ? left
                 : (left.isEmpty() ? "nothing" : left) + "; kept for penstock recover: " + bucket.kept() + ", "
                         + ByteSizes.print(bucket.keptBytes());
+    }
+
+    private void warm(BucketMount bucket, List<String> paths) {
+        try {
+            new CacheCommands(bucket.contents(), bucket.jobs(), bucket.mount().mountPoint())
+                    .warm(paths, configuration.get(Settings.WARM_PIN));
+        } catch (RefusedException e) {
+            log.warn("{}: {}", Settings.WARM_PATHS, e.getMessage());
+        }
     }
 
     private void tellReady(RunningMount running, BucketMount bucket) {
