@@ -35,6 +35,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             UnpinCommand.class,
             EvictCommand.class,
             CacheCommand.class,
+            WhyCommand.class,
             RecoverCommand.class,
             IndexCommand.class,
             ConfigCommand.class,

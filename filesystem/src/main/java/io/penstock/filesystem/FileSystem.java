@@ -6,6 +6,7 @@ import io.penstock.core.LentBytes;
 import io.penstock.filesystem.OpenHandle.OpenDirectory;
 import io.penstock.filesystem.OpenHandle.OpenObject;
 import io.penstock.metadata.Directory;
+import io.penstock.metadata.Inode;
 import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Tree;
 import io.penstock.metadata.attributes.KeptAttributes;
@@ -90,6 +91,12 @@ public final class FileSystem implements AutoCloseable {
         }
         tree.changing();
         return changes;
+    }
+
+    /** Whether the kernel reads the cache's file of this object by itself now. */
+    public boolean isPassedThrough(Directory parent, String name) {
+        Inode inode = inodes.find(parent, name);
+        return inode != null && shared.kernel().isPassedThrough(inode);
     }
 
     /**

@@ -224,4 +224,22 @@ final class WarmIT {
             assertThat(penstock(mount, "evict", "set/small").exit()).isOne();
         }
     }
+
+    @Test
+    void why_whileTheStoreIsDown_tellsWhatIsKnown() throws Exception {
+        try (MountedBucket mount = mount("--s3-retry-deadline", "0s")) {
+            Program.shell(mount.path(), "ls -R .").orThrow(); // names are known from here on
+            penstock(mount, "warm", "set/large/0.tar").orThrow();
+            front.treat(_ -> Treatment.answer(503, "SlowDown"));
+            assertThat(why(mount, "set/large/0.tar").orThrow()).contains("9.0MiB on NVMe", "costs nothing");
+            assertThat(why(mount, "set/large/1.tar").orThrow()).contains("only in the bucket", "2 GETs");
+            assertThat(why(mount, "set/large").out()).contains("is a folder");
+        }
+    }
+
+    private static Program.Result why(MountedBucket mount, String file) {
+        List<String> line = new ArrayList<>(MountedBucket.penstock());
+        line.addAll(List.of("why", mount.path().resolve(file).toString()));
+        return Program.run(Path.of("/"), line);
+    }
 }

@@ -383,6 +383,21 @@ public final class PageFetcher implements AutoCloseable {
         return fetch;
     }
 
+    /** Never waits for the store or the disk. */
+    public ReadState readState(ObjectVersion version) {
+        OpenVersion object = share(version);
+        try {
+            int readers;
+            synchronized (objects) {
+                readers = object.readers - 1; // but for this one
+            }
+            return new ReadState(
+                    readers, object.streams.runningCount(), object.cached.readShape(), rangeBytes(version));
+        } finally {
+            closed(object);
+        }
+    }
+
     PageCache cache() {
         return cache;
     }

@@ -146,7 +146,7 @@ public final class BucketMount implements AutoCloseable {
             closers.push(taken.mount()::close);
             times.done("mount");
             tree.preload(index);
-            Contents contents = new Contents(tree, cache, fetcher, plan.namespace());
+            Contents contents = new Contents(tree, cache, fetcher, files, plan.namespace());
             return new BucketMount(cache, fetcher, tree, contents, jobs, taken, writeback, backlog, closers);
         } catch (Throwable e) {
             close(closers);

@@ -32,6 +32,8 @@ final class CacheCommands {
 
     Map<String, ControlCommand> byName() {
         return Map.of(
+                "why",
+                new WhyAnswer(contents, mountPoint)::of,
                 "warm",
                 this::warm,
                 "unpin",

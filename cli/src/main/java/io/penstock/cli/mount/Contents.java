@@ -1,6 +1,7 @@
 package io.penstock.cli.mount;
 
 import io.penstock.cache.PageCache;
+import io.penstock.filesystem.FileSystem;
 import io.penstock.metadata.Tree;
 import io.penstock.prefetch.PageFetcher;
 
@@ -9,4 +10,4 @@ import io.penstock.prefetch.PageFetcher;
  *
  * @param namespace of the bucket's pages in the cache
  */
-record Contents(Tree tree, PageCache cache, PageFetcher fetcher, String namespace) {}
+record Contents(Tree tree, PageCache cache, PageFetcher fetcher, FileSystem files, String namespace) {}
