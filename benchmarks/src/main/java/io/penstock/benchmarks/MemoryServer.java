@@ -10,6 +10,7 @@ import io.penstock.filesystem.Passthrough;
 import io.penstock.fuse.Binding;
 import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountOptions;
+import io.penstock.fuse.calls.CallObserver;
 import io.penstock.fuse.jnr.JnrBinding;
 import io.penstock.fuse.kernel.KernelBinding;
 import io.penstock.metadata.MetadataConfig;
@@ -56,7 +57,9 @@ final class MemoryServer {
             readAll(files);
             MountOptions options = new MountOptions(Path.of(args[1]), "memory", true, false, ttl, CALL, 32);
             try (Mount mount = Binding.valueOf(args[0])
-                    .mount(() -> KernelBinding.mount(files, options), () -> JnrBinding.mount(files, options))
+                    .mount(
+                            () -> KernelBinding.mount(files, options, CallObserver.NONE),
+                            () -> JnrBinding.mount(files, options, CallObserver.NONE))
                     .mount()) {
                 serve(mount);
                 mount.unmount(Duration.ofSeconds(10));

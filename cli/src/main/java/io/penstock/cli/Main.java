@@ -29,6 +29,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             UmountCommand.class,
             MountsCommand.class,
             StatsCommand.class,
+            ProfileCommand.class,
             SetCommand.class,
             ReloadCommand.class,
             WarmCommand.class,

@@ -2,11 +2,15 @@ package io.penstock.cli;
 
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.control.MountStatistics;
+import io.penstock.fuse.calls.CallStatistics;
+import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.writeback.WritebackStatistics;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
 
 /** The statistics of a mount as text: a line for each interval, of 80 columns, with headings now and then; or all totals. */
 final class StatsTable {
@@ -86,6 +90,27 @@ final class StatsTable {
                                 ahead.readaheadGets(),
                                 ahead.failedGets(),
                                 ahead.cancelledGets()));
+        RequestStatistics requests = all.requests();
+        add(
+                text,
+                "requests",
+                "%d GETs, %d HEADs, %d listings, %d PUTs, %d deletions; %d retries, %d throttled"
+                        .formatted(
+                                requests.gets(),
+                                requests.heads(),
+                                requests.lists(),
+                                requests.puts(),
+                                requests.deletes(),
+                                requests.retries(),
+                                requests.throttled()));
+        add(
+                text,
+                "cost",
+                String.format(
+                        Locale.ROOT,
+                        "%.4f for requests, %.4f for transfer",
+                        all.cost().requests(),
+                        all.cost().transfer()));
         add(
                 text,
                 "read ahead",
@@ -119,7 +144,33 @@ final class StatsTable {
                                         size(writing.backlogBytes()),
                                         writing.backlogFiles(),
                                         writing.failedFiles()));
+        if (!all.calls().isEmpty()) {
+            text.append(calls(all.calls()));
+        }
         return text.toString();
+    }
+
+    /** A line each, with its quantiles and errors. */
+    private static String calls(Map<String, CallStatistics> calls) {
+        StringBuilder text = new StringBuilder(
+                "%-15s %10s %7s %7s %7s  %s%n".formatted("calls:", "number", "p50", "p99", "p99.9", "errors"));
+        calls.forEach((name, call) -> text.append("%-15s %10d %7s %7s %7s  %s"
+                        .formatted(
+                                "  " + name,
+                                call.count(),
+                                time(call.p50Nanos()),
+                                time(call.p99Nanos()),
+                                time(call.p999Nanos()),
+                                errors(call))
+                        .stripTrailing())
+                .append('\n'));
+        return text.toString();
+    }
+
+    private static String errors(CallStatistics call) {
+        return call.errors().entrySet().stream()
+                .map(error -> error.getValue() + " " + error.getKey())
+                .collect(Collectors.joining(", "));
     }
 
     private static void add(StringBuilder text, String name, String value) {
@@ -136,6 +187,14 @@ final class StatsTable {
 
     private static String percent(long part, long whole) {
         return whole == 0 ? "-" : String.format(Locale.ROOT, "%.0f%%", 100.0 * part / whole);
+    }
+
+    /** In the unit in which it has up to three digits: {@code 1.4ms}. */
+    private static String time(long nanos) {
+        if (nanos < 999_500) {
+            return count(nanos / 1e3) + "us";
+        }
+        return nanos < 999_500_000 ? count(nanos / 1e6) + "ms" : count(nanos / 1e9) + "s";
     }
 
     /** In the unit in which it has up to four digits: {@code 1.4G}. */

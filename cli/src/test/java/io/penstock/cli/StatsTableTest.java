@@ -3,9 +3,14 @@ package io.penstock.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.cache.CacheStatistics;
+import io.penstock.cli.control.Cost;
 import io.penstock.cli.control.MountStatistics;
+import io.penstock.fuse.calls.CallStatistics;
+import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.writeback.WritebackStatistics;
+import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -13,6 +18,11 @@ final class StatsTableTest {
     private static final long MIB = 1 << 20;
 
     private static MountStatistics at(double seconds, long times, @Nullable WritebackStatistics writing) {
+        return at(seconds, times, writing, Map.of());
+    }
+
+    private static MountStatistics at(
+            double seconds, long times, @Nullable WritebackStatistics writing, Map<String, CallStatistics> calls) {
         return new MountStatistics(
                 "s3://data",
                 "/mnt/data",
@@ -34,7 +44,10 @@ final class StatsTableTest {
                         64 * MIB,
                         1500 * MIB),
                 new ReadaheadStatistics(times, 9 * times, 0, 0, 800 * MIB * times, 80 * MIB * times, 60 * MIB * times),
-                writing);
+                new RequestStatistics(10 * times, 2, 3, 4, 5, 6, 7),
+                new Cost(0.0123, 0.5),
+                writing,
+                calls);
     }
 
     private static WritebackStatistics writing(long times) {
@@ -79,10 +92,27 @@ final class StatsTableTest {
             page reads:  4268: 5% from memory, 94% from NVMe, 1% waited for a fetch, 0% missed
             waited:      2.5 s for the store, 50 s for NVMe, of all readers together
             fetched:     1.6G by 20 GETs, 18 of them ahead; 0 failed, 0 cancelled
+            requests:    20 GETs, 2 HEADs, 3 listings, 4 PUTs, 5 deletions; 6 retries, 7 throttled
+            cost:        0.0123 for requests, 0.5000 for transfer
             read ahead:  160M, of which readers have come to 75%
             cache:       64M in memory, 1.5G on NVMe; 5 pages evicted, 0 damaged, 0 not stored, 0 disk errors
             written:     400M uploaded, 0B copied by the store; 3M in memory, 40M staged; 12M of 2 closed files to send; 1 files failed
             """);
         assertThat(StatsTable.totals(at(90, 2, null))).contains("mounted read-only");
+    }
+
+    @Test
+    void totals_ofCalls_haveALineEach() {
+        Map<String, Long> errors = new TreeMap<>(Map.of("ENOENT", 14L, "EIO", 1L));
+        CallStatistics lookup = new CallStatistics(1_203, 0, 0, 640, 45_000, 1_240_000_000, errors, new TreeMap<>());
+        CallStatistics read =
+                new CallStatistics(999_999_999, 1, 1, 999_400, 999_600, 12_000_000, Map.of(), new TreeMap<>());
+
+        Map<String, CallStatistics> calls = new TreeMap<>(Map.of("lookup", lookup, "copy_file_range", read));
+        assertThat(StatsTable.totals(at(90, 2, null, calls))).endsWith("""
+            calls:              number     p50     p99   p99.9  errors
+              copy_file_range  999999999   999us   1.0ms    12ms
+              lookup              1203   0.6us    45us    1.2s  1 EIO, 14 ENOENT
+            """);
     }
 }

@@ -42,6 +42,16 @@ public enum Errno {
         this.number = number;
     }
 
+    /** Such as {@code EIO}; {@code errno 5} of a number that is not here. */
+    public static String nameOf(int number) {
+        for (Errno errno : values()) {
+            if (errno.number == number) {
+                return errno.name();
+            }
+        }
+        return "errno " + number;
+    }
+
     /** The positive number; FUSE replies carry it negated. */
     public int number() {
         return number;

@@ -218,6 +218,24 @@ public final class FileSystem implements AutoCloseable {
         }
     }
 
+    /**
+     * Where the inode is, for people: its path from the mount's root, with a slash before it and, for a directory, one behind it; null
+     * if it has no name any more.
+     */
+    public @Nullable String pathOf(long inode) {
+        Inode found = inodes.get(inode);
+        if (found == null) {
+            return null;
+        }
+        int root = tree.root().prefix().length();
+        Directory directory = found.directory();
+        if (directory != null) {
+            return "/" + directory.prefix().substring(root);
+        }
+        Inode.Place place = found.place();
+        return place == null ? null : "/" + place.key().substring(root);
+    }
+
     /** The inode that a handle is of: EBADF if it is not open. */
     public long inodeOf(long handle) throws ErrnoException {
         return handles.get(handle).inode().number();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.filesystem.FileSystem;
+import io.penstock.fuse.calls.CallObserver;
 import io.penstock.fuse.kernel.KernelBinding;
 import io.penstock.testing.Seeded;
 import io.penstock.testing.TestData;
@@ -42,7 +43,7 @@ class KernelMountIT extends MountContract {
 
     @Override
     Mount mount(FileSystem fileSystem, MountOptions options) throws MountException {
-        return KernelBinding.mount(fileSystem, options);
+        return KernelBinding.mount(fileSystem, options, CallObserver.NONE);
     }
 
     @Test

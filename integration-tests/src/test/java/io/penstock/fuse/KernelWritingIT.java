@@ -3,6 +3,7 @@ package io.penstock.fuse;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.filesystem.FileSystem;
+import io.penstock.fuse.calls.CallObserver;
 import io.penstock.fuse.kernel.KernelBinding;
 import io.penstock.testing.TestData;
 import java.nio.ByteBuffer;
@@ -15,7 +16,7 @@ class KernelWritingIT extends WritingContract {
 
     @Override
     Mount mount(FileSystem fileSystem, MountOptions options) throws MountException, InterruptedException {
-        return KernelBinding.mount(fileSystem, options);
+        return KernelBinding.mount(fileSystem, options, CallObserver.NONE);
     }
 
     @Test

@@ -114,6 +114,9 @@ final class LifecycleIT {
             try {
                 refused.await();
                 assertThat(stats(mount, "--once")).contains(mount.path() + ":", "s3://" + bucket.name(), " GETs, ");
+                assertThat(stats(mount, "--once", "--json"))
+                        .containsPattern("\"requests\":\\{\"gets\":[1-9]")
+                        .containsPattern("\"throttled\":[1-9]");
             } finally {
                 front.passAll();
                 assertThat(reader.waitFor()).isZero();

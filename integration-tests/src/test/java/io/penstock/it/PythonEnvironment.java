@@ -15,6 +15,8 @@ import java.util.zip.CRC32;
 enum PythonEnvironment {
     DATA("data", 3L << 30),
 
+    METRICS("metrics", 200L << 20),
+
     /** PyPI's torch for Linux on x86-64 needs the libraries of CUDA, also where no device is: 6 GB installed. */
     TORCH("torch", 16L << 30);
 

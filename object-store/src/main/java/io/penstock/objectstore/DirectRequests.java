@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.RequestCounters.Kind;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ProtocolException;
@@ -67,6 +68,7 @@ final class DirectRequests implements AutoCloseable {
     private final Semaphore sendPermits;
 
     private final AwsV4HttpSigner signer = AwsV4HttpSigner.create();
+    private final RequestCounters counters;
     private final LongSupplier nanoTime;
 
     /** The {@link #nanoTime} until which the SDK makes the requests. */
@@ -78,6 +80,7 @@ final class DirectRequests implements AutoCloseable {
     /**
      * @param base the address to which a key is appended
      * @param trusted whom to trust; null for the JDK's own certificates
+     * @param counters of the requests
      * @param nanoTime as {@link System#nanoTime}; ends the back-off
      */
     DirectRequests(
@@ -86,12 +89,14 @@ final class DirectRequests implements AutoCloseable {
             String region,
             AwsCredentialsProvider credentials,
             TrustManager @Nullable [] trusted,
+            RequestCounters counters,
             LongSupplier nanoTime)
             throws ObjectStoreException {
         this.config = config;
         this.base = base;
         this.region = region;
         this.credentials = credentials;
+        this.counters = counters;
         this.nanoTime = nanoTime;
         this.sendPermits = new Semaphore(config.limits().connections() - 1);
         this.backOffUntil = nanoTime.getAsLong();
@@ -143,7 +148,9 @@ final class DirectRequests implements AutoCloseable {
         ObjectBody body = null;
         try {
             connection = connections.take();
+            counters.sent(Kind.GET);
             ResponseHead head = connection.send(text, stalls);
+            counters.responded(head.status());
             connections.stalls().responded(connection.sinceSent());
             if (isPart(head, version, range)) {
                 ExpectedChecksum checksum = checked ? ExpectedChecksum.of(head) : null;
@@ -201,7 +208,9 @@ final class DirectRequests implements AutoCloseable {
                 return null;
             }
             connection = connections.take();
+            counters.sent(Kind.HEAD);
             ResponseHead head = connection.send(text);
+            counters.responded(head.status());
             if (head.status() != OK && head.status() != NOT_FOUND) {
                 onRefusal(head.status());
                 return null;
@@ -266,7 +275,9 @@ final class DirectRequests implements AutoCloseable {
             }
             connection = connections.take();
             retryState.attemptStarts();
+            counters.sent(Kind.PUT);
             ResponseHead head = connection.send(text, body, length);
+            counters.responded(head.status());
             if (ErrorMapper.isNotApplied(head.status())) {
                 retryState.attemptRefused();
             }

@@ -33,6 +33,7 @@ final class RequestExecutor implements AutoCloseable {
     final Semaphore sendPermits;
 
     private final SdkHttpClient http;
+    private final RequestCounters counters;
     /** Bodies that are being read; {@link #close} aborts them. */
     private final Set<ObjectBody> bodies = ConcurrentHashMap.newKeySet();
 
@@ -44,7 +45,13 @@ final class RequestExecutor implements AutoCloseable {
     /**
      * Closes client, HTTP client and direct requests: an SDK client does not close the HTTP client that it was given.
      */
-    RequestExecutor(S3Config config, S3Client client, SdkHttpClient http, @Nullable DirectRequests direct) {
+    RequestExecutor(
+            S3Config config,
+            S3Client client,
+            SdkHttpClient http,
+            @Nullable DirectRequests direct,
+            RequestCounters counters) {
+        this.counters = counters;
         this.direct = direct;
         this.config = config;
         this.client = client;
@@ -139,6 +146,7 @@ final class RequestExecutor implements AutoCloseable {
         if (!retryState.awaitNextAttempt(deadline(), failure instanceof ObjectStoreException.Throttled)) {
             throw ErrorMapper.deadlineExceeded(failure, deadline());
         }
+        counters.retried();
     }
 
     /** Throws if the thread was interrupted: the SDK has its own exceptions for an interrupt. */

@@ -37,6 +37,7 @@ final class S3Connector {
 
     private final S3Config config;
     private final ErrorMapper errors;
+    private final RequestCounters counters = new RequestCounters();
     private final AwsCredentialsProvider credentials;
 
     S3Connector(S3Config config) {
@@ -57,7 +58,7 @@ final class S3Connector {
         try {
             String region = region(http);
             S3Client client = client(http, region, AwsRetryStrategy.doNotRetry());
-            store = new S3ObjectStore(config, client, http, direct(client, region, trusted), prefix);
+            store = new S3ObjectStore(config, client, http, direct(client, region, trusted), counters, prefix);
             // A response to HEAD has no body, so a listing shows which credentials are wrong and why.
             store.tryList(new ListRequest(prefix, "", null, null, 1));
             usable = true;
@@ -142,6 +143,7 @@ final class S3Connector {
                                 : ResponseChecksumValidation.WHEN_REQUIRED)
                 .overrideConfiguration(override -> override.retryStrategy(retries)
                         .addExecutionInterceptor(new ListingInterceptor())
+                        .addExecutionInterceptor(counters)
                         .putAdvancedOption(
                                 SdkAdvancedClientOption.USER_AGENT_PREFIX,
                                 config.requester().userAgent()))
@@ -163,7 +165,7 @@ final class S3Connector {
         URI base = base(client, config.bucket());
         return isProxied(base.getScheme())
                 ? null
-                : new DirectRequests(config, base, region, credentials, trusted, System::nanoTime);
+                : new DirectRequests(config, base, region, credentials, trusted, counters, System::nanoTime);
     }
 
     /** The address to which a key is appended. */

@@ -20,6 +20,7 @@ public final class S3ObjectStore implements ObjectStore {
     private static final Logger LOG = LoggerFactory.getLogger(S3ObjectStore.class);
 
     private final RequestExecutor requests;
+    private final RequestCounters counters;
     private final BucketReader reader;
     private final ConditionalWrites conditionalWrites;
     private final ObjectWriter writer;
@@ -37,8 +38,14 @@ public final class S3ObjectStore implements ObjectStore {
      * @param prefix of the keys that will be used
      */
     S3ObjectStore(
-            S3Config config, S3Client client, SdkHttpClient http, @Nullable DirectRequests direct, String prefix) {
-        requests = new RequestExecutor(config, client, http, direct);
+            S3Config config,
+            S3Client client,
+            SdkHttpClient http,
+            @Nullable DirectRequests direct,
+            RequestCounters counters,
+            String prefix) {
+        requests = new RequestExecutor(config, client, http, direct, counters);
+        this.counters = counters;
         reader = new BucketReader(requests);
         writer = new ObjectWriter(requests, reader);
         uploads = new MultipartUploads(requests, reader);
@@ -82,6 +89,10 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public RetryPolicy retries() {
         return requests.config.retries();
+    }
+
+    public RequestStatistics statistics() {
+        return counters.snapshot();
     }
 
     @Override

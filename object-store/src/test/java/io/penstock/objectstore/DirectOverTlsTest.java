@@ -140,6 +140,7 @@ final class DirectOverTlsTest {
                     "r",
                     signer(),
                     null,
+                    new RequestCounters(),
                     System::nanoTime)) {
                 assertThat(direct.get(VERSION, RANGE, false)).isNull();
             }
@@ -195,6 +196,7 @@ final class DirectOverTlsTest {
                 "us-east-1",
                 signer(),
                 TrustedCertificates.of(config.server()),
+                new RequestCounters(),
                 System::nanoTime);
     }
 

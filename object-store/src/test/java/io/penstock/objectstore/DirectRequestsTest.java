@@ -47,6 +47,7 @@ final class DirectRequestsTest {
     private static final int USUALLY = 16;
 
     private final AtomicLong nanoTime = new AtomicLong();
+    private final RequestCounters counters = new RequestCounters();
     private ScriptedServer server;
     private DirectRequests gets;
 
@@ -103,6 +104,7 @@ final class DirectRequestsTest {
             assertThat(read(get())).isEqualTo("hello");
         }
         assertThat(server.connections()).isOne();
+        assertThat(counters.snapshot()).isEqualTo(new RequestStatistics(3, 0, 0, 0, 0, 0, 0));
     }
 
     @Test
@@ -362,7 +364,8 @@ final class DirectRequestsTest {
 
     private DirectRequests gets(AwsCredentialsProvider credentials, Duration readTimeout) throws ObjectStoreException {
         S3Config config = config("bucket", at(server.uri("")), readTimeout(readTimeout), RetryPolicy.DEFAULT);
-        return new DirectRequests(config, server.uri("/bucket/"), "us-east-1", credentials, null, nanoTime::get);
+        return new DirectRequests(
+                config, server.uri("/bucket/"), "us-east-1", credentials, null, counters, nanoTime::get);
     }
 
     private @Nullable ObjectBody get() throws InterruptedException {

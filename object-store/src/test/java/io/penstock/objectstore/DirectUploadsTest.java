@@ -226,6 +226,7 @@ final class DirectUploadsTest {
                 "us-east-1",
                 StaticCredentialsProvider.create(AwsBasicCredentials.create("id", "secret")),
                 null,
+                new RequestCounters(),
                 System::nanoTime);
     }
 }

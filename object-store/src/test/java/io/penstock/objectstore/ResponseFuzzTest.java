@@ -84,6 +84,7 @@ final class ResponseFuzzTest {
                 "us-east-1",
                 signer,
                 TrustedCertificates.of(config.server()),
+                new RequestCounters(),
                 nanoTime::get)) {
             get(Seeded.random(0), false, server, direct);
             Seeded.check(responses, random -> {

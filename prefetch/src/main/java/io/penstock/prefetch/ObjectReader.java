@@ -1,10 +1,12 @@
 package io.penstock.prefetch;
 
 import static io.penstock.cache.PageCache.PAGE_SIZE;
+import static io.penstock.cache.PageCache.SECTOR_SIZE;
 
 import io.penstock.cache.CachedObject;
 import io.penstock.cache.Fill;
 import io.penstock.cache.FillFailedException;
+import io.penstock.cache.PageState;
 import io.penstock.cache.ReadShape;
 import io.penstock.cache.Urgency;
 import io.penstock.cache.WholeFile;
@@ -65,6 +67,38 @@ public final class ObjectReader implements AutoCloseable {
         if (end <= position) {
             return 0;
         }
+        SlowReadEvent event = new SlowReadEvent();
+        if (!event.isEnabled()) {
+            return read(position, end, to, loans);
+        }
+        event.cause = cause(position, end);
+        event.begin();
+        try {
+            return read(position, end, to, loans);
+        } finally {
+            event.end();
+            if (event.shouldCommit()) {
+                event.key = cached.version().key();
+                event.offset = position;
+                event.bytes = end - position;
+                event.commit();
+            }
+        }
+    }
+
+    /** What a read of these bytes will wait for first. */
+    private String cause(long position, long end) {
+        if (object.isMissing(position, end)) {
+            return "store";
+        }
+        CachedObject holder = object.holder(position);
+        long unit = holder == cached ? PAGE_SIZE : SECTOR_SIZE;
+        return holder.state(position / unit) == PageState.INFLIGHT ? "in-flight" : "cache";
+    }
+
+    /** @param end behind the last byte, which is in the object */
+    private int read(long position, long end, ByteBuffer to, @Nullable LentBytes loans)
+            throws ObjectStoreException, InterruptedException {
         Stream movedOn = object.streams.observe(position, end);
         List<RangeFetch> mine = List.of();
         Deadline deadline = null;

@@ -112,16 +112,31 @@ final class RangeFetch implements BodySink {
             throw new InterruptedException();
         }
         counters.started(urgency);
+        FetchEvent event = new FetchEvent();
+        event.begin();
         try {
             store.get(version, range, this);
         } finally {
             counters.bytes.add(arrived);
+            record(event);
         }
         if (arrived != range.length()) {
             throw new ObjectStoreException.Corrupt(
                     "the store sent " + arrived + " of the " + range.length() + " bytes at " + range.offset() + " of "
                             + version.key(),
                     null);
+        }
+    }
+
+    private void record(FetchEvent event) {
+        event.end();
+        if (event.shouldCommit()) {
+            event.key = version.key();
+            event.offset = range.offset();
+            event.bytes = arrived;
+            event.cause = urgency == Urgency.DEMAND ? "demand" : "readahead";
+            event.complete = arrived == range.length();
+            event.commit();
         }
     }
 

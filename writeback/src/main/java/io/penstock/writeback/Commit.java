@@ -9,6 +9,7 @@ import io.penstock.writeback.Pacing.Pace;
 import io.penstock.writeback.bytes.Snapshot;
 import io.penstock.writeback.upload.FileUpload;
 import java.io.IOException;
+import java.util.Locale;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -150,6 +151,8 @@ final class Commit implements Background.Task, FileUpload.Decision {
     @Override
     public void run() {
         Exception failure = null;
+        CommitEvent event = new CommitEvent();
+        event.begin();
         try {
             prepare();
             pause();
@@ -178,7 +181,19 @@ final class Commit implements Background.Task, FileUpload.Decision {
         } finally {
             Order _ = finish();
         }
+        record(event, failure);
         file.ended(this, failure);
+    }
+
+    private void record(CommitEvent event, @Nullable Exception failure) {
+        event.end();
+        if (event.shouldCommit()) {
+            event.key = content.key();
+            event.bytes = content.size();
+            event.cause = mode.name().toLowerCase(Locale.ROOT);
+            event.failure = failure == null ? "" : String.valueOf(failure.getMessage());
+            event.commit();
+        }
     }
 
     private Made commitOrAskWhy() throws ObjectStoreException, IOException, InterruptedException {

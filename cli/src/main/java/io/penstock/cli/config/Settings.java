@@ -360,6 +360,12 @@ public final class Settings {
             .withDefault("info")
             .live();
 
+    public static final Setting<Path> ACCESS_LOG = Setting.of(
+            "log.access",
+            path(),
+            "A file with a line for each call of the kernel: time, call, offset, bytes, result, microseconds, path."
+                    + " {mount} in it stands for the mount point, as in log.file.");
+
     /** Settings that belong together, as the help and the documentation show them. */
     public record Group(String title, List<Setting<?>> settings) {}
 
@@ -396,7 +402,9 @@ public final class Settings {
                             PASSTHROUGH,
                             PASSTHROUGH_FROM,
                             THREADS)),
-            new Group("Log", List.of(LOG_FILE, LOG_LEVEL)));
+            new Group("Log", List.of(LOG_FILE, LOG_LEVEL, ACCESS_LOG)),
+            MetricsSettings.METRICS,
+            CostSettings.GROUP);
 
     /** All of them. */
     public static final List<Setting<?>> ALL =

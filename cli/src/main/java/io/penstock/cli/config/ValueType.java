@@ -1,5 +1,7 @@
 package io.penstock.cli.config;
 
+import java.math.BigDecimal;
+import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.InvalidPathException;
@@ -9,9 +11,11 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +27,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ValueType<T> {
     static final String LIST_SEPARATOR = ":";
+    private static final int LONGEST_PRICE = 20;
+    private static final Pattern ADDRESS =
+            Pattern.compile("(?:\\[(?<ipv6>[0-9A-Fa-f:.]+)]|(?<host>[A-Za-z0-9.-]+)):(?<port>[0-9]{1,5})");
 
     private final String label;
     private final String allowed;
@@ -105,6 +112,24 @@ public final class ValueType<T> {
                 String::valueOf);
     }
 
+    /** A sum of money of any currency: 0 or more. */
+    static ValueType<BigDecimal> price() {
+        return new ValueType<>(
+                "<price>",
+                "a number such as 0.0004, 0 or more",
+                false,
+                checked(ValueType::decimalOrNull, price -> price.signum() >= 0),
+                BigDecimal::toPlainString);
+    }
+
+    private static @Nullable BigDecimal decimalOrNull(String text) {
+        try {
+            return text.length() > LONGEST_PRICE ? null : new BigDecimal(text);
+        } catch (NumberFormatException e) {
+            return null;
+        }
+    }
+
     /** Permission bits in octal, as chmod takes them. */
     static ValueType<Integer> mode() {
         return new ValueType<>(
@@ -162,6 +187,29 @@ public final class ValueType<T> {
                 "a proxy's address with its port such as http://proxy.example.com:3128, without a path",
                 false,
                 checked(ValueType::serverOrNull, uri -> uri.getPort() > 0),
+                URI::toString);
+    }
+
+    /** An address to listen at: host and port. */
+    static ValueType<InetSocketAddress> address() {
+        return new ValueType<>(
+                "<host:port>",
+                "an address of this machine and a port such as 127.0.0.1:9090, [::1]:9090 or 0.0.0.0:9090",
+                false,
+                ValueType::addressOrNull,
+                address -> (address.getHostString().contains(":")
+                                ? "[" + address.getHostString() + "]"
+                                : address.getHostString())
+                        + ":" + address.getPort());
+    }
+
+    /** Where something is: scheme, host, perhaps a port and a path. */
+    static ValueType<URI> url() {
+        return new ValueType<>(
+                "<url>",
+                "an address such as http://127.0.0.1:4318 or https://otlp.example.com/v1/metrics",
+                false,
+                ValueType::urlOrNull,
                 URI::toString);
     }
 
@@ -245,6 +293,25 @@ public final class ValueType<T> {
         try {
             return Integer.valueOf(text, radix);
         } catch (NumberFormatException e) {
+            return null;
+        }
+    }
+
+    private static @Nullable InetSocketAddress addressOrNull(String text) {
+        Matcher parts = ADDRESS.matcher(text);
+        Integer port = parts.matches() ? integerOrNull(parts.group("port"), 10) : null;
+        return port == null || port < 1 || port > 65_535
+                ? null
+                : InetSocketAddress.createUnresolved(
+                        Objects.requireNonNullElse(parts.group("ipv6"), parts.group("host")), port);
+    }
+
+    private static @Nullable URI urlOrNull(String text) {
+        try {
+            URI uri = new URI(text);
+            boolean http = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
+            return http && uri.getHost() != null && uri.getUserInfo() == null ? uri : null;
+        } catch (URISyntaxException e) {
             return null;
         }
     }

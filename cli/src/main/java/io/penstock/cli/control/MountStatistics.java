@@ -2,9 +2,13 @@ package io.penstock.cli.control;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cache.CacheStatistics;
+import io.penstock.fuse.calls.CallStatistics;
+import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.writeback.WritebackStatistics;
 import java.io.IOException;
+import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,7 +16,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param source such as {@code s3://bucket/prefix}
  * @param seconds since it was mounted
+ * @param requests that were sent to the store, and their cost
  * @param writing null of a read-only mount
+ * @param calls of the kernel, by their names; empty if an earlier version serves it
  */
 public record MountStatistics(
         String source,
@@ -21,7 +27,14 @@ public record MountStatistics(
         double seconds,
         CacheStatistics cache,
         ReadaheadStatistics readahead,
-        @Nullable WritebackStatistics writing) {
+        RequestStatistics requests,
+        Cost cost,
+        @Nullable WritebackStatistics writing,
+        Map<String, CallStatistics> calls) {
+    public MountStatistics {
+        calls = Objects.requireNonNullElse(calls, Map.of());
+    }
+
     /** As the mount's answer has it. */
     public static MountStatistics of(JsonNode result) throws IOException {
         return Json.MAPPER.treeToValue(result, MountStatistics.class);

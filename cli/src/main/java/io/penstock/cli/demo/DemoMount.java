@@ -85,7 +85,7 @@ public final class DemoMount {
         shell.command(command.toString());
         StartTimes times = new StartTimes();
         times.done("before");
-        try (BucketMount mounted = BucketMount.open(plan, times)) {
+        try (BucketMount mounted = BucketMount.open(plan, times, null)) {
             stop.unmounts(mounted.mount(), hurry, () -> {});
             shell.say(mounted.mount().description());
             boolean good = show.run(mounted);

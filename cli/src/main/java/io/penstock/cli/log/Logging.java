@@ -6,6 +6,7 @@ import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.Configurator;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
+import ch.qos.logback.core.LayoutBase;
 import ch.qos.logback.core.OutputStreamAppender;
 import ch.qos.logback.core.encoder.LayoutWrappingEncoder;
 import ch.qos.logback.core.rolling.FixedWindowRollingPolicy;
@@ -75,12 +76,10 @@ public final class Logging extends ContextAwareBase implements Configurator {
      * @throws IOException if the file cannot be written
      */
     public static void toFile(Path file, LogLevel level) throws IOException {
-        Files.createDirectories(file.toAbsolutePath().getParent());
-        // Logback would only complain on the terminal, which is gone by then.
-        makePrivate(file);
+        prepare(file);
         LoggerContext context = reset();
         Logging.file = file;
-        use(context, rolling(context, file), new LogLayout(false), Level.toLevel(level.name()));
+        use(context, rolling(context, file, FILE_SIZE), new LogLayout(false), Level.toLevel(level.name()));
     }
 
     /** From now on log lines of this level are written. */
@@ -100,8 +99,27 @@ public final class Logging extends ContextAwareBase implements Configurator {
         return appender;
     }
 
-    private static RollingFileAppender<ILoggingEvent> rolling(LoggerContext context, Path file) {
-        RollingFileAppender<ILoggingEvent> appender = new PrivateFileAppender();
+    /**
+     * Another file that is rotated, at this size, and that only the owner can read.
+     *
+     * @throws IOException if it cannot be written
+     */
+    static <E> RollingFileAppender<E> otherFile(LoggerContext context, Path file, String size, LayoutBase<E> layout)
+            throws IOException {
+        prepare(file);
+        RollingFileAppender<E> appender = rolling(context, file, size);
+        start(context, appender, layout);
+        return appender;
+    }
+
+    /** Logback would only complain on the terminal, which is gone by then. */
+    private static void prepare(Path file) throws IOException {
+        Files.createDirectories(file.toAbsolutePath().getParent());
+        makePrivate(file);
+    }
+
+    private static <E> RollingFileAppender<E> rolling(LoggerContext context, Path file, String size) {
+        RollingFileAppender<E> appender = new PrivateFileAppender<>();
         appender.setFile(file.toString());
         FixedWindowRollingPolicy window = new FixedWindowRollingPolicy();
         window.setContext(context);
@@ -110,9 +128,9 @@ public final class Logging extends ContextAwareBase implements Configurator {
         window.setMinIndex(1);
         window.setMaxIndex(KEPT_FILES);
         window.start();
-        SizeBasedTriggeringPolicy<ILoggingEvent> trigger = new SizeBasedTriggeringPolicy<>();
+        SizeBasedTriggeringPolicy<E> trigger = new SizeBasedTriggeringPolicy<>();
         trigger.setContext(context);
-        trigger.setMaxFileSize(FileSize.valueOf(FILE_SIZE));
+        trigger.setMaxFileSize(FileSize.valueOf(size));
         trigger.start();
         appender.setRollingPolicy(window);
         appender.setTriggeringPolicy(trigger);
@@ -121,15 +139,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
 
     private static void use(
             LoggerContext context, OutputStreamAppender<ILoggingEvent> appender, LogLayout layout, Level level) {
-        layout.setContext(context);
-        layout.start();
-        LayoutWrappingEncoder<ILoggingEvent> encoder = new LayoutWrappingEncoder<>();
-        encoder.setContext(context);
-        encoder.setLayout(layout);
-        encoder.start();
-        appender.setContext(context);
-        appender.setEncoder(encoder);
-        appender.start();
+        start(context, appender, layout);
         context.getLogger(Logger.ROOT_LOGGER_NAME).addAppender(appender);
         setLevels(context, level);
     }
@@ -142,6 +152,18 @@ public final class Logging extends ContextAwareBase implements Configurator {
         REQUESTS.forEach(logger -> context.getLogger(logger).setLevel(requests));
     }
 
+    private static <E> void start(LoggerContext context, OutputStreamAppender<E> appender, LayoutBase<E> layout) {
+        layout.setContext(context);
+        layout.start();
+        LayoutWrappingEncoder<E> encoder = new LayoutWrappingEncoder<>();
+        encoder.setContext(context);
+        encoder.setLayout(layout);
+        encoder.start();
+        appender.setContext(context);
+        appender.setEncoder(encoder);
+        appender.start();
+    }
+
     /** Makes the file if it is missing, and checks that it can be written. */
     private static void makePrivate(Path file) throws IOException {
         Files.newByteChannel(
@@ -152,7 +174,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
     }
 
     /** Makes the next file, after a rotation, readable for its owner only. */
-    private static final class PrivateFileAppender extends RollingFileAppender<ILoggingEvent> {
+    private static final class PrivateFileAppender<E> extends RollingFileAppender<E> {
         @Override
         public void openFile(String name) throws IOException {
             makePrivate(Path.of(name));

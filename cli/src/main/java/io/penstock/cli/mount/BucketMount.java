@@ -4,6 +4,7 @@ import io.penstock.cache.CacheConfig;
 import io.penstock.cache.CacheFolder;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cache.PageCache;
+import io.penstock.cli.log.AccessLog;
 import io.penstock.cli.process.StartTimes;
 import io.penstock.filesystem.FetchedContent;
 import io.penstock.filesystem.FileSystem;
@@ -12,6 +13,9 @@ import io.penstock.fuse.Binding;
 import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.Preflight;
+import io.penstock.fuse.calls.CallLatencies;
+import io.penstock.fuse.calls.CallObserver;
+import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.fuse.jnr.JnrBinding;
 import io.penstock.fuse.kernel.KernelBinding;
 import io.penstock.inventory.IndexException;
@@ -24,6 +28,7 @@ import io.penstock.metadata.attributes.KeptAttributes;
 import io.penstock.metadata.attributes.MarkingObjectStore;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.RequestStatistics;
 import io.penstock.objectstore.S3ObjectStore;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.ReadaheadStatistics;
@@ -38,17 +43,20 @@ import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A bucket that is served. It assembles the modules, and closes them in the opposite order. */
 public final class BucketMount implements AutoCloseable {
+    private final S3ObjectStore store;
     private final PageCache cache;
     private final PageFetcher fetcher;
     private final Tree tree;
     private final Contents contents;
     private final Jobs jobs;
     private final Binding.Taken taken;
+    private final CallLatencies calls;
     /** Null if the mount is read-only; the same holds for the backlog. */
     private final @Nullable Writeback writeback;
 
@@ -58,21 +66,25 @@ public final class BucketMount implements AutoCloseable {
     private final Deque<Runnable> closers;
 
     private BucketMount(
+            S3ObjectStore store,
             PageCache cache,
             PageFetcher fetcher,
             Tree tree,
             Contents contents,
             Jobs jobs,
             Binding.Taken taken,
+            CallLatencies calls,
             @Nullable Writeback writeback,
             @Nullable Backlog backlog,
             Deque<Runnable> closers) {
+        this.store = store;
         this.cache = cache;
         this.fetcher = fetcher;
         this.tree = tree;
         this.contents = contents;
         this.jobs = jobs;
         this.taken = taken;
+        this.calls = calls;
         this.writeback = writeback;
         this.backlog = backlog;
         this.closers = closers;
@@ -81,16 +93,17 @@ public final class BucketMount implements AutoCloseable {
     /**
      * Mounts. Everything that can be refused is refused before the kernel is involved, and then nothing is left open.
      *
+     * @param access is told of each call; null if there is none
      * @throws IOException if the cache folder cannot be used
      * @throws IndexException if the index cannot be used
      */
-    public static BucketMount open(MountPlan plan, StartTimes times)
+    public static BucketMount open(MountPlan plan, StartTimes times, @Nullable AccessLog access)
             throws MountException, IOException, ObjectStoreException, InterruptedException {
         Preflight.check(plan.mount());
         ObjectIndex index = plan.index() == null ? null : FoundIndex.open(plan.index(), plan.target());
         Deque<Runnable> closers = new ArrayDeque<>();
         try {
-            ObjectStore store = S3ObjectStore.connect(plan.s3(), plan.target().prefix());
+            S3ObjectStore store = S3ObjectStore.connect(plan.s3(), plan.target().prefix());
             closers.push(store::close);
             times.done("bucket");
             PageCache cache = PageCache.open(cacheConfig(plan));
@@ -141,13 +154,19 @@ public final class BucketMount implements AutoCloseable {
                             plan.mostRenamed());
             FileSystem files = new FileSystem(tree, fetcher, kept, plan.files(), Instant.now(), writing);
             closers.push(files::close);
+            CallLatencies calls = new CallLatencies();
+            CallObserver observer =
+                    access == null ? calls : CallObserver.all(List.of(calls, access.observer(files::pathOf)));
             Binding.Taken taken = plan.binding()
-                    .mount(() -> KernelBinding.mount(files, plan.mount()), () -> JnrBinding.mount(files, plan.mount()));
+                    .mount(
+                            () -> KernelBinding.mount(files, plan.mount(), observer),
+                            () -> JnrBinding.mount(files, plan.mount(), observer));
             closers.push(taken.mount()::close);
             times.done("mount");
             tree.preload(index);
             Contents contents = new Contents(tree, cache, fetcher, files, plan.namespace());
-            return new BucketMount(cache, fetcher, tree, contents, jobs, taken, writeback, backlog, closers);
+            return new BucketMount(
+                    store, cache, fetcher, tree, contents, jobs, taken, calls, writeback, backlog, closers);
         } catch (Throwable e) {
             close(closers);
             throw e;
@@ -248,6 +267,15 @@ public final class BucketMount implements AutoCloseable {
 
     public ReadaheadStatistics readaheadStatistics() {
         return fetcher.statistics();
+    }
+
+    public RequestStatistics requestStatistics() {
+        return store.statistics();
+    }
+
+    /** Of the kernel's calls, by their names. */
+    public Map<String, CallStatistics> callStatistics() {
+        return calls.snapshot();
     }
 
     /**

@@ -116,6 +116,11 @@ public final class LiveConfiguration {
         return changes;
     }
 
+    /** A live setting's value now. */
+    synchronized <T> T get(Setting<T> setting) {
+        return current.get(setting);
+    }
+
     /** All settings, with the values that hold now. */
     synchronized List<Shown> show() {
         List<Shown> shown = new ArrayList<>();

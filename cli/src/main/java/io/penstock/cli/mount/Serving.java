@@ -9,7 +9,9 @@ import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.WriteSettings;
 import io.penstock.cli.control.ControlServer;
+import io.penstock.cli.log.AccessLog;
 import io.penstock.cli.log.Logging;
+import io.penstock.cli.metrics.Metrics;
 import io.penstock.cli.process.HangupSignal;
 import io.penstock.cli.process.Launcher;
 import io.penstock.cli.process.Reason;
@@ -93,14 +95,16 @@ public final class Serving {
         });
         // Closed in the opposite order: a process that is told to end waits until the bucket is closed.
         try (StopSignal stop = new StopSignal();
-                BucketMount bucket = open()) {
+                Metrics metrics = Metrics.open(configuration);
+                AccessLog access = openAccessLog();
+                BucketMount bucket = open(access)) {
             Backlog backlog = bucket.backlog();
             if (backlog == null) {
                 stop.unmounts(bucket.mount(), () -> {}, () -> {});
             } else {
                 stop.unmounts(bucket.mount(), backlog::hurry, backlog::leave);
             }
-            serve(bucket);
+            serve(bucket, metrics);
         }
     }
 
@@ -134,9 +138,27 @@ public final class Serving {
         }
     }
 
-    private BucketMount open() throws MountException, RefusedException, InterruptedException {
+    /** Null if there is none. */
+    private @Nullable AccessLog openAccessLog() throws MountException, RefusedException {
+        Path setting = configuration.find(Settings.ACCESS_LOG).orElse(null);
+        if (setting == null) {
+            return null;
+        }
+        checkOutside(Settings.ACCESS_LOG, setting);
+        Path file = logFile(setting, plan.mount().mountPoint());
         try {
-            return BucketMount.open(plan, times);
+            return AccessLog.open(file);
+        } catch (IOException e) {
+            throw refused(
+                    Settings.ACCESS_LOG + ": " + file + " cannot be written (" + Reason.of(e)
+                            + "); choose another with " + Settings.ACCESS_LOG.optionName(),
+                    List.of(Settings.ACCESS_LOG));
+        }
+    }
+
+    private BucketMount open(@Nullable AccessLog access) throws MountException, RefusedException, InterruptedException {
+        try {
+            return BucketMount.open(plan, times, access);
         } catch (ObjectStoreException e) {
             throw refused(e.getMessage(), SERVER);
         } catch (IndexException e) {
@@ -150,7 +172,7 @@ public final class Serving {
         return new RefusedException(why + configuration.whereSet(settings));
     }
 
-    private void serve(BucketMount bucket) throws RefusedException, InterruptedException {
+    private void serve(BucketMount bucket, Metrics metrics) throws RefusedException, InterruptedException {
         Mount mount = bucket.mount();
         RunningMount running = new RunningMount(
                 plan.target().source(),
@@ -161,15 +183,23 @@ public final class Serving {
                 plan.cache().directory(),
                 logFile,
                 Instant.now());
+        LiveConfiguration live = new LiveConfiguration(configuration, source, next -> adjust(bucket, next));
+        LiveStatistics statistics = new LiveStatistics(plan, running, bucket, live);
+        CacheCommands cache = new CacheCommands(bucket.contents(), bucket.jobs(), mount.mountPoint());
+        if (Launcher.waits()) { // else SIGHUP says that the terminal has gone, and ends it
+            HangupSignal.runs(() -> reload(live));
+        }
         try (StateFile state = new StateFile(running.withBacklog(withKept("", bucket), false), configuration.host());
                 NamesWatch _ = new NamesWatch(
                         bucket::names, InstantSource.system(), names -> state.update(now -> now.withNames(names)));
-                ControlServer _ = listen(running, bucket)) {
+                ControlServer _ =
+                        listen(running, new MountCommands(statistics, live, new Profiler(mount.mountPoint()), cache))) {
+            metrics.publish(statistics);
             times.done("ready");
             log.info("{} is mounted on {}", running.source(), running.mountPoint());
             log.debug("Ready after {}", times);
             tellReady(running, bucket);
-            configuration.find(Settings.WARM_PATHS).ifPresent(paths -> warm(bucket, paths));
+            configuration.find(Settings.WARM_PATHS).ifPresent(paths -> warm(cache, paths));
             Backlog backlog = bucket.backlog();
             if (backlog != null) {
                 backlog.watch(left -> state.update(now -> now.withBacklog(withKept(left, bucket), false)));
@@ -185,14 +215,9 @@ public final class Serving {
     }
 
     /** Null if it cannot: the mount serves all the same. */
-    private @Nullable ControlServer listen(RunningMount running, BucketMount bucket) {
-        LiveConfiguration live = new LiveConfiguration(configuration, source, next -> adjust(bucket, next));
-        if (Launcher.waits()) { // else SIGHUP says that the terminal has gone, and ends it
-            HangupSignal.runs(() -> reload(live));
-        }
+    private @Nullable ControlServer listen(RunningMount running, MountCommands commands) {
         try {
-            return new ControlServer(
-                    running.socket(configuration.host()), new MountCommands(plan, running, bucket, live).byName());
+            return new ControlServer(running.socket(configuration.host()), commands.byName());
         } catch (IOException e) {
             log.warn("Other penstock commands cannot ask this process: {}", Reason.of(e));
             return null;
@@ -220,10 +245,9 @@ public final class Serving {
                         + ByteSizes.print(bucket.keptBytes());
     }
 
-    private void warm(BucketMount bucket, List<String> paths) {
+    private void warm(CacheCommands cache, List<String> paths) {
         try {
-            new CacheCommands(bucket.contents(), bucket.jobs(), bucket.mount().mountPoint())
-                    .warm(paths, configuration.get(Settings.WARM_PIN));
+            cache.warm(paths, configuration.get(Settings.WARM_PIN));
         } catch (RefusedException e) {
             log.warn("{}: {}", Settings.WARM_PATHS, e.getMessage());
         }
@@ -260,7 +284,10 @@ public final class Serving {
 
     /** Files inside the mount point would be hidden, or would be read through the mount that they serve. */
     private void checkOutside(Setting<Path> setting) throws RefusedException, MountException {
-        Path path = configuration.get(setting);
+        checkOutside(setting, configuration.get(setting));
+    }
+
+    private void checkOutside(Setting<Path> setting, Path path) throws RefusedException, MountException {
         Path mountPoint = InheritedDevice.resolve(plan.mount().mountPoint());
         if (path.startsWith(mountPoint) || resolveLinks(path).startsWith(resolveLinks(mountPoint))) {
             throw refused(

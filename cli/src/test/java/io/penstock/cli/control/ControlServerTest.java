@@ -9,6 +9,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.config.Host;
 import io.penstock.cli.process.RefusedException;
+import io.penstock.fuse.calls.CallStatistics;
+import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
@@ -23,6 +25,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -40,7 +43,12 @@ final class ControlServerTest {
             1.5,
             new CacheStatistics(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14),
             new ReadaheadStatistics(1, 2, 3, 4, 5, 6, 7),
-            null);
+            new RequestStatistics(1, 2, 3, 4, 5, 6, 7),
+            new Cost(0.5, 0),
+            null,
+            Map.of(
+                    "read",
+                    new CallStatistics(2, 3, 4, 5, 6, 7, Map.of("EIO", 1L), new TreeMap<>(Map.of(1L << 20, 2L)))));
 
     @TempDir
     private Path folder;
@@ -92,7 +100,17 @@ final class ControlServerTest {
         }
         assertThat(ask("stats").fieldNames())
                 .toIterable()
-                .containsExactly("source", "mountPoint", "pid", "seconds", "cache", "readahead", "writing");
+                .containsExactly(
+                        "source",
+                        "mountPoint",
+                        "pid",
+                        "seconds",
+                        "cache",
+                        "readahead",
+                        "requests",
+                        "cost",
+                        "writing",
+                        "calls");
         assertThat(ask("stats").get("readahead").size()).isEqualTo(7);
     }
 

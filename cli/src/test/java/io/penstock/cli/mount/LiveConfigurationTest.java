@@ -44,7 +44,10 @@ final class LiveConfigurationTest {
             Map.entry("upload.concurrency-per-file", "2"),
             Map.entry("upload.concurrency-while-staging", "3"),
             Map.entry("upload.part-size", "16MiB"),
-            Map.entry("log.level", "debug"));
+            Map.entry("log.level", "debug"),
+            Map.entry("cost.gets", "1"),
+            Map.entry("cost.puts", "2.5"),
+            Map.entry("cost.transfer", "0.09"));
 
     /** For settings that are not live and have no value by default. */
     private static final Map<String, String> WITHOUT_DEFAULT = Map.of(
@@ -53,7 +56,10 @@ final class LiveConfigurationTest {
             "s3.profile", "p",
             "s3.proxy", "http://p:1",
             "s3.ca-file", "/ca.pem",
-            "metadata.index", "/index");
+            "metadata.index", "/index",
+            "metrics.prometheus", "127.0.0.1:9090",
+            "metrics.otlp", "http://h:4318",
+            "log.access", "/access.log");
 
     private final List<Configuration> applied = new ArrayList<>();
     private String options = "";
@@ -99,8 +105,8 @@ final class LiveConfigurationTest {
         assertThat(changes).contains(new LiveConfiguration.Change(setting.key(), before, value, true));
         assertThat(shown(setting.key())).isEqualTo(value);
         assertThat(applied).hasSize(1);
-        if (setting.equals(Settings.LOG_LEVEL)) {
-            assertThat(applied.getFirst().get(Settings.LOG_LEVEL)).hasToString("DEBUG");
+        if (setting.equals(Settings.LOG_LEVEL) || setting.key().startsWith("cost.")) {
+            assertThat(applied.getFirst().get(setting)).isNotEqualTo(read().get(setting));
         } else {
             assertThat(plan(applied.getFirst())).isNotEqualTo(plan(read()));
         }

@@ -5,6 +5,8 @@ import io.penstock.filesystem.AttributeChange;
 import io.penstock.filesystem.CreatedFile;
 import io.penstock.filesystem.Creator;
 import io.penstock.filesystem.FileSystem;
+import io.penstock.fuse.calls.Call;
+import io.penstock.fuse.calls.CallObserver;
 import io.penstock.fuse.jnr.Paths.Place;
 import java.nio.ByteBuffer;
 import jnr.ffi.Pointer;
@@ -17,15 +19,17 @@ import ru.serce.jnrfuse.struct.Timespec;
 abstract class ChangeUpcalls extends FuseStubFS {
     final FileSystem fileSystem;
     final Paths paths;
+    final Guard guard;
 
-    ChangeUpcalls(FileSystem fileSystem) {
+    ChangeUpcalls(FileSystem fileSystem, CallObserver observer) {
         this.fileSystem = fileSystem;
+        this.guard = new Guard(observer, fileSystem::inodeOf);
         this.paths = new Paths(fileSystem);
     }
 
     @Override
     public int create(String path, long mode, FuseFileInfo file) {
-        return Guard.call("create", () -> {
+        return guard.call(Call.CREATE, path, () -> {
             Place place = paths.place(path);
             CreatedFile created =
                     fileSystem.create(place.directory(), place.name(), (int) mode, creator(), file.flags.intValue());
@@ -43,7 +47,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int mknod(String path, long mode, long device) {
-        return Guard.call("mknod", () -> {
+        return guard.call(Call.MKNOD, path, () -> {
             Place place = paths.place(path);
             paths.held(fileSystem.mknod(place.directory(), place.name(), (int) mode, (int) device, creator()));
             return 0;
@@ -52,7 +56,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int mkdir(String path, long mode) {
-        return Guard.call("mkdir", () -> {
+        return guard.call(Call.MKDIR, path, () -> {
             Place place = paths.place(path);
             paths.held(fileSystem.mkdir(place.directory(), place.name(), (int) mode, creator()));
             return 0;
@@ -61,7 +65,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int unlink(String path) {
-        return Guard.call("unlink", () -> {
+        return guard.call(Call.UNLINK, path, () -> {
             Place place = paths.place(path);
             fileSystem.unlink(place.directory(), place.name());
             return 0;
@@ -70,7 +74,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int rmdir(String path) {
-        return Guard.call("rmdir", () -> {
+        return guard.call(Call.RMDIR, path, () -> {
             Place place = paths.place(path);
             fileSystem.rmdir(place.directory(), place.name());
             return 0;
@@ -79,7 +83,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int rename(String from, String to) {
-        return Guard.call("rename", () -> {
+        return guard.call(Call.RENAME, from, () -> {
             Place source = paths.place(from);
             Place target = paths.place(to);
             fileSystem.rename(source.directory(), source.name(), target.directory(), target.name(), 0);
@@ -89,7 +93,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int link(String existing, String added) {
-        return Guard.call("link", () -> {
+        return guard.call(Call.LINK, added, () -> {
             Place place = paths.place(added);
             paths.held(fileSystem.link(paths.inode(existing), place.directory(), place.name()));
             return 0;
@@ -98,7 +102,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int symlink(String target, String path) {
-        return Guard.call("symlink", () -> {
+        return guard.call(Call.SYMLINK, path, () -> {
             Place place = paths.place(path);
             paths.held(fileSystem.symlink(target, place.directory(), place.name(), creator()));
             return 0;
@@ -107,23 +111,25 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int chmod(String path, long mode) {
-        return Guard.call("chmod", () -> change(path, SetattrUpcalls.mode(mode)));
+        return guard.call(Call.SETATTR, path, () -> change(path, SetattrUpcalls.mode(mode)));
     }
 
     @Override
     public int chown(String path, long uid, long gid) {
-        return Guard.call("chown", () -> change(path, SetattrUpcalls.owner(uid, gid)));
+        return guard.call(Call.SETATTR, path, () -> change(path, SetattrUpcalls.owner(uid, gid)));
     }
 
     @Override
     public int truncate(String path, long size) {
-        return Guard.call("truncate", () -> change(path, SetattrUpcalls.size(size)));
+        return guard.call(Call.SETATTR, path, () -> change(path, SetattrUpcalls.size(size)));
     }
 
     @Override
     public int utimens(String path, Timespec[] accessedAndModified) {
-        return Guard.call(
-                "utimens", () -> change(path, SetattrUpcalls.times(accessedAndModified[0], accessedAndModified[1])));
+        return guard.call(
+                Call.SETATTR,
+                path,
+                () -> change(path, SetattrUpcalls.times(accessedAndModified[0], accessedAndModified[1])));
     }
 
     private int change(String path, AttributeChange change) throws ErrnoException {
@@ -134,7 +140,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
     /** Called without a path. */
     @Override
     public int ftruncate(String path, long size, FuseFileInfo file) {
-        return Guard.call("ftruncate", () -> {
+        return guard.call(Call.SETATTR, file.fh.get(), () -> {
             long handle = file.fh.get();
             fileSystem.setattr(fileSystem.inodeOf(handle), handle, SetattrUpcalls.size(size));
             return 0;
@@ -143,7 +149,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int flush(String path, FuseFileInfo file) {
-        return Guard.call("flush", () -> {
+        return guard.call(Call.FLUSH, file.fh.get(), () -> {
             fileSystem.flush(file.fh.get());
             return 0;
         });
@@ -151,7 +157,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int fsync(String path, int dataOnly, FuseFileInfo file) {
-        return Guard.call("fsync", () -> {
+        return guard.call(Call.FSYNC, file.fh.get(), () -> {
             fileSystem.fsync(file.fh.get(), dataOnly != 0);
             return 0;
         });
@@ -159,7 +165,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int write(String path, Pointer from, long size, long offset, FuseFileInfo file) {
-        return Guard.call("write", () -> {
+        return guard.call(Call.WRITE, file.fh.get(), offset, () -> {
             long handle = file.fh.get();
             ByteBuffer bytes = CallbackMemory.buffer(from.address(), size);
             // Pages changed in mapped memory may come through any handle of the file, whatever its flags.
@@ -169,7 +175,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int fallocate(String path, int mode, long offset, long length, FuseFileInfo file) {
-        return Guard.call("fallocate", () -> {
+        return guard.call(Call.FALLOCATE, file.fh.get(), offset, () -> {
             fileSystem.fallocate(file.fh.get(), mode, offset, length);
             return 0;
         });
@@ -177,7 +183,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int setxattr(String path, String name, Pointer from, long size, int flags) {
-        return Guard.call("setxattr", () -> {
+        return guard.call(Call.SETXATTR, path, () -> {
             byte[] value = new byte[(int) size];
             from.get(0, value, 0, value.length);
             fileSystem.setxattr(paths.inode(path), name, value, flags);
@@ -187,7 +193,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int removexattr(String path, String name) {
-        return Guard.call("removexattr", () -> {
+        return guard.call(Call.REMOVEXATTR, path, () -> {
             fileSystem.removexattr(paths.inode(path), name);
             return 0;
         });

@@ -2,12 +2,19 @@ package io.penstock.fuse.jnr;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.fuse.calls.Call;
+import io.penstock.fuse.calls.CallObserver;
+import io.penstock.fuse.calls.ObservedCall;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Wraps every upcall of libfuse: an exception that reached native code would be lost there. */
 final class Guard {
     private static final Logger log = LoggerFactory.getLogger(Guard.class);
+
+    private final CallObserver observer;
+    private final Handles handles;
 
     /** The body of an upcall. */
     @FunctionalInterface
@@ -16,11 +23,72 @@ final class Guard {
         int run() throws ErrnoException;
     }
 
-    private Guard() {}
+    /** Knows which inode a handle is of. */
+    @FunctionalInterface
+    interface Handles {
+        long inodeOf(long handle) throws ErrnoException;
+    }
+
+    private record ByPath(Call kind, @Nullable String name) implements ObservedCall {
+        @Override
+        public long inode() {
+            return 0;
+        }
+
+        @Override
+        public long offset() {
+            return NO_OFFSET;
+        }
+    }
+
+    private record ByHandle(Call kind, long handle, long offset, Handles handles) implements ObservedCall {
+        @Override
+        public long inode() {
+            try {
+                return handles.inodeOf(handle);
+            } catch (ErrnoException e) { // released
+                return 0;
+            }
+        }
+
+        @Override
+        public @Nullable String name() {
+            return null;
+        }
+    }
+
+    /** @param observer is told of each call */
+    Guard(CallObserver observer, Handles handles) {
+        this.observer = observer;
+        this.handles = handles;
+    }
 
     /** @return what the body returned, or an error number negated */
+    int call(Call kind, @Nullable String path, Body body) {
+        return call(new ByPath(kind, path), body);
+    }
+
+    /** Of an open file, at no offset. */
+    int call(Call kind, long handle, Body body) {
+        return call(kind, handle, ObservedCall.NO_OFFSET, body);
+    }
+
+    /** Of an open file. */
+    int call(Call kind, long handle, long offset, Body body) {
+        return call(new ByHandle(kind, handle, offset, handles), body);
+    }
+
+    private int call(ObservedCall call, Body body) {
+        long begun = System.nanoTime();
+        int result = run(call.kind().label(), body);
+        int bytes = call.kind() == Call.READ || call.kind() == Call.WRITE ? Math.max(0, result) : 0;
+        observer.ended(call, Math.max(0, -result), bytes, System.nanoTime() - begun);
+        return result;
+    }
+
+    /** An upcall that is no call of a program's. */
     @SuppressWarnings("CatchThrowable") // the calling program must get a reply whatever went wrong
-    static int call(String operation, Body body) {
+    static int run(String operation, Body body) {
         try {
             return body.run();
         } catch (ErrnoException e) {

@@ -7,6 +7,7 @@ import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.MountOptions;
 import io.penstock.fuse.Preflight;
+import io.penstock.fuse.calls.CallObserver;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -20,9 +21,11 @@ public final class JnrBinding {
      * Mounts. The mount serves requests when this returns.
      *
      * @param fileSystem not closed with the mount
+     * @param observer is told of each call
      * @throws MountException if it cannot be mounted; nothing is mounted then
      */
-    public static Mount mount(FileSystem fileSystem, MountOptions options) throws MountException, InterruptedException {
+    public static Mount mount(FileSystem fileSystem, MountOptions options, CallObserver observer)
+            throws MountException, InterruptedException {
         if (InheritedDevice.descriptor(options.mountPoint()) != null) {
             throw new MountException(options.mountPoint() + ": a device that is open already is served by the kernel"
                     + " binding only. Mount with: --binding kernel");
@@ -33,7 +36,7 @@ public final class JnrBinding {
         }
         Path mountPoint = Preflight.check(options);
         LibFuse2 libfuse = LibFuse2.load(); // first: jnr-fuse loads it too, with a poorer message when it is missing
-        Upcalls upcalls = new Upcalls(fileSystem);
+        Upcalls upcalls = new Upcalls(fileSystem, observer);
         List<String> arguments = Arguments.of(options, mountPoint);
         LibFuseSession session = LibFuseSession.start(libfuse, upcalls, mountPoint, arguments, options.threads());
         KernelMount kernel = KernelMount.at(mountPoint);

@@ -5,6 +5,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.penstock.core.Errno;
 import io.penstock.filesystem.FileSystem;
 import io.penstock.filesystem.Statfs;
+import io.penstock.fuse.calls.Call;
+import io.penstock.fuse.calls.CallObserver;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.stream.Collectors;
@@ -54,8 +56,8 @@ final class Upcalls extends ChangeUpcalls {
     /** The kernel's minor protocol version, 0 before INIT. Written by the thread that serves INIT. */
     private volatile int protocolMinor;
 
-    Upcalls(FileSystem fileSystem) {
-        super(fileSystem);
+    Upcalls(FileSystem fileSystem, CallObserver observer) {
+        super(fileSystem, observer);
         var closures = Runtime.getSystemRuntime().getClosureManager();
         Pointer table = operations();
         table.putPointer(GETATTR, closures.getClosurePointer(Callbacks.GetAttr.class, getattr));
@@ -85,7 +87,7 @@ final class Upcalls extends ChangeUpcalls {
 
     @Override
     public void destroy(Pointer userData) {
-        Guard.call("destroy", () -> {
+        Guard.run("destroy", () -> {
             paths.forgetAll();
             return 0;
         });
@@ -96,8 +98,8 @@ final class Upcalls extends ChangeUpcalls {
      * is refused here.
      */
     private int getattr(long pathAddress, Pointer to) {
-        return Guard.call("getattr", () -> {
-            String path = CallbackMemory.text(pathAddress);
+        String path = CallbackMemory.text(pathAddress);
+        return guard.call(Call.GETATTR, path, () -> {
             if (path == null) {
                 return -EILSEQ;
             }
@@ -109,7 +111,7 @@ final class Upcalls extends ChangeUpcalls {
     /** Called for open files, without a path. */
     @Override
     public int fgetattr(String path, FileStat to, FuseFileInfo file) {
-        return Guard.call("fgetattr", () -> {
+        return guard.call(Call.GETATTR, file.fh.get(), () -> {
             long inode = fileSystem.inodeOf(file.fh.get());
             stat.get().write(fileSystem.getattr(inode), Struct.getMemory(to));
             return 0;
@@ -118,22 +120,21 @@ final class Upcalls extends ChangeUpcalls {
 
     @Override
     public int open(String path, FuseFileInfo file) {
-        return Guard.call("open", () -> {
+        return guard.call(Call.OPEN, path, () -> {
             FileInfo.opened(file, fileSystem.open(paths.inode(path), file.flags.intValue()));
             return 0;
         });
     }
 
     private int read(long path, long buffer, long size, long offset, long file) {
-        return Guard.call("read", () -> {
-            long handle = CallbackMemory.number(file + FileInfo.HANDLE);
-            return fileSystem.read(handle, offset, CallbackMemory.buffer(buffer, size));
-        });
+        long handle = CallbackMemory.number(file + FileInfo.HANDLE);
+        return guard.call(
+                Call.READ, handle, offset, () -> fileSystem.read(handle, offset, CallbackMemory.buffer(buffer, size)));
     }
 
     @Override
     public int release(String path, FuseFileInfo file) {
-        return Guard.call("release", () -> {
+        return guard.call(Call.RELEASE, file.fh.get(), () -> {
             fileSystem.release(file.fh.get());
             return 0;
         });
@@ -141,7 +142,7 @@ final class Upcalls extends ChangeUpcalls {
 
     @Override
     public int opendir(String path, FuseFileInfo directory) {
-        return Guard.call("opendir", () -> {
+        return guard.call(Call.OPENDIR, path, () -> {
             directory.fh.set(fileSystem.opendir(paths.inode(path)).handle());
             return 0;
         });
@@ -149,7 +150,7 @@ final class Upcalls extends ChangeUpcalls {
 
     @Override
     public int readdir(String path, Pointer buffer, FuseFillDir fill, long offset, FuseFileInfo directory) {
-        return Guard.call("readdir", () -> {
+        return guard.call(Call.READDIR, directory.fh.get(), offset, () -> {
             StatBuffer entry = stat.get();
             fileSystem.readdir(
                     directory.fh.get(),
@@ -162,22 +163,23 @@ final class Upcalls extends ChangeUpcalls {
 
     @Override
     public int releasedir(String path, FuseFileInfo directory) {
-        return Guard.call("releasedir", () -> {
+        return guard.call(Call.RELEASEDIR, directory.fh.get(), () -> {
             fileSystem.releasedir(directory.fh.get());
             return 0;
         });
     }
 
     private int fsyncdir(long path, int dataOnly, long directory) {
-        return Guard.call("fsyncdir", () -> {
-            fileSystem.fsyncdir(CallbackMemory.number(directory + FileInfo.HANDLE), dataOnly != 0);
+        long handle = CallbackMemory.number(directory + FileInfo.HANDLE);
+        return guard.call(Call.FSYNCDIR, handle, () -> {
+            fileSystem.fsyncdir(handle, dataOnly != 0);
             return 0;
         });
     }
 
     @Override
     public int statfs(String path, Statvfs to) {
-        return Guard.call("statfs", () -> {
+        return guard.call(Call.STATFS, path, () -> {
             Statfs statfs = fileSystem.statfs();
             to.f_bsize.set(statfs.blockSize());
             to.f_frsize.set(statfs.blockSize());
@@ -191,12 +193,12 @@ final class Upcalls extends ChangeUpcalls {
 
     @Override
     public int getxattr(String path, String name, Pointer to, long size) {
-        return Guard.call("getxattr", () -> answer(fileSystem.getxattr(paths.inode(path), name), to, size));
+        return guard.call(Call.GETXATTR, path, () -> answer(fileSystem.getxattr(paths.inode(path), name), to, size));
     }
 
     @Override
     public int listxattr(String path, Pointer to, long size) {
-        return Guard.call("listxattr", () -> {
+        return guard.call(Call.LISTXATTR, path, () -> {
             String names = fileSystem.listxattr(paths.inode(path)).stream()
                     .map(name -> name + '\0')
                     .collect(Collectors.joining());
@@ -218,7 +220,7 @@ final class Upcalls extends ChangeUpcalls {
 
     @Override
     public int readlink(String path, Pointer to, long size) {
-        return Guard.call("readlink", () -> {
+        return guard.call(Call.READLINK, path, () -> {
             byte[] target = fileSystem.readlink(paths.inode(path)).getBytes(UTF_8);
             int length = (int) Math.min(target.length, size - 1); // the NUL included, and truncated if need be: fuse.h
             to.put(0, target, 0, length);

@@ -7,6 +7,7 @@ import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.MountOptions;
 import io.penstock.fuse.Preflight;
+import io.penstock.fuse.calls.CallObserver;
 import java.nio.file.Path;
 
 /** Mounts by speaking the kernel's own protocol: on Linux 5.4 and newer, with and without root. */
@@ -26,11 +27,15 @@ public final class KernelBinding {
      *
      * @param fileSystem not closed with the mount
      * @param options the mount point may be {@code /dev/fd/N}: a device that a privileged parent has opened and mounted
+     * @param observer is told of each call
      * @throws MountException if it cannot be mounted; nothing is mounted then
      */
-    public static Mount mount(FileSystem fileSystem, MountOptions options) throws MountException {
+    public static Mount mount(FileSystem fileSystem, MountOptions options, CallObserver observer)
+            throws MountException {
         return mount(
-                connection -> new FileSystemOperations(fileSystem, options.attributeTimeout(), connection), options);
+                connection -> new FileSystemOperations(fileSystem, options.attributeTimeout(), connection),
+                options,
+                observer);
     }
 
     /** Makes the operations that serve the requests of a connection. */
@@ -44,17 +49,19 @@ public final class KernelBinding {
      *
      * @throws MountException if it cannot be mounted; nothing is mounted then
      */
-    static DeviceMount mount(OperationsFactory operations, MountOptions options) throws MountException {
+    static DeviceMount mount(OperationsFactory operations, MountOptions options, CallObserver observer)
+            throws MountException {
         Integer handedOver = InheritedDevice.descriptor(options.mountPoint());
         if (handedOver != null) {
-            return serve(new Device(handedOver), operations, options, InheritedDevice.mountPoint(handedOver));
+            return serve(new Device(handedOver), operations, options, observer, InheritedDevice.mountPoint(handedOver));
         }
         Path mountPoint = Preflight.check(options);
-        return serve(DeviceOpener.mount(options, mountPoint), operations, options, mountPoint);
+        return serve(DeviceOpener.mount(options, mountPoint), operations, options, observer, mountPoint);
     }
 
     /** @param device mounted at this point, before its handshake; closed with the mount, or if this fails */
-    static DeviceMount serve(Device device, OperationsFactory operations, MountOptions options, Path mountPoint)
+    static DeviceMount serve(
+            Device device, OperationsFactory operations, MountOptions options, CallObserver observer, Path mountPoint)
             throws MountException {
         KernelMount kernel = KernelMount.at(mountPoint);
         boolean answers = false;
@@ -73,7 +80,7 @@ public final class KernelBinding {
                     + passthrough.description();
             Operations answering = operations.on(new KernelConnection(
                     device, negotiated, passthrough.backingFiles(), readahead, new Descriptors(kernel.device())));
-            Session session = Session.start(device, answering, negotiated, READERS, kernel::detach);
+            Session session = Session.start(device, answering, observer, negotiated, READERS, kernel::detach);
             answers = true;
             return new DeviceMount(kernel, session, description);
         } finally {

@@ -1,5 +1,7 @@
 package io.penstock.fuse.kernel;
 
+import io.penstock.fuse.calls.Call;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /** The requests that are served: enum fuse_opcode of include/uapi/linux/fuse.h. The reply to any other is ENOSYS. */
@@ -54,9 +56,15 @@ enum Opcode {
     }
 
     private final int number;
+    private final @Nullable Call call;
 
     Opcode(int number) {
         this.number = number;
+        String name = name().equals("RENAME2") ? "RENAME" : name();
+        this.call = Arrays.stream(Call.values())
+                .filter(each -> each.name().equals(name))
+                .findAny()
+                .orElse(null);
     }
 
     int number() {
@@ -71,5 +79,11 @@ enum Opcode {
     /** Whether the kernel waits for a reply: it does not for those that fuse_queue_forget in fs/fuse/dev.c sends. */
     boolean isAnswered() {
         return this != FORGET && this != BATCH_FORGET;
+    }
+
+    /** As observers see it; null if they do not: FORGET, INTERRUPT and the session's own. */
+    @Nullable
+    Call call() {
+        return call;
     }
 }

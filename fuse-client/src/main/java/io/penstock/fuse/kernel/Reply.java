@@ -94,6 +94,14 @@ final class Reply {
         memory.putLong(PAGE + offset, value);
     }
 
+    int u32(int offset) {
+        return memory.getInt(PAGE + offset);
+    }
+
+    long u64(int offset) {
+        return memory.getLong(PAGE + offset);
+    }
+
     void bytes(int offset, byte[] bytes) {
         memory.put(PAGE + offset, bytes);
     }

@@ -4,11 +4,21 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.fuse.calls.Call;
+import io.penstock.fuse.calls.ObservedCall;
+import io.penstock.fuse.kernel.Layouts.CreateIn;
 import io.penstock.fuse.kernel.Layouts.InHeader;
+import io.penstock.fuse.kernel.Layouts.LinkIn;
+import io.penstock.fuse.kernel.Layouts.MkdirIn;
+import io.penstock.fuse.kernel.Layouts.MknodIn;
+import io.penstock.fuse.kernel.Layouts.ReadIn;
+import io.penstock.fuse.kernel.Layouts.Rename2In;
+import io.penstock.fuse.kernel.Layouts.RenameIn;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.CharacterCodingException;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * whatever lengths the request names. A reader reuses the same object for each request. Not safe for use by two threads
  * at a time.
  */
-final class Request {
+final class Request implements ObservedCall {
     /** Longer requests carry a program's bytes. All others are copied to the heap when a reader detaches them. */
     private static final int COPIED = 16 << 10;
 
@@ -29,6 +39,9 @@ final class Request {
     private int end;
 
     private @Nullable Opcode opcode;
+
+    /** {@link System#nanoTime} when it was read. */
+    private long arrived;
 
     /** @param memory as large as requests may be; requests are read to its start */
     Request(ByteBuffer memory) {
@@ -61,6 +74,7 @@ final class Request {
      * @return whether it is valid: its header is whole and has the true length
      */
     boolean received(int bytes) {
+        arrived = System.nanoTime();
         end = 0;
         opcode = null;
         if (bytes < InHeader.SIZE || memory.getInt(InHeader.LEN) != bytes) {
@@ -83,6 +97,54 @@ final class Request {
 
     int opcodeNumber() {
         return memory.getInt(InHeader.OPCODE);
+    }
+
+    /** Nanoseconds since it was read. */
+    long nanos() {
+        return System.nanoTime() - arrived;
+    }
+
+    /** Of a request whose {@link Opcode#call} is observed. */
+    @Override
+    public Call kind() {
+        return Objects.requireNonNull(Objects.requireNonNull(opcode).call());
+    }
+
+    @Override
+    public long inode() {
+        return node();
+    }
+
+    @Override
+    public @Nullable String name() {
+        int start = switch (opcode) {
+            case LOOKUP, UNLINK, RMDIR, SYMLINK -> 0;
+            case CREATE -> CreateIn.SIZE;
+            case MKNOD -> MknodIn.SIZE;
+            case MKDIR -> MkdirIn.SIZE;
+            case RENAME -> RenameIn.SIZE;
+            case RENAME2 -> Rename2In.SIZE;
+            case LINK -> LinkIn.SIZE;
+            case null, default -> -1;
+        };
+        try {
+            return start < 0 ? null : string(start);
+        } catch (ErrnoException e) {
+            return null;
+        }
+    }
+
+    /** Which all these requests have in the same place. */
+    @Override
+    public long offset() {
+        try {
+            return switch (opcode) {
+                case READ, WRITE, READDIR, READDIRPLUS, LSEEK, FALLOCATE -> u64(ReadIn.OFFSET);
+                case null, default -> NO_OFFSET;
+            };
+        } catch (ErrnoException e) {
+            return NO_OFFSET;
+        }
     }
 
     /** Identifies the request in its reply. */
@@ -183,6 +245,7 @@ final class Request {
         }
         detached.end = end;
         detached.opcode = opcode;
+        detached.arrived = arrived;
         return detached;
     }
 

@@ -4,7 +4,10 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.NativeMemory.Share;
+import io.penstock.fuse.calls.CallObserver;
+import io.penstock.fuse.kernel.Layouts.EntryOut;
 import io.penstock.fuse.kernel.Layouts.InterruptIn;
+import io.penstock.fuse.kernel.Layouts.WriteOut;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -38,6 +41,7 @@ final class Session {
 
     private final Device device;
     private final Operations operations;
+    private final CallObserver observer;
     private final Runnable atEnd;
     private final Notifier notifier;
     private final Runnable disconnect;
@@ -54,9 +58,16 @@ final class Session {
     private final AtomicInteger readersInside;
     private final CountDownLatch ended = new CountDownLatch(1);
 
-    private Session(Device device, Operations operations, NegotiatedInit negotiated, int readers, Runnable atEnd) {
+    private Session(
+            Device device,
+            Operations operations,
+            CallObserver observer,
+            NegotiatedInit negotiated,
+            int readers,
+            Runnable atEnd) {
         this.device = device;
         this.operations = operations;
+        this.observer = observer;
         this.atEnd = atEnd;
         this.notifier = Notifier.start(device, negotiated.prunes());
         this.disconnect = operations.connect(notifier);
@@ -69,10 +80,17 @@ final class Session {
      * Starts the readers.
      *
      * @param device after its handshake; closed at the end of the session
+     * @param observer is told of each call
      * @param atEnd run before the device is closed: removes the mount if it still exists, as after an abort
      */
-    static Session start(Device device, Operations operations, NegotiatedInit negotiated, int readers, Runnable atEnd) {
-        Session session = new Session(device, operations, negotiated, readers, atEnd);
+    static Session start(
+            Device device,
+            Operations operations,
+            CallObserver observer,
+            NegotiatedInit negotiated,
+            int readers,
+            Runnable atEnd) {
+        Session session = new Session(device, operations, observer, negotiated, readers, atEnd);
         int maxRequest = negotiated.maxRequest();
         for (int i = 0; i < readers; i++) {
             Request request = new Request(Reply.aligned(Share.REQUESTS, Handshake.requestMemory(maxRequest)));
@@ -144,6 +162,8 @@ final class Session {
         }
         if (result == Operations.WOULD_WAIT) {
             result = startWaiting(request);
+        } else {
+            observe(request, result, reply);
         }
         if (result != Operations.NO_REPLY) {
             send(unique, result, reply);
@@ -202,10 +222,12 @@ final class Session {
             result = failure(request, e);
         }
         if (reply != null) {
+            observe(request, result, reply);
             send(request.unique(), result, reply);
             replies.giveBack(reply);
         } else {
             synchronized (errorReply) {
+                observe(request, result, errorReply);
                 send(request.unique(), result, errorReply);
             }
         }
@@ -234,6 +256,25 @@ final class Session {
     private static Object name(Request request) {
         Opcode opcode = request.opcode();
         return opcode == null ? request.opcodeNumber() : opcode;
+    }
+
+    /** Before the reply is sent: a program that has its reply finds the call counted. */
+    private void observe(Request request, int result, Reply reply) {
+        Opcode opcode = request.opcode();
+        if (opcode == null || opcode.call() == null) {
+            return;
+        }
+        int errno = Math.max(0, -result);
+        int bytes = 0;
+        if (result > 0) {
+            switch (opcode) {
+                case READ -> bytes = result;
+                case WRITE, COPY_FILE_RANGE -> bytes = reply.u32(WriteOut.SIZE_FIELD);
+                case LOOKUP -> errno = reply.u64(EntryOut.NODEID) == 0 ? Errno.ENOENT.number() : 0; // a negative entry
+                default -> {}
+            }
+        }
+        observer.ended(request, errno, bytes, request.nanos());
     }
 
     private void send(long unique, int result, Reply reply) {

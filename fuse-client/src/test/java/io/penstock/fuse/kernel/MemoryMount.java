@@ -1,6 +1,7 @@
 package io.penstock.fuse.kernel;
 
 import io.penstock.fuse.MountOptions;
+import io.penstock.fuse.calls.CallObserver;
 import java.nio.file.Path;
 import java.time.Duration;
 
@@ -11,8 +12,8 @@ final class MemoryMount {
     public static void main(String[] arguments) throws Exception {
         MountOptions options =
                 new MountOptions(Path.of(arguments[0]), "memory", true, false, Duration.ofSeconds(1), 1 << 20, 1);
-        try (DeviceMount mount =
-                KernelBinding.mount(connection -> new MemoryOperations(8L << 30, Long.MAX_VALUE), options)) {
+        try (DeviceMount mount = KernelBinding.mount(
+                connection -> new MemoryOperations(8L << 30, Long.MAX_VALUE), options, CallObserver.NONE)) {
             System.out.println(mount.description());
             mount.awaitUnmounted();
         }

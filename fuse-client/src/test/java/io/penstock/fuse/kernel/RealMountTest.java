@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.MountOptions;
 import io.penstock.fuse.MountTable;
+import io.penstock.fuse.calls.CallObserver;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -230,7 +231,8 @@ class RealMountTest {
     @Test
     void fusermount_asTheMounter_servesTheSame() throws Exception {
         Device device = Fusermount.mount(options(), mountPoint);
-        try (DeviceMount mount = KernelBinding.serve(device, connection -> operations(), options(), mountPoint)) {
+        try (DeviceMount mount =
+                KernelBinding.serve(device, connection -> operations(), options(), CallObserver.NONE, mountPoint)) {
             assertThat(run("stat", "-c", "%s", file())).isEqualTo(Long.toString(SIZE));
             mount.unmount(Duration.ofSeconds(10));
         }
@@ -241,7 +243,7 @@ class RealMountTest {
         Device device = DeviceOpener.mount(options(), mountPoint);
         Path name = Path.of("/dev/fd/" + device.fd());
         MountOptions handedOver = new MountOptions(name, "", true, false, Duration.ofSeconds(1), 0, 1);
-        try (DeviceMount mount = KernelBinding.mount(connection -> operations(), handedOver)) {
+        try (DeviceMount mount = KernelBinding.mount(connection -> operations(), handedOver, CallObserver.NONE)) {
             assertThat(mount.mountPoint()).isEqualTo(mountPoint);
             assertThat(run("stat", "-c", "%s", file())).isEqualTo(Long.toString(SIZE));
             mount.unmount(Duration.ofSeconds(10));
@@ -253,7 +255,7 @@ class RealMountTest {
     void mount_ofWhatIsNoDevice_isRefused(String name) {
         MountOptions options = new MountOptions(Path.of(name), "", true, false, Duration.ofSeconds(1), 0, 1);
 
-        assertThatThrownBy(() -> KernelBinding.mount(connection -> operations(), options))
+        assertThatThrownBy(() -> KernelBinding.mount(connection -> operations(), options, CallObserver.NONE))
                 .isInstanceOf(MountException.class)
                 .hasMessageContaining(name);
     }
@@ -304,7 +306,7 @@ class RealMountTest {
     }
 
     private DeviceMount mount() throws MountException {
-        return KernelBinding.mount(connection -> operations(), options());
+        return KernelBinding.mount(connection -> operations(), options(), CallObserver.NONE);
     }
 
     private static Operations operations() {

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.fuse.calls.CallLatencies;
+import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.fuse.kernel.FakeKernel.ReceivedReply;
 import io.penstock.testing.Seeded;
 import java.lang.management.ManagementFactory;
@@ -14,6 +16,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
@@ -34,8 +37,9 @@ class SessionTest {
     private final FakeKernel kernel = new FakeKernel();
     private final Scripted operations = new Scripted();
     private final CountDownLatch atEnd = new CountDownLatch(1);
-    private final Session session =
-            Session.start(kernel.device(), operations, new NegotiatedInit(45, MAX_REQUEST, 0), 2, atEnd::countDown);
+    private final CallLatencies latencies = new CallLatencies();
+    private final Session session = Session.start(
+            kernel.device(), operations, latencies, new NegotiatedInit(45, MAX_REQUEST, 0), 2, atEnd::countDown);
 
     /** What a request must lead to, and the error number that its reply must have. */
     private enum Fate {
@@ -154,6 +158,43 @@ class SessionTest {
                 check(kernel.receive(), asked, answered);
             }
         });
+    }
+
+    @Test
+    void calls_repliedToNowOrLater_areCountedByThen() {
+        ask(Opcode.READ, 2, Fate.ANSWERED_NOW);
+        kernel.receive();
+        assertThat(observed(Opcode.READ).count()).isEqualTo(1);
+        ask(Opcode.READ, 4, Fate.ANSWERED_LATER);
+        kernel.receive();
+        ask(Opcode.READ, 6, Fate.ERRNO_LATER);
+        kernel.receive();
+        ask(Opcode.READ, 8, Fate.WITHOUT_REPLY);
+        kernel.receive();
+
+        assertThat(observed(Opcode.READ).count()).isEqualTo(4);
+        assertThat(observed(Opcode.READ).bytes()).isEqualTo(2 * Long.BYTES);
+        assertThat(observed(Opcode.READ).errors()).isEqualTo(Map.of("ESTALE", 1L, "EIO", 1L));
+    }
+
+    @Test
+    void lookup_withANegativeEntry_countsAsEnoent() {
+        ask(
+                Opcode.LOOKUP,
+                0,
+                Fate.ANSWERED_NOW); // the reply starts with the request's number, where an entry has its inode
+        kernel.receive();
+        ask(Opcode.LOOKUP, 2, Fate.ANSWERED_NOW);
+        kernel.receive();
+
+        assertThat(observed(Opcode.LOOKUP).count()).isEqualTo(2);
+        assertThat(observed(Opcode.LOOKUP).errors()).isEqualTo(Map.of("ENOENT", 1L));
+    }
+
+    private CallStatistics observed(Opcode opcode) {
+        CallStatistics seen =
+                latencies.snapshot().get(Objects.requireNonNull(opcode.call()).label());
+        return Objects.requireNonNull(seen);
     }
 
     private void ask(Opcode opcode, long unique, Fate fate) {

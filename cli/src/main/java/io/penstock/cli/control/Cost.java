@@ -1,0 +1,27 @@
+package io.penstock.cli.control;
+
+import io.penstock.objectstore.RequestStatistics;
+import java.math.BigDecimal;
+
+/**
+ * What the requests of a mount have cost, in the currency of its prices.
+ *
+ * @param requests all of them
+ * @param transfer of what was fetched
+ */
+public record Cost(double requests, double transfer) {
+    private static final double THOUSAND = 1_000;
+    private static final double GIB = 1L << 30;
+
+    /**
+     * @param gets the price of 1,000 GETs and HEADs
+     * @param puts the price of 1,000 other requests but deletions, which are free
+     * @param transferred the price of 1 GiB
+     */
+    public static Cost of(
+            RequestStatistics sent, long fetchedBytes, BigDecimal gets, BigDecimal puts, BigDecimal transferred) {
+        double cheap = (sent.gets() + sent.heads()) / THOUSAND * gets.doubleValue();
+        double dear = (sent.puts() + sent.lists()) / THOUSAND * puts.doubleValue();
+        return new Cost(cheap + dear, fetchedBytes / GIB * transferred.doubleValue());
+    }
+}

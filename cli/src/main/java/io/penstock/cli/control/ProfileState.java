@@ -1,0 +1,25 @@
+package io.penstock.cli.control;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The last profile of a mount: the result of {@code profile} and {@code profile-state}.
+ *
+ * @param output the file, an absolute path; null if there was none
+ * @param recording whether it is not written yet
+ * @param failure why it was not written; null if it was
+ */
+public record ProfileState(
+        @Nullable String output,
+        boolean recording,
+        @Nullable String failure) {
+    /** There was none yet. */
+    public static final ProfileState NONE = new ProfileState(null, false, null);
+
+    /** As the mount's answer has it. */
+    public static ProfileState of(JsonNode result) throws IOException {
+        return Json.MAPPER.treeToValue(result, ProfileState.class);
+    }
+}

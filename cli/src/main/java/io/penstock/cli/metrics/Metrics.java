@@ -1,0 +1,47 @@
+package io.penstock.cli.metrics;
+
+import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.MetricsSettings;
+import io.penstock.cli.control.MountStatistics;
+import io.penstock.cli.process.RefusedException;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+/** The metrics of a mount, as the settings have them: there may be none. For use by one thread. */
+public final class Metrics implements AutoCloseable {
+    private final List<Exporter> exporters = new ArrayList<>();
+
+    private Metrics() {}
+
+    /**
+     * Opens what the settings ask for. Until {@link #publish} there is nothing to see.
+     *
+     * @throws RefusedException if an address cannot be used; the message names the setting
+     */
+    public static Metrics open(Configuration configuration) throws RefusedException {
+        Metrics metrics = new Metrics();
+        InetSocketAddress address =
+                configuration.find(MetricsSettings.PROMETHEUS).orElse(null);
+        if (address != null) {
+            metrics.exporters.add(PrometheusEndpoint.open(address));
+        }
+        URI receiver = configuration.find(MetricsSettings.OTLP).orElse(null);
+        if (receiver != null) {
+            metrics.exporters.add(new OtlpExporter(receiver, configuration.get(MetricsSettings.OTLP_INTERVAL)));
+        }
+        return metrics;
+    }
+
+    /** From now on they are of this mount. To be called once. */
+    public void publish(Supplier<MountStatistics> statistics) {
+        exporters.forEach(exporter -> exporter.publish(statistics));
+    }
+
+    @Override
+    public void close() {
+        exporters.forEach(Exporter::close);
+    }
+}

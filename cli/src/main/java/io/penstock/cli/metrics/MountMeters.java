@@ -1,0 +1,321 @@
+package io.penstock.cli.metrics;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.penstock.cache.CacheStatistics;
+import io.penstock.cli.control.Cost;
+import io.penstock.cli.control.MountStatistics;
+import io.penstock.fuse.calls.CallStatistics;
+import io.penstock.objectstore.RequestStatistics;
+import io.penstock.prefetch.ReadaheadStatistics;
+import io.penstock.writeback.WritebackStatistics;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
+import java.math.BigDecimal;
+import java.util.HashSet;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The metrics of a mount in a registry. docs/OPERATIONS.md has their names as Prometheus shows them. They show the snapshot of the
+ * last {@link #refresh}. Safe for use by any number of threads.
+ */
+final class MountMeters {
+    private static final String BYTES = "bytes";
+    private static final String SECONDS = "seconds";
+
+    private final MeterRegistry registry;
+    private final Supplier<MountStatistics> source;
+
+    private volatile MountStatistics now;
+
+    /** Calls, and errors of calls, that have their meters. */
+    @GuardedBy("this")
+    private final Set<String> seen = new HashSet<>();
+
+    /** Registers all that there is now; calls and errors follow when there are any. */
+    MountMeters(MeterRegistry registry, Supplier<MountStatistics> source) {
+        this.registry = registry;
+        this.source = source;
+        this.now = source.get();
+        registry.config().commonTags("source", now.source(), "mount", now.mountPoint());
+        gauge("uptime", SECONDS, "Since it was mounted", Tags.empty(), MountStatistics::seconds);
+        addCache();
+        addReadahead();
+        addRequests();
+        if (now.writing() != null) {
+            addWriting();
+        }
+        addMemory();
+        refresh();
+    }
+
+    /** Takes a new snapshot. */
+    synchronized void refresh() {
+        now = source.get();
+        now.calls().forEach((name, call) -> {
+            if (seen.add(name)) {
+                addCall(name, call);
+            }
+            call.errors().keySet().forEach(error -> {
+                if (seen.add(name + " " + error)) {
+                    addError(name, error);
+                }
+            });
+        });
+    }
+
+    private void addCache() {
+        pageReads("memory", CacheStatistics::memoryHits);
+        pageReads("nvme", CacheStatistics::diskHits);
+        pageReads("in-flight", CacheStatistics::waits);
+        pageReads("store", CacheStatistics::misses);
+        waited("store", CacheStatistics::waitNanos);
+        waited("nvme", CacheStatistics::diskNanos);
+        pages("filled", "Pages that arrived whole", CacheStatistics::filledPages);
+        pages("failed", "Pages whose fetch failed or was cancelled", CacheStatistics::failedFills);
+        pages("evicted", "Pages given up for space", CacheStatistics::evictedPages);
+        pages("damaged", "Pages whose checksum did not hold", CacheStatistics::corruptPages);
+        pages("unstored", "Pages not written to NVMe: it was full, slow or sick", CacheStatistics::unstoredPages);
+        counter(
+                "disk.errors",
+                null,
+                "Failed reads and writes of the cache folder",
+                Tags.empty(),
+                all -> all.cache().diskErrors());
+        cached("memory", CacheStatistics::memoryBytes);
+        cached("nvme", CacheStatistics::diskBytes);
+    }
+
+    private void pageReads(String from, ToLongFunction<CacheStatistics> value) {
+        counter(
+                "page.reads",
+                null,
+                "Reads of pages, by where they were answered from",
+                Tags.of("from", from),
+                all -> value.applyAsLong(all.cache()));
+    }
+
+    private void waited(String cause, ToLongFunction<CacheStatistics> nanos) {
+        counter(
+                "reader.wait",
+                SECONDS,
+                "How long readers waited, all together",
+                Tags.of("cause", cause),
+                all -> nanos.applyAsLong(all.cache()) / 1e9);
+    }
+
+    private void pages(String what, String help, ToLongFunction<CacheStatistics> value) {
+        counter("pages." + what, null, help, Tags.empty(), all -> value.applyAsLong(all.cache()));
+    }
+
+    private void cached(String tier, ToLongFunction<CacheStatistics> value) {
+        gauge(
+                "cache",
+                BYTES,
+                "Bytes of pages in the cache now",
+                Tags.of("tier", tier),
+                all -> value.applyAsLong(all.cache()));
+    }
+
+    private void addReadahead() {
+        gets("demand", ReadaheadStatistics::demandGets);
+        gets("readahead", ReadaheadStatistics::readaheadGets);
+        fetches("gets.failed", null, "Range GETs that failed", ReadaheadStatistics::failedGets);
+        fetches("gets.cancelled", null, "Range GETs cancelled as nobody waited", ReadaheadStatistics::cancelledGets);
+        fetches("fetched", BYTES, "Bytes that arrived from the store", ReadaheadStatistics::bytesFetched);
+        fetches("readahead.claimed", BYTES, "Bytes fetched ahead of readers", ReadaheadStatistics::readaheadBytes);
+        fetches("readahead.used", BYTES, "Those that readers came to", ReadaheadStatistics::readaheadBytesUsed);
+    }
+
+    private void gets(String cause, ToLongFunction<ReadaheadStatistics> value) {
+        counter(
+                "gets",
+                null,
+                "Range GETs, by their cause",
+                Tags.of("cause", cause),
+                all -> value.applyAsLong(all.readahead()));
+    }
+
+    private void fetches(String name, @Nullable String unit, String help, ToLongFunction<ReadaheadStatistics> value) {
+        counter(name, unit, help, Tags.empty(), all -> value.applyAsLong(all.readahead()));
+    }
+
+    private void addRequests() {
+        requests("get", RequestStatistics::gets);
+        requests("head", RequestStatistics::heads);
+        requests("list", RequestStatistics::lists);
+        requests("put", RequestStatistics::puts);
+        requests("delete", RequestStatistics::deletes);
+        counter(
+                "retries",
+                null,
+                "Requests made again after a failure",
+                Tags.empty(),
+                all -> all.requests().retries());
+        counter(
+                "throttled",
+                null,
+                "Responses by which the store asks to slow down",
+                Tags.empty(),
+                all -> all.requests().throttled());
+        cost("requests", Cost::requests);
+        cost("transfer", Cost::transfer);
+    }
+
+    private void requests(String kind, ToLongFunction<RequestStatistics> value) {
+        counter(
+                "requests",
+                null,
+                "Requests to the store, each attempt counted",
+                Tags.of("kind", kind),
+                all -> value.applyAsLong(all.requests()));
+    }
+
+    private void cost(String of, ToDoubleFunction<Cost> value) {
+        counter(
+                "cost",
+                null,
+                "What they have cost, by the prices now",
+                Tags.of("of", of),
+                all -> value.applyAsDouble(all.cost()));
+    }
+
+    private void addWriting() {
+        counter(
+                "uploaded",
+                BYTES,
+                "Bytes sent to the store",
+                Tags.empty(),
+                all -> writing(all).uploadedBytes());
+        counter(
+                "copied",
+                BYTES,
+                "Bytes that the store copied",
+                Tags.empty(),
+                all -> writing(all).copiedBytes());
+        gauge(
+                "dirty",
+                BYTES,
+                "Bytes of written blocks in memory",
+                Tags.empty(),
+                all -> writing(all).dirtyBytes());
+        gauge(
+                "staged",
+                BYTES,
+                "Bytes in the staging folder",
+                Tags.empty(),
+                all -> writing(all).stagedBytes());
+        gauge(
+                "backlog",
+                BYTES,
+                "Bytes of closed files to be sent",
+                Tags.empty(),
+                all -> writing(all).backlogBytes());
+        gauge(
+                "backlog.files",
+                null,
+                "Closed files that are not visible yet",
+                Tags.empty(),
+                all -> writing(all).backlogFiles());
+        gauge(
+                "failed.files",
+                null,
+                "Files that wait for penstock recover",
+                Tags.empty(),
+                all -> writing(all).failedFiles());
+    }
+
+    private static WritebackStatistics writing(MountStatistics all) {
+        return Objects.requireNonNull(all.writing());
+    }
+
+    private void addMemory() {
+        Runtime jvm = Runtime.getRuntime();
+        gauge("heap.used", BYTES, "Of the heap", Tags.empty(), _ -> jvm.totalMemory() - jvm.freeMemory());
+        gauge("heap.max", BYTES, "What the heap may grow to", Tags.empty(), _ -> jvm.maxMemory());
+        BufferPoolMXBean direct = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+                .filter(pool -> pool.getName().equals("direct"))
+                .findFirst()
+                .orElseThrow();
+        gauge("native.used", BYTES, "Direct buffers, outside the heap", Tags.empty(), _ -> direct.getMemoryUsed());
+    }
+
+    private void addCall(String name, CallStatistics first) {
+        Tags tags = Tags.of("call", name);
+        counter(
+                "calls",
+                null,
+                "Calls of the kernel",
+                tags,
+                all -> call(all, name).count());
+        counter(
+                "call.duration",
+                SECONDS,
+                "All calls together",
+                tags,
+                all -> call(all, name).nanos() / 1e9);
+        counter(
+                "call",
+                BYTES,
+                "Bytes read or written",
+                tags,
+                all -> call(all, name).bytes());
+        first.faster()
+                .keySet()
+                .forEach(nanos ->
+                        within(name, seconds(nanos), call -> call.faster().getOrDefault(nanos, 0L)));
+        within(name, "+Inf", CallStatistics::count);
+    }
+
+    private void within(String name, String seconds, ToLongFunction<CallStatistics> value) {
+        counter(
+                "calls.within",
+                null,
+                "Calls that took no longer than le, in seconds",
+                Tags.of("call", name, "le", seconds),
+                all -> value.applyAsLong(call(all, name)));
+    }
+
+    private static String seconds(long nanos) {
+        return BigDecimal.valueOf(nanos, 9).stripTrailingZeros().toPlainString();
+    }
+
+    private void addError(String name, String error) {
+        counter(
+                "call.errors",
+                null,
+                "Calls that failed, by the error",
+                Tags.of("call", name, "errno", error),
+                all -> call(all, name).errors().getOrDefault(error, 0L));
+    }
+
+    private static CallStatistics call(MountStatistics all, String name) {
+        return Objects.requireNonNull(all.calls().get(name));
+    }
+
+    private void counter(
+            String name, @Nullable String unit, String help, Tags tags, ToDoubleFunction<MountStatistics> value) {
+        FunctionCounter.builder("penstock." + name, this, meters -> value.applyAsDouble(meters.now))
+                .baseUnit(unit)
+                .description(help)
+                .tags(tags)
+                .register(registry);
+    }
+
+    private void gauge(
+            String name, @Nullable String unit, String help, Tags tags, ToDoubleFunction<MountStatistics> value) {
+        Gauge.builder("penstock." + name, this, meters -> value.applyAsDouble(meters.now))
+                .baseUnit(unit)
+                .description(help)
+                .tags(tags)
+                .register(registry);
+    }
+}

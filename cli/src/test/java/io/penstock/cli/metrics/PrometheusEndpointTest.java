@@ -1,0 +1,149 @@
+package io.penstock.cli.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.cli.control.MountStatistics;
+import io.penstock.cli.process.RefusedException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class PrometheusEndpointTest {
+    private static final Pattern NAME = Pattern.compile("penstock_[a-z_]+");
+    private static final String LABELS = "mount=\"/mnt/data\",source=\"s3://data/\\\"a\\\"\"";
+
+    private final HttpClient client = HttpClient.newHttpClient();
+    private final AtomicReference<MountStatistics> statistics = new AtomicReference<>(Statistics.of(1, true));
+    private PrometheusEndpoint endpoint;
+
+    @BeforeEach
+    void open() throws RefusedException {
+        endpoint = PrometheusEndpoint.open(InetSocketAddress.createUnresolved("127.0.0.1", 0));
+    }
+
+    @AfterEach
+    void close() {
+        endpoint.close();
+    }
+
+    private HttpResponse<String> get(String path) throws IOException, InterruptedException {
+        return client.send(
+                HttpRequest.newBuilder(URI.create(
+                                "http://127.0.0.1:" + endpoint.address().getPort() + path))
+                        .build(),
+                BodyHandlers.ofString());
+    }
+
+    private String scrape() throws IOException, InterruptedException {
+        HttpResponse<String> response = get("/metrics");
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(response.headers().firstValue("content-type").orElseThrow()).startsWith("text/plain; version=0.0.4");
+        return response.body();
+    }
+
+    @Test
+    void scrape_beforeThereIsAMount_isUnavailable() throws Exception {
+        assertThat(get("/metrics").statusCode()).isEqualTo(503);
+        assertThat(get("/").statusCode()).isEqualTo(404);
+    }
+
+    @Test
+    void scrape_ofAMount_hasItsStatisticsOfThatMoment() throws Exception {
+        endpoint.publish(statistics::get);
+
+        assertThat(scrape().lines())
+                .contains(
+                        "penstock_uptime_seconds{" + LABELS + "} 1.0",
+                        "penstock_page_reads_total{from=\"nvme\"," + LABELS + "} 2.0",
+                        "penstock_reader_wait_seconds_total{cause=\"store\"," + LABELS + "} 5.0",
+                        "penstock_gets_total{cause=\"readahead\"," + LABELS + "} 22.0",
+                        "penstock_cache_bytes{" + LABELS + ",tier=\"nvme\"} 14.0",
+                        "penstock_backlog_files{" + LABELS + "} 3.0",
+                        "penstock_call_bytes_total{call=\"read\"," + LABELS + "} 4096.0",
+                        "penstock_call_errors_total{call=\"read\",errno=\"EIO\"," + LABELS + "} 3.0",
+                        "penstock_calls_within_total{call=\"read\",le=\"0.000065536\"," + LABELS + "} 4.0",
+                        "penstock_calls_within_total{call=\"read\",le=\"+Inf\"," + LABELS + "} 10.0");
+        statistics.set(Statistics.of(2.5, true));
+        assertThat(scrape().lines()).contains("penstock_uptime_seconds{" + LABELS + "} 2.5");
+    }
+
+    @Test
+    void scrape_ofAReadOnlyMountWithoutCalls_hasNeither() throws Exception {
+        statistics.set(Statistics.of(1, null, Map.of()));
+        endpoint.publish(statistics::get);
+
+        assertThat(scrape())
+                .contains("penstock_uptime_seconds")
+                .doesNotContain("backlog")
+                .doesNotContain("call");
+        statistics.set(Statistics.of(1, false));
+        assertThat(scrape()).contains("penstock_calls_total{call=\"read\"").doesNotContain("backlog");
+    }
+
+    @Test
+    void scrape_whileTheMountCloses_isUnavailable() throws Exception {
+        AtomicBoolean isClosed = new AtomicBoolean();
+        endpoint.publish(() -> {
+            if (isClosed.get()) {
+                throw new IllegalStateException("closed");
+            }
+            return Statistics.of(1, true);
+        });
+        isClosed.set(true);
+
+        assertThat(get("/metrics").statusCode()).isEqualTo(503);
+    }
+
+    @Test
+    void open_atAnAddressInUse_namesTheSetting() {
+        InetSocketAddress used = endpoint.address();
+
+        assertThatThrownBy(
+                        () -> PrometheusEndpoint.open(InetSocketAddress.createUnresolved("127.0.0.1", used.getPort())))
+                .isInstanceOf(RefusedException.class)
+                .hasMessageContaining("metrics.prometheus: cannot listen at 127.0.0.1:" + used.getPort())
+                .hasMessageContaining("--metrics");
+        assertThatThrownBy(() -> PrometheusEndpoint.open(InetSocketAddress.createUnresolved("no.such.host.invalid", 9)))
+                .isInstanceOf(RefusedException.class)
+                .hasMessageContaining("no.such.host.invalid:9");
+    }
+
+    @Test
+    void names_ofAllMetrics_areThoseOfTheDocumentation() throws Exception {
+        endpoint.publish(statistics::get);
+        Set<String> scraped = scrape().lines()
+                .filter(line -> line.startsWith("# TYPE "))
+                .map(line -> line.split(" ", 4)[2])
+                .collect(Collectors.toCollection(TreeSet::new));
+
+        assertThat(documented()).isEqualTo(scraped);
+    }
+
+    /** The first column of the tables. */
+    static Set<String> documented() throws IOException {
+        return Files.readString(Path.of("../docs/OPERATIONS.md"))
+                .lines()
+                .filter(line -> line.startsWith("| `penstock_"))
+                .flatMap(line -> NAME.matcher(line.split("\\|", 3)[1]).results().map(name -> name.group()))
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+}

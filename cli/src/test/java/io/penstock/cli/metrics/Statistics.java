@@ -1,0 +1,39 @@
+package io.penstock.cli.metrics;
+
+import io.penstock.cache.CacheStatistics;
+import io.penstock.cli.control.Cost;
+import io.penstock.cli.control.MountStatistics;
+import io.penstock.fuse.calls.CallStatistics;
+import io.penstock.objectstore.RequestStatistics;
+import io.penstock.prefetch.ReadaheadStatistics;
+import io.penstock.writeback.WritebackStatistics;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Made-up statistics. */
+final class Statistics {
+    private static final CallStatistics READ = new CallStatistics(
+            10, 4096, 2_500_000_000L, 5, 6, 7, Map.of("EIO", 3L), new TreeMap<>(Map.of(1L << 16, 4L, 1L << 34, 9L)));
+
+    private Statistics() {}
+
+    static MountStatistics of(double seconds, boolean isWritten) {
+        return of(seconds, isWritten ? new WritebackStatistics(1, 2, 3, 4, 5, 6, 7) : null, Map.of("read", READ));
+    }
+
+    static MountStatistics of(
+            double seconds, @Nullable WritebackStatistics writing, Map<String, CallStatistics> calls) {
+        return new MountStatistics(
+                "s3://data/\"a\"",
+                "/mnt/data",
+                17,
+                seconds,
+                new CacheStatistics(1, 2, 3, 4, 5_000_000_000L, 6, 7, 8, 9, 10, 11, 12, 13, 14),
+                new ReadaheadStatistics(21, 22, 23, 24, 25, 26, 27),
+                new RequestStatistics(31, 32, 33, 34, 35, 36, 37),
+                new Cost(38, 39),
+                writing,
+                calls);
+    }
+}

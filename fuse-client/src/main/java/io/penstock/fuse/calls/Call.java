@@ -1,0 +1,46 @@
+package io.penstock.fuse.calls;
+
+import java.util.Locale;
+
+/** What the kernel calls a mount for. A binding that has several calls for one of them counts them together. */
+public enum Call {
+    LOOKUP,
+    GETATTR,
+    SETATTR,
+    ACCESS,
+    READLINK,
+    OPEN,
+    CREATE,
+    READ,
+    WRITE,
+    FLUSH,
+    FSYNC,
+    RELEASE,
+    LSEEK,
+    FALLOCATE,
+    COPY_FILE_RANGE,
+    OPENDIR,
+    READDIR,
+    READDIRPLUS,
+    FSYNCDIR,
+    RELEASEDIR,
+    MKNOD,
+    MKDIR,
+    UNLINK,
+    RMDIR,
+    RENAME,
+    LINK,
+    SYMLINK,
+    GETXATTR,
+    LISTXATTR,
+    SETXATTR,
+    REMOVEXATTR,
+    STATFS;
+
+    private final String label = name().toLowerCase(Locale.ROOT);
+
+    /** Its name in statistics, metrics and the access log: {@code copy_file_range}. */
+    public String label() {
+        return label;
+    }
+}

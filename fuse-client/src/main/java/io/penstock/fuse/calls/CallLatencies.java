@@ -1,0 +1,35 @@
+package io.penstock.fuse.calls;
+
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+
+/** Counts all calls and measures how long they took. Safe for use by any number of threads. */
+public final class CallLatencies implements CallObserver {
+    /** Complete and never changed. */
+    private final EnumMap<Call, Latencies> byCall = new EnumMap<>(Call.class);
+
+    public CallLatencies() {
+        for (Call call : Call.values()) {
+            byCall.put(call, new Latencies());
+        }
+    }
+
+    @Override
+    public void ended(ObservedCall call, int errno, int bytes, long nanos) {
+        Objects.requireNonNull(byCall.get(call.kind())).add(errno, bytes, nanos);
+    }
+
+    /** By {@link Call#label}, those that there were, in the order of {@link Call}. */
+    public Map<String, CallStatistics> snapshot() {
+        Map<String, CallStatistics> all = new LinkedHashMap<>();
+        byCall.forEach((call, latencies) -> {
+            CallStatistics statistics = latencies.snapshot();
+            if (statistics.count() > 0) {
+                all.put(call.label(), statistics);
+            }
+        });
+        return all;
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.penstock.fuse.calls;
+
+import org.jspecify.annotations.NullMarked;
