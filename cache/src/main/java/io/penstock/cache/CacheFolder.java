@@ -18,12 +18,14 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The folder of a cache, held by this process alone from {@link #open} to {@link #close}. */
 public final class CacheFolder implements AutoCloseable {
     private static final String ADVICE = "; choose another cache folder (setting cache.dir, option --cache)";
 
     private static final String INDEX = "index.log";
+    private static final String PINS = "pins.log";
 
     /** Of the file with a hash of the identity that alone has read what is cached; there is none if several may have. */
     private static final String IDENTITY = "identity";
@@ -81,6 +83,7 @@ public final class CacheFolder implements AutoCloseable {
                 byte[] hash = hash(name);
                 if (!isPlain(identity) || !Arrays.equals(Files.readAllBytes(identity), hash)) {
                     folder.remove(INDEX);
+                    folder.remove(PINS);
                     for (Path kept : List.of(names(path()), attributes(path()))) {
                         Files.deleteIfExists(kept);
                         Files.deleteIfExists(kept.resolveSibling(kept.getFileName() + ".tmp")); // a mount was killed
@@ -157,6 +160,17 @@ public final class CacheFolder implements AutoCloseable {
         return Files.exists(path().resolve(INDEX))
                 ? RecordLog.open(folder, INDEX, IndexRecord.FORMAT)
                 : RecordLog.create(folder, INDEX, IndexRecord.FORMAT);
+    }
+
+    /** Opens the log of pins, which is to be replayed before anything is appended; null if there is none. */
+    @Nullable
+    RecordLog<PinRecord> openPins() throws IOException {
+        folder.remove(PINS + RecordLog.DRAFT);
+        return Files.exists(path().resolve(PINS)) ? RecordLog.open(folder, PINS, PinRecord.FORMAT) : null;
+    }
+
+    RecordLog<PinRecord> createPins() throws IOException {
+        return RecordLog.create(folder, PINS, PinRecord.FORMAT);
     }
 
     @Override

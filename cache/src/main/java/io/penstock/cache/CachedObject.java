@@ -21,6 +21,18 @@ public final class CachedObject implements AutoCloseable {
     private final ObjectVersion version;
     private final AtomicBoolean closed = new AtomicBoolean();
 
+    /** What {@link #store} has found. */
+    public enum Storing {
+        /** The page is on disk. */
+        STORED,
+        /** It is being fetched or written, or waits for that. */
+        UNDER_WAY,
+        /** It was in memory only, and is written once more: to be looked at again. */
+        TRIED,
+        /** It is neither on disk nor in memory. */
+        MISSING
+    }
+
     CachedObject(ObjectPages pages, PageReads reads, PageStore store, WholeFiles wholeFiles, ObjectVersion version) {
         this.pages = pages;
         this.reads = reads;
@@ -88,6 +100,11 @@ public final class CachedObject implements AutoCloseable {
     /** Bytes in a page of it: {@link PageCache#PAGE_SIZE} or {@link PageCache#SECTOR_SIZE}. */
     public int pageSize() {
         return pages.geometry().size();
+    }
+
+    /** Whether the page is on disk; has it written if it is in memory only. Never waits. */
+    public Storing store(long page) {
+        return pages.store(checkPage(page, pages.pageCount() - 1L));
     }
 
     /** Notes how it was read, for its next open, also after a restart if pages of it are stored then. */

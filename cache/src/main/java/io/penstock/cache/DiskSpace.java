@@ -3,7 +3,10 @@ package io.penstock.cache;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
@@ -37,6 +40,7 @@ final class DiskSpace {
     private final DataFiles files;
     private final ObjectTable<?> table;
     private final PackTable packs;
+    private final PinTable pins;
     private final Counters counters;
 
     /** Doomed and no longer pinned. Freed by the next thread that wants space, which would not find them otherwise. */
@@ -86,12 +90,14 @@ final class DiskSpace {
             DataFiles files,
             ObjectTable<?> table,
             PackTable packs,
+            PinTable pins,
             Counters counters) {
         this.bounds = new Bounds(config.sizeBytes(), config.minFreeBytes());
         this.mostExtents = mostExtents;
         this.files = files;
         this.table = table;
         this.packs = packs;
+        this.pins = pins;
         this.policy = new EvictionPolicy(packs);
         this.counters = counters;
         this.limitBytes = config.sizeBytes();
@@ -106,6 +112,11 @@ final class DiskSpace {
         bounds = new Bounds(sizeBytes, minFreeBytes);
     }
 
+    /** The most bytes on disk, as the file system leaves room for them. Takes no lock. */
+    long limitBytes() {
+        return limitBytes;
+    }
+
     /** What is free, and what the policy keeps for new extents. Takes no lock. */
     long roomBytes() {
         long limit = limitBytes;
@@ -116,6 +127,7 @@ final class DiskSpace {
     synchronized void add(Extent extent) {
         usedBytes.addAndGet(extent.allocatedBytes());
         policy.add(extent, bounds.sizeBytes);
+        followPins(extent);
     }
 
     /** A page of it is being read. Does not take the monitor. */
@@ -143,7 +155,9 @@ final class DiskSpace {
             policy.add(extent, limitOfPolicy());
         } else {
             policy.grew(extent, bytes);
+            heldBytes += extent.isHeld() ? bytes : 0;
         }
+        followPins(extent);
         if (stranded.remove(object, page)) { // then it is written to the space that it has
             return true;
         }
@@ -159,14 +173,66 @@ final class DiskSpace {
     }
 
     /** A small object is stored in the extent, which the caller has pinned. */
-    synchronized void addSample(Extent extent, ObjectId id) {
-        policy.addSample(extent, id);
+    synchronized void addPacked(Extent extent, ObjectId id) {
+        if (PackTable.isSample(id)) {
+            policy.addSample(extent, id);
+        }
+        followPins(extent);
     }
 
+    /** These objects are pinned from now on, or are so no longer. */
+    synchronized void pinsChanged(Collection<ObjectId> ids) {
+        Set<Extent> changed = new HashSet<>();
+        for (ObjectId id : ids) {
+            StoredObject object = table.find(id);
+            if (object != null) {
+                changed.addAll(object.stored().extents());
+            }
+            PackedPage packed = packs.find(id);
+            if (packed != null) {
+                changed.add(packed.extent());
+            }
+        }
+        for (Extent extent : changed) {
+            followPins(extent);
+        }
+    }
+
+    /** Holds an extent with pinned data, and lets go of one whose data is not pinned any more: as used just now. */
+    @GuardedBy("this")
+    private void followPins(Extent extent) {
+        boolean pinned = !pins.isEmpty() && !extent.isEmpty() && !extent.isDoomed() && hasPinned(extent);
+        if (pinned && !extent.isHeldByPins()) {
+            extent.setHeldByPins(true);
+            hold(List.of(extent));
+        } else if (!pinned && extent.isHeldByPins()) {
+            extent.setHeldByPins(false);
+            extent.setInMain(true);
+            letGo(List.of(extent));
+        }
+    }
+
+    /** A small object in the extent is not used any more: the extent goes if it was the last. {@link #freeUnpinned} is to follow. */
+    synchronized void packedDropped(Extent extent) {
+        if (!packs.hasAny(extent, _ -> true)) {
+            discard(extent);
+        } else {
+            followPins(extent);
+        }
+    }
+
+    private boolean hasPinned(Extent extent) {
+        StoredObject object = extent.object();
+        return object.isPack() ? packs.hasAny(extent, pins::contains) : pins.contains(object.id());
+    }
+
+    @GuardedBy("this")
     private void takeBack(Extent extent, int page, long bytes) {
         extent.deallocate(page);
         policy.grew(extent, -bytes);
+        heldBytes -= extent.isHeld() ? bytes : 0;
         if (extent.isEmpty()) {
+            followPins(extent);
             policy.remove(extent);
             extent.doom(); // goes when the caller unpins it: nobody else would find it
         }
@@ -300,6 +366,7 @@ final class DiskSpace {
     private void free(Extent extent) throws IOException {
         boolean freed = false;
         try {
+            followPins(extent);
             policy.remove(extent);
             packs.removeAll(extent);
             freeNow(extent);

@@ -22,6 +22,7 @@ final class DiskUpkeep {
     private final DiskHealth health;
     private final DiskTasks tasks;
     private final ObjectTable<?> table;
+    private final Pins pins;
 
     /** Others may fill the disk while nothing is written here. */
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
@@ -33,13 +34,15 @@ final class DiskUpkeep {
             DiskSpace space,
             DiskHealth health,
             DiskTasks tasks,
-            ObjectTable<?> table) {
+            ObjectTable<?> table,
+            Pins pins) {
         this.files = files;
         this.index = index;
         this.space = space;
         this.health = health;
         this.tasks = tasks;
         this.table = table;
+        this.pins = pins;
     }
 
     /** Takes over what an earlier run left, makes it fit the bounds, and removes the files of no object. */
@@ -50,9 +53,13 @@ final class DiskUpkeep {
         }
         fit();
         long nanos = freeSpaceInterval.toNanos();
-        var _ = timer.scheduleWithFixedDelay(
-                () -> tasks.execute("look at what is free", space::fit), nanos, nanos, TimeUnit.NANOSECONDS);
+        var _ = timer.scheduleWithFixedDelay(this::look, nanos, nanos, TimeUnit.NANOSECONDS);
         tasks.execute("remove unknown files", files::removeUnknown);
+    }
+
+    private void look() {
+        tasks.execute("look at what is free", space::fit);
+        tasks.execute("end pins", () -> pins.end(System.currentTimeMillis()));
     }
 
     /** The bounds have changed. */

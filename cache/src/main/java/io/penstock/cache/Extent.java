@@ -69,6 +69,9 @@ final class Extent {
 
     private boolean inMain;
 
+    /** Whether one of the leases is that of the {@link Pins}. Guarded by {@link DiskSpace}'s monitor. */
+    private boolean heldByPins;
+
     /** As many as half of the heap has room for: the other half is for names, and for what is in use. */
     static int most() {
         return (int) Math.min(Integer.MAX_VALUE, Runtime.getRuntime().maxMemory() / 2 / HEAP_BYTES);
@@ -222,6 +225,14 @@ final class Extent {
     /** Whether it must not be evicted. */
     boolean isHeld() {
         return held > 0;
+    }
+
+    boolean isHeldByPins() {
+        return heldByPins;
+    }
+
+    void setHeldByPins(boolean is) {
+        heldByPins = is;
     }
 
     /** Whether no page takes space on disk. */

@@ -1,5 +1,6 @@
 package io.penstock.cache;
 
+import io.penstock.cache.CachedObject.Storing;
 import io.penstock.cache.PageFrame.Origin;
 import io.penstock.cache.Slab.Piece;
 import java.util.ArrayList;
@@ -180,6 +181,23 @@ final class ObjectPages extends StoredObject implements PageFrame.Owner {
         if (current) {
             frame.release();
         }
+    }
+
+    /** Has a page of which there is only the copy in memory written to disk: {@link CachedObject#store}. */
+    Storing store(int page) {
+        PageFrame frame = frame(page);
+        if (shared.store().has(this, page)) {
+            return Storing.STORED;
+        } else if (frame == null) {
+            return shared.store().has(this, page) ? Storing.STORED : Storing.MISSING;
+        } else if (!frame.isComplete()
+                || frame.isUnwritten()
+                || shared.writeBehind().isFull()) {
+            return Storing.UNDER_WAY;
+        } else if (frame.tryRetain()) {
+            shared.writeBehind().write(this, frame);
+        }
+        return Storing.TRIED;
     }
 
     // ---- frames

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** The small objects that lie in packs. Safe for use by any number of threads. */
@@ -79,6 +80,16 @@ final class PackTable {
             return all;
         });
         return samples;
+    }
+
+    /** Whether there is such an object among those that lie in the extent. */
+    boolean hasAny(Extent extent, Predicate<ObjectId> which) {
+        boolean[] has = new boolean[1];
+        byExtent.computeIfPresent(extent, (same, all) -> {
+            has[0] = all.stream().anyMatch(page -> which.test(page.id()) && page.equals(find(page.id())));
+            return all;
+        });
+        return has[0];
     }
 
     int size() {

@@ -99,9 +99,7 @@ final class Packs {
             writing.to(page.extent().object(), page.position());
             written = true;
             table.put(page);
-            if (PackTable.isSample(id)) {
-                space.addSample(page.extent(), id);
-            }
+            space.addPacked(page.extent(), id);
             index.append(page.toRecord());
             return true;
         } finally {

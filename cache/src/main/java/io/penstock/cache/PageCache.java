@@ -44,6 +44,8 @@ public final class PageCache implements AutoCloseable {
     private final DiskUpkeep upkeep;
     private final PageStore store;
     private final PackTable packTable = new PackTable();
+    private final PinTable pinTable = new PinTable();
+    private final Pins pins;
     private final PageWrites writes;
     private final WholeFiles wholeFiles;
     private final Shared shared;
@@ -58,14 +60,15 @@ public final class PageCache implements AutoCloseable {
         DiskTasks tasks = new DiskTasks(health);
         PageIndex index = new PageIndex(indexLog, table, packTable, tasks);
         DataFiles files = new DataFiles(dataFolder, index);
-        this.space = new DiskSpace(config, environment.mostExtents(), files, table, packTable, counters);
-        this.upkeep = new DiskUpkeep(files, index, space, health, tasks, table);
+        this.space = new DiskSpace(config, environment.mostExtents(), files, table, packTable, pinTable, counters);
+        this.pins = new Pins(folder, pinTable, space);
+        this.upkeep = new DiskUpkeep(files, index, space, health, tasks, table, pins);
         this.folder = folder;
         this.indexLog = indexLog;
         this.memory = new PageMemory(config.memoryBytes(), environment.slabs());
         this.store = new PageStore(files, index, space, health, tasks, table, packTable, counters);
-        Packs packs = new Packs(this::newPack, table, packTable, store, index, space);
-        this.writes = new PageWrites(store, packs, files, index, space, health, counters);
+        this.writes = new PageWrites(
+                store, newPacks(index), newPacks(index), pinTable, files, index, space, health, counters);
         this.wholeFiles = new WholeFiles(files, table, store);
         WriteBehind writeBehind = new WriteBehind(memory, writes, tasks, table, counters);
         this.shared = new Shared(table, memory, store, writeBehind, counters, environment.pagesPerExtent());
@@ -129,6 +132,7 @@ public final class PageCache implements AutoCloseable {
         indexLog.replay(replay);
         Collection<ObjectPages> objects = replay.objects();
         objects.forEach(table::add);
+        pins.start(System.currentTimeMillis());
         upkeep.start(objects, freeSpaceInterval);
     }
 
@@ -154,6 +158,10 @@ public final class PageCache implements AutoCloseable {
         return new CachedObject(pages, new PageReads(pages, store, counters), store, wholeFiles, version);
     }
 
+    private Packs newPacks(PageIndex index) {
+        return new Packs(this::newPack, table, packTable, store, index, space);
+    }
+
     /** Retained. */
     private ObjectPages newPack() {
         ObjectId id = ObjectId.random();
@@ -174,6 +182,17 @@ public final class PageCache implements AutoCloseable {
             store.discard(pages);
             pages.discardFrames();
         }
+    }
+
+    /** What is never evicted. */
+    public Pins pins() {
+        return pins;
+    }
+
+    /** Where the bytes of a version are. Never waits, not for the disk either. */
+    public Residency residency(String namespace, ObjectVersion version) {
+        ObjectId id = ObjectId.of(namespace, version);
+        return Residency.of(version.size(), store, id, table.find(id), table.find(id.ofSectors()));
     }
 
     /** Whether such objects have a file of their own, to be lent or {@linkplain #adopt adopted}: not if smaller than a page. */
@@ -225,6 +244,11 @@ public final class PageCache implements AutoCloseable {
         return memory.budgetBytes();
     }
 
+    /** Whether so many bytes could be claimed as {@link Urgency#READAHEAD} now, or as many as there may ever be. */
+    public boolean hasMemoryFor(long bytes) {
+        return memory.hasForReadahead(bytes);
+    }
+
     /** Bytes that may be added and stay until they are read: what is free, and what the eviction policy has for new pages. */
     public long roomBytes() {
         return health.isWell() ? space.roomBytes() : 0;
@@ -252,7 +276,8 @@ public final class PageCache implements AutoCloseable {
         store.close();
         upkeep.close();
         try (folder;
-                indexLog) {
+                indexLog;
+                pins) {
             log.debug("The cache in {} is closed", folder.path());
         } catch (IOException e) {
             log.warn("The cache folder {} could not be closed: {}", folder.path(), e.toString());

@@ -83,6 +83,9 @@ final class PageFrame implements LentBytes.Loan {
     /** Racy on purpose, like {@link #bytesRead}. */
     private boolean read;
 
+    /** Whether it waits to be written to disk. */
+    private volatile boolean unwritten;
+
     PageFrame(Owner owner, int page, int length, Origin origin) {
         this.owner = owner;
         this.page = page;
@@ -115,6 +118,14 @@ final class PageFrame implements LentBytes.Loan {
 
     boolean isComplete() {
         return stage == Stage.COMPLETE;
+    }
+
+    boolean isUnwritten() {
+        return unwritten;
+    }
+
+    void setUnwritten(boolean is) {
+        unwritten = is;
     }
 
     /** The memory behind the bytes that have arrived. */

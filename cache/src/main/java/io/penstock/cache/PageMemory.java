@@ -133,6 +133,17 @@ final class PageMemory {
         return slabs.budgetBytes();
     }
 
+    /** Whether readahead of so many bytes, or of all that readahead may have, would get memory now. */
+    boolean hasForReadahead(long bytes) {
+        lock.lock();
+        try {
+            long most = readaheadLimit(budgetBytes());
+            return waiters.isEmpty() && slabs.handedOutBytes() - keptBytes + Math.min(bytes, most) <= most;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private long limit(Urgency urgency) {
         long budget = budgetBytes();
         return switch (urgency) {

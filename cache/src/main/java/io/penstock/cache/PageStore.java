@@ -78,6 +78,11 @@ final class PageStore {
         return extent != null && extent.has(page) ? new StoredPage.InOwnFile(extent, page) : null;
     }
 
+    /** Whether a small object is in a pack. */
+    boolean isPacked(ObjectId id) {
+        return health.isWell() && packs.find(id) != null;
+    }
+
     boolean has(StoredObject object, int page) {
         return find(object, page) != null;
     }
@@ -270,6 +275,8 @@ final class PageStore {
         PackedPage packed = packs.find(id);
         if (packed != null) {
             drop(packed);
+            space.packedDropped(packed.extent());
+            tasks.execute("evict", space::freeUnpinned);
         }
     }
 

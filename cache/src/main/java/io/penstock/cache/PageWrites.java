@@ -18,6 +18,11 @@ final class PageWrites {
 
     private final PageStore store;
     private final Packs packs;
+
+    /** Of what is pinned when it is stored: what lies in one extent is pinned, and is not any more, together. */
+    private final Packs pinnedPacks;
+
+    private final PinTable pins;
     private final DataFiles files;
     private final PageIndex index;
     private final DiskSpace space;
@@ -27,6 +32,8 @@ final class PageWrites {
     PageWrites(
             PageStore store,
             Packs packs,
+            Packs pinnedPacks,
+            PinTable pins,
             DataFiles files,
             PageIndex index,
             DiskSpace space,
@@ -34,6 +41,8 @@ final class PageWrites {
             Counters counters) {
         this.store = store;
         this.packs = packs;
+        this.pinnedPacks = pinnedPacks;
+        this.pins = pins;
         this.files = files;
         this.index = index;
         this.space = space;
@@ -59,7 +68,8 @@ final class PageWrites {
     }
 
     private boolean writeInPack(StoredObject object, int checksum, ByteBuffer bytes) throws IOException {
-        return packs.append(
+        Packs to = pins.contains(object.id()) ? pinnedPacks : packs;
+        return to.append(
                 object.id(), bytes.remaining(), checksum, (pack, position) -> writeData(pack, position, bytes));
     }
 

@@ -24,6 +24,7 @@ final class WriteBehind {
 
     /** Has a complete page written, and from then on keeps it in memory only while there is room. */
     void write(StoredObject object, PageFrame frame) {
+        frame.setUnwritten(true);
         if (unwrittenBytes.addAndGet(frame.piece().size()) > memory.unwrittenLimit() // more stay in memory only
                 || !writes.areAllowed()
                 || !table.retain(object)) {
@@ -45,10 +46,16 @@ final class WriteBehind {
         }
     }
 
+    /** Whether a page would stay in memory only, as too many wait for the disk. */
+    boolean isFull() {
+        return unwrittenBytes.get() + PageGeometry.PAGE_SIZE > memory.unwrittenLimit();
+    }
+
     private void ended(PageFrame frame, boolean stored) {
         if (!stored) {
             counters.unstoredPages.increment();
         }
+        frame.setUnwritten(false);
         unwrittenBytes.addAndGet(-frame.piece().size());
         memory.keep(frame);
         frame.release();

@@ -8,6 +8,7 @@ import io.penstock.cli.process.RefusedException;
 import io.penstock.cli.state.RunningMount;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +40,18 @@ record ServingMount(RunningMount mount) {
                 .map(ServingMount::new)
                 .orElseThrow(() ->
                         new RefusedException("nothing is mounted on " + given + "; penstock mounts lists the mounts"));
+    }
+
+    /** Finds the process that serves the mount in which the file is. */
+    static ServingMount around(Path file) throws IOException, RefusedException {
+        return running().stream()
+                .filter(each -> file.startsWith(each.mountPoint()))
+                .max(Comparator.<RunningMount>comparingInt(
+                                each -> each.mountPoint().getNameCount())
+                        .thenComparing(RunningMount::since))
+                .map(ServingMount::new)
+                .orElseThrow(() ->
+                        new RefusedException(file + " is in no mount of Penstock; penstock mounts lists the mounts"));
     }
 
     private static List<RunningMount> running() throws IOException {

@@ -93,6 +93,12 @@ public final class FileSystem implements AutoCloseable {
         return changes;
     }
 
+    /** Whether the kernel reads the cache's file of this object by itself now. */
+    public boolean isPassedThrough(Directory parent, String name) {
+        Inode inode = inodes.find(parent, name);
+        return inode != null && shared.kernel().isPassedThrough(inode);
+    }
+
     /**
      * From now on tells a kernel when what it was shown turns out to be wrong before its time.
      *

@@ -86,6 +86,16 @@ final class FetchGate<S> {
         }
     }
 
+    /** Takes a stream out of the queue; false if it was admitted. */
+    boolean remove(S stream) {
+        lock.lock();
+        try {
+            return queue.remove(stream);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /**
      * The first in the queue, which may start a GET for readahead now; null if the queue is empty, or no GET is free.
      */

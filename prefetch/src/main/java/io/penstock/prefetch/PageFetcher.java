@@ -17,7 +17,9 @@ import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -69,6 +71,9 @@ public final class PageFetcher implements AutoCloseable {
         record InFile(OpenVersion object, Stream stream) implements Readahead {}
 
         record InDirectory(DirectoryStream stream) implements Readahead {}
+
+        /** Of a {@link Warmup}, whose thread waits for it. */
+        record Turn(Semaphore admitted) implements Readahead {}
     }
 
     /**
@@ -122,7 +127,7 @@ public final class PageFetcher implements AutoCloseable {
     }
 
     /** The version with one reader more, which must {@linkplain #closed close}. */
-    private OpenVersion share(ObjectVersion version) {
+    OpenVersion share(ObjectVersion version) {
         OpenVersion mine = new OpenVersion(
                 cache.open(namespace, version),
                 isSmall(version) ? null : cache.openSectors(namespace, version),
@@ -296,6 +301,7 @@ public final class PageFetcher implements AutoCloseable {
         switch (readahead) {
             case Readahead.InFile inFile -> runInFile(inFile);
             case Readahead.InDirectory inDirectory -> runInDirectory(inDirectory);
+            case Readahead.Turn turn -> turn.admitted().release();
         }
     }
 
@@ -342,13 +348,14 @@ public final class PageFetcher implements AutoCloseable {
         }
     }
 
-    private interface Claim {
+    interface Claim {
         @Nullable
         Fill make() throws InterruptedException;
     }
 
-    /** The claim; null if it claims nothing, and then the GET is given back. */
-    private @Nullable Fill claim(Claim claim) {
+    /** The claim of one that the gate has admitted; null if it claims nothing, and then the GET is given back. */
+    @Nullable
+    Fill claim(Claim claim) {
         Fill fill = null;
         try {
             fill = claim.make();
@@ -374,6 +381,79 @@ public final class PageFetcher implements AutoCloseable {
             admitReadahead();
         }
         return fetch;
+    }
+
+    /** Never waits for the store or the disk. */
+    public ReadState readState(ObjectVersion version) {
+        OpenVersion object = share(version);
+        try {
+            int readers;
+            synchronized (objects) {
+                readers = object.readers - 1; // but for this one
+            }
+            return new ReadState(
+                    readers, object.streams.runningCount(), object.cached.readShape(), rangeBytes(version));
+        } finally {
+            closed(object);
+        }
+    }
+
+    PageCache cache() {
+        return cache;
+    }
+
+    String namespace() {
+        return namespace;
+    }
+
+    /** How much of the version one GET is for: at most, in bytes. */
+    long rangeBytes(ObjectVersion version) {
+        long most = limits.get().rangeSizeBytes();
+        return isSmall(version) ? Math.max(version.size(), most) : most;
+    }
+
+    /** Waits until the gate admits a GET, which comes after all that readers wait for. {@link #claim} must follow. */
+    void awaitTurn() throws InterruptedException {
+        Semaphore admitted = new Semaphore(0);
+        Readahead turn = new Readahead.Turn(admitted);
+        readAhead(turn);
+        boolean isMine = false;
+        try {
+            admitted.acquire();
+            isMine = true;
+        } finally {
+            if (!isMine && !gate.remove(turn)) { // it has been admitted
+                giveBack();
+            }
+        }
+    }
+
+    /**
+     * Fetches a claim that the gate has admitted, on another thread.
+     *
+     * @param object shared by the caller until it is done
+     * @param done gets the store's exception, or that of a fetch that was cancelled; null if there is none
+     */
+    void fetchAhead(OpenVersion object, Fill fill, Consumer<@Nullable Exception> done) {
+        Deadline deadline = store.retries().forReading();
+        RangeFetch fetch = new RangeFetch(store, object.cached.version(), fill, Urgency.READAHEAD, deadline, counters);
+        object.retain();
+        boolean started = start(() -> {
+            try {
+                object.run(fetch, gate);
+            } finally {
+                object.release();
+                Exception failure = fetch.failure(fill.range().offset());
+                done.accept(failure != null && failure.getCause() instanceof Exception cause ? cause : failure);
+                admitReadahead();
+            }
+        });
+        if (!started) {
+            fetch.abandon();
+            object.release();
+            gate.release(Urgency.READAHEAD);
+            done.accept(new FetchAbandonedException(null));
+        }
     }
 
     private void giveBack() {

@@ -198,6 +198,15 @@ final class Streams {
         return inLongRuns > inShortRuns;
     }
 
+    /** The number of streams that are read in sequence now. */
+    synchronized int runningCount() {
+        int number = 0;
+        for (int i = 0; i < count; i++) {
+            number += runs[i].isRunning() ? 1 : 0;
+        }
+        return number;
+    }
+
     @GuardedBy("this")
     private void count(Stream stream, long bytes) {
         if (stream.consumed() >= longRun) {

@@ -18,7 +18,7 @@ public final class ByteSizes {
     private ByteSizes() {}
 
     /** @return null if the text is no size, or no whole number of bytes below 2^63 */
-    static @Nullable Long parse(String text) {
+    public static @Nullable Long parse(String text) {
         Matcher matcher = FORMAT.matcher(text.strip().toUpperCase(Locale.ROOT));
         if (!matcher.matches()) {
             return null;
@@ -36,6 +36,19 @@ public final class ByteSizes {
         } catch (ArithmeticException e) {
             return null;
         }
+    }
+
+    /** With up to four digits, and so not exactly: {@code 1.4GiB}. */
+    public static String about(long bytes) {
+        double number = bytes;
+        int power = 0;
+        while (number >= 1000 && power < PREFIXES.length()) {
+            number /= 1024;
+            power++;
+        }
+        return power == 0
+                ? bytes + "B"
+                : String.format(Locale.ROOT, number < 10 ? "%.1f" : "%.0f", number) + PREFIXES.charAt(power - 1) + "iB";
     }
 
     /** In the largest unit that needs no fraction, so that {@link #parse} gives the same number back. */

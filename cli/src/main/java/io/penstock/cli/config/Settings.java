@@ -7,6 +7,7 @@ import static io.penstock.cli.config.ValueType.integer;
 import static io.penstock.cli.config.ValueType.mebibytes;
 import static io.penstock.cli.config.ValueType.mode;
 import static io.penstock.cli.config.ValueType.path;
+import static io.penstock.cli.config.ValueType.paths;
 import static io.penstock.cli.config.ValueType.proxy;
 import static io.penstock.cli.config.ValueType.server;
 import static io.penstock.cli.config.ValueType.size;
@@ -165,6 +166,19 @@ public final class Settings {
                     flag(),
                     "At start, delete data that was cached with another access key, or without this setting."
                             + " Temporary credentials have a new key each time: with them the cache starts empty.")
+            .withDefault("false");
+
+    public static final Setting<List<String>> WARM_PATHS = Setting.of(
+            "warm.paths",
+            paths(),
+            "What is brought into the cache right after mounting, as penstock warm takes it: files, folders and"
+                    + " patterns. The mount does not wait for it.");
+
+    public static final Setting<Boolean> WARM_PIN = Setting.of(
+                    "warm.pin",
+                    flag(),
+                    "Whether what warm.paths names is pinned: it is not evicted until penstock unpin. If all of it does"
+                            + " not fit, nothing of it is fetched, and the log says so.")
             .withDefault("false");
 
     public static final Setting<Long> MEMORY = Setting.of(
@@ -358,7 +372,9 @@ public final class Settings {
     public static final List<Group> GROUPS = List.of(
             new Group("The server", List.of(ENDPOINT, REGION, PATH_STYLE, CHECKSUMS, PROXY, CA_FILE)),
             new Group("Credentials", List.of(PROFILE, ANONYMOUS, REQUESTER_PAYS)),
-            new Group("Cache and memory", List.of(CACHE_DIR, CACHE_SIZE, CACHE_MIN_FREE, CACHE_PRIVATE, MEMORY)),
+            new Group(
+                    "Cache and memory",
+                    List.of(CACHE_DIR, CACHE_SIZE, CACHE_MIN_FREE, CACHE_PRIVATE, MEMORY, WARM_PATHS, WARM_PIN)),
             new Group(
                     "Names and attributes",
                     List.of(

@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param <T> the parsed value
  */
 public final class ValueType<T> {
+    static final String LIST_SEPARATOR = ":";
     private static final int LONGEST_PRICE = 20;
     private static final Pattern ADDRESS =
             Pattern.compile("(?:\\[(?<ipv6>[0-9A-Fa-f:.]+)]|(?<host>[A-Za-z0-9.-]+)):(?<port>[0-9]{1,5})");
@@ -233,6 +234,21 @@ public final class ValueType<T> {
     static ValueType<String> word(String label, String allowed, Pattern pattern) {
         return new ValueType<>(
                 label, allowed, false, text -> pattern.matcher(text).matches() ? text : null, Function.identity());
+    }
+
+    /** Paths below the mount point; a list in YAML, elsewhere separated by colons. */
+    static ValueType<List<String>> paths() {
+        return new ValueType<>(
+                "<paths>",
+                "paths below the mount point: a list, or a text in which colons separate them",
+                false,
+                text -> {
+                    List<String> paths = Arrays.stream(text.split(LIST_SEPARATOR, -1))
+                            .filter(path -> !path.isBlank())
+                            .toList();
+                    return paths.isEmpty() ? null : paths;
+                },
+                paths -> String.join(LIST_SEPARATOR, paths));
     }
 
     /** The placeholder in a synopsis: {@code <size>}. */

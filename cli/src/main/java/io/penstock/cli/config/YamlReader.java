@@ -147,10 +147,28 @@ final class YamlReader {
         boolean alias = parser instanceof YAMLParser yaml && yaml.isCurrentAlias();
         if (token.isScalarValue() && token != JsonToken.VALUE_NULL && !alias) {
             to.read(setting, parser.getText(), origin);
+        } else if (token == JsonToken.START_ARRAY && setting.equals(Settings.WARM_PATHS)) {
+            readList(setting, origin, to);
         } else {
             String what = alias ? "found an alias" : found(token);
             problem(setting.key(), what + ", allowed is " + setting.type().allowed());
             parser.skipChildren();
+        }
+    }
+
+    private void readList(Setting<?> setting, Origin.Line origin, SettingSource.Builder to) throws IOException {
+        List<String> elements = new ArrayList<>();
+        for (JsonToken each = parser.nextToken(); each != JsonToken.END_ARRAY; each = parser.nextToken()) {
+            String text = each.isScalarValue() ? parser.getText() : "";
+            if (text.isBlank() || text.contains(ValueType.LIST_SEPARATOR)) {
+                problem(setting.key(), found(each) + ", allowed is a path without a colon; ? stands for any character");
+                parser.skipChildren();
+            } else {
+                elements.add(text);
+            }
+        }
+        if (!elements.isEmpty()) {
+            to.read(setting, String.join(ValueType.LIST_SEPARATOR, elements), origin);
         }
     }
 

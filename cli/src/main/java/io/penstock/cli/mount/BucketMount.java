@@ -53,6 +53,8 @@ public final class BucketMount implements AutoCloseable {
     private final PageCache cache;
     private final PageFetcher fetcher;
     private final Tree tree;
+    private final Contents contents;
+    private final Jobs jobs;
     private final Binding.Taken taken;
     private final CallLatencies calls;
     /** Null if the mount is read-only; the same holds for the backlog. */
@@ -68,6 +70,8 @@ public final class BucketMount implements AutoCloseable {
             PageCache cache,
             PageFetcher fetcher,
             Tree tree,
+            Contents contents,
+            Jobs jobs,
             Binding.Taken taken,
             CallLatencies calls,
             @Nullable Writeback writeback,
@@ -77,6 +81,8 @@ public final class BucketMount implements AutoCloseable {
         this.cache = cache;
         this.fetcher = fetcher;
         this.tree = tree;
+        this.contents = contents;
+        this.jobs = jobs;
         this.taken = taken;
         this.calls = calls;
         this.writeback = writeback;
@@ -113,6 +119,8 @@ public final class BucketMount implements AutoCloseable {
                     PageFetcher.LINGER,
                     key -> ListedFiles.around(tree, key));
             closers.push(fetcher::close);
+            Jobs jobs = new Jobs();
+            closers.push(jobs::close);
             DirectoryMarkers markers = new DirectoryMarkers(store, tree, System::nanoTime);
             KeptAttributes kept = new KeptAttributes(
                     store,
@@ -156,7 +164,9 @@ public final class BucketMount implements AutoCloseable {
             closers.push(taken.mount()::close);
             times.done("mount");
             tree.preload(index);
-            return new BucketMount(store, cache, fetcher, tree, taken, calls, writeback, backlog, closers);
+            Contents contents = new Contents(tree, cache, fetcher, files, plan.namespace());
+            return new BucketMount(
+                    store, cache, fetcher, tree, contents, jobs, taken, calls, writeback, backlog, closers);
         } catch (Throwable e) {
             close(closers);
             throw e;
@@ -195,6 +205,14 @@ public final class BucketMount implements AutoCloseable {
         if (writeback != null) {
             writeback.limits().set(next.writeback().limits());
         }
+    }
+
+    Contents contents() {
+        return contents;
+    }
+
+    Jobs jobs() {
+        return jobs;
     }
 
     /** Null if the mount is read-only. */

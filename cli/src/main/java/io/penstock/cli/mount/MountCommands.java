@@ -13,11 +13,13 @@ final class MountCommands {
     private final LiveStatistics statistics;
     private final LiveConfiguration configuration;
     private final Profiler profiler;
+    private final CacheCommands cache;
 
-    MountCommands(LiveStatistics statistics, LiveConfiguration configuration, Profiler profiler) {
+    MountCommands(LiveStatistics statistics, LiveConfiguration configuration, Profiler profiler, CacheCommands cache) {
         this.statistics = statistics;
         this.configuration = configuration;
         this.profiler = profiler;
+        this.cache = cache;
     }
 
     Map<String, ControlCommand> byName() {
@@ -31,6 +33,7 @@ final class MountCommands {
                 this::set,
                 "reload",
                 _ -> configuration.reload()));
+        commands.putAll(cache.byName());
         return commands;
     }
 

@@ -185,6 +185,7 @@ public final class Serving {
                 Instant.now());
         LiveConfiguration live = new LiveConfiguration(configuration, source, next -> adjust(bucket, next));
         LiveStatistics statistics = new LiveStatistics(plan, running, bucket, live);
+        CacheCommands cache = new CacheCommands(bucket.contents(), bucket.jobs(), mount.mountPoint());
         if (Launcher.waits()) { // else SIGHUP says that the terminal has gone, and ends it
             HangupSignal.runs(() -> reload(live));
         }
@@ -192,12 +193,13 @@ public final class Serving {
                 NamesWatch _ = new NamesWatch(
                         bucket::names, InstantSource.system(), names -> state.update(now -> now.withNames(names)));
                 ControlServer _ =
-                        listen(running, new MountCommands(statistics, live, new Profiler(mount.mountPoint())))) {
+                        listen(running, new MountCommands(statistics, live, new Profiler(mount.mountPoint()), cache))) {
             metrics.publish(statistics);
             times.done("ready");
             log.info("{} is mounted on {}", running.source(), running.mountPoint());
             log.debug("Ready after {}", times);
             tellReady(running, bucket);
+            configuration.find(Settings.WARM_PATHS).ifPresent(paths -> warm(cache, paths));
             Backlog backlog = bucket.backlog();
             if (backlog != null) {
                 backlog.watch(left -> state.update(now -> now.withBacklog(withKept(left, bucket), false)));
@@ -241,6 +243,14 @@ public final class Serving {
                 ? left
                 : (left.isEmpty() ? "nothing" : left) + "; kept for penstock recover: " + bucket.kept() + ", "
                         + ByteSizes.print(bucket.keptBytes());
+    }
+
+    private void warm(CacheCommands cache, List<String> paths) {
+        try {
+            cache.warm(paths, configuration.get(Settings.WARM_PIN));
+        } catch (RefusedException e) {
+            log.warn("{}: {}", Settings.WARM_PATHS, e.getMessage());
+        }
     }
 
     private void tellReady(RunningMount running, BucketMount bucket) {

@@ -45,6 +45,23 @@ class ConfigurationFileTest {
         assertThat(file.bucket("unknown")).isEmpty();
     }
 
+    @Test
+    void find_pathsToWarm_areAListOrATextWithColons() throws IOException {
+        ConfigurationFile file = read("""
+            buckets:
+              list: {warm: {paths: [train, 'val/*.tar'], pin: true}}
+              text: {warm.paths: 'train:val'}
+              wrong: {warm: {paths: ['a:b', {c: d}]}}
+            """);
+        assertThat(file.bucket("list"))
+                .extracting(assignment -> assignment.setting().key() + "=" + assignment.print())
+                .containsExactly("warm.paths=train:val/*.tar", "warm.pin=true");
+        assertThat(file.bucket("text"))
+                .extracting(assignment -> (Object) assignment.value())
+                .containsExactly(List.of("train", "val"));
+        assertThat(file.problems()).hasSize(2).allMatch(problem -> problem.contains("a path without a colon"));
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"", "# nothing\n", "---\n", "defaults:\nbuckets:\n", "{}"})
     void find_emptyInAnyWay_noSettingsNoProblems(String text) throws IOException {

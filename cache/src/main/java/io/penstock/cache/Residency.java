@@ -1,0 +1,99 @@
+package io.penstock.cache;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the bytes of an object version are: a snapshot, made without touching the disk.
+ *
+ * @param runs from the first byte to the last, each of pages that are alike
+ * @param sectorBytes on disk of pages that are {@link Place#SECTORS}
+ */
+public record Residency(List<Run> runs, long sectorBytes) {
+    /** @param end behind the last byte */
+    public record Run(long offset, long end, Place place) {
+        public long length() {
+            return end - offset;
+        }
+    }
+
+    /** Where a page is. */
+    public enum Place {
+        MISSING,
+        /** A GET brings it. */
+        INFLIGHT,
+        MEMORY,
+        DISK,
+        MEMORY_AND_DISK,
+        /** Some of its sectors are here, as random reads have asked for them. */
+        SECTORS
+    }
+
+    /** Bytes that are on disk. */
+    public long diskBytes() {
+        return bytes(Place.DISK) + bytes(Place.MEMORY_AND_DISK) + sectorBytes;
+    }
+
+    /** Bytes of whole pages in memory. */
+    public long memoryBytes() {
+        return bytes(Place.MEMORY) + bytes(Place.MEMORY_AND_DISK);
+    }
+
+    private long bytes(Place place) {
+        return runs.stream()
+                .filter(run -> run.place() == place)
+                .mapToLong(Run::length)
+                .sum();
+    }
+
+    /** Of an object of which nothing but the stored pages is known here. */
+    static Residency of(
+            long size, PageStore store, ObjectId id, @Nullable ObjectPages pages, @Nullable ObjectPages sectors) {
+        List<Run> runs = new ArrayList<>();
+        long sectorBytes = 0;
+        int page = 0;
+        for (long start = 0; start < size; start = PageGeometry.PAGES.start(++page)) {
+            long end = Math.min(size, PageGeometry.PAGES.start(page + 1));
+            long inSectors = 0;
+            Place place = pages == null ? Place.MISSING : place(pages, store, page);
+            if (place == Place.MISSING && PageGeometry.isSmall(size) && store.isPacked(id)) {
+                place = Place.DISK;
+            } else if (place == Place.MISSING && sectors != null) {
+                inSectors = bytesIn(sectors, store, start, end);
+                place = inSectors > 0 ? Place.SECTORS : Place.MISSING;
+            }
+            sectorBytes += inSectors;
+            Run last = runs.isEmpty() ? null : runs.getLast();
+            if (last != null && last.place() == place) {
+                runs.set(runs.size() - 1, new Run(last.offset(), end, place));
+            } else {
+                runs.add(new Run(start, end, place));
+            }
+        }
+        return new Residency(List.copyOf(runs), sectorBytes);
+    }
+
+    private static Place place(ObjectPages pages, PageStore store, int page) {
+        boolean stored = store.has(pages, page);
+        return switch (pages.state(page)) {
+            case MISSING -> Place.MISSING;
+            case INFLIGHT -> Place.INFLIGHT;
+            case READY -> {
+                PageFrame frame = pages.frame(page);
+                boolean inMemory = frame != null && frame.isComplete();
+                yield !inMemory ? Place.DISK : stored ? Place.MEMORY_AND_DISK : Place.MEMORY;
+            }
+        };
+    }
+
+    private static long bytesIn(ObjectPages sectors, PageStore store, long from, long to) {
+        long bytes = 0;
+        for (int sector = sectors.geometry().pageAt(from);
+                sector < sectors.pageCount() && sectors.geometry().start(sector) < to;
+                sector++) {
+            bytes += store.has(sectors, sector) ? sectors.pageLength(sector) : 0;
+        }
+        return bytes;
+    }
+}

@@ -1,0 +1,211 @@
+package io.penstock.cache;
+
+import static io.penstock.cache.PageCache.PAGE_SIZE;
+import static io.penstock.cache.TestObject.NAMESPACE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cache.PageCache.Environment;
+import io.penstock.cache.Residency.Place;
+import io.penstock.core.ObjectVersion;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Data that is never evicted. */
+@Timeout(60)
+final class PinsTest {
+    private static final int DISK_PAGES = 48;
+    private static final long NOW = 1_000_000;
+
+    private final TestObject large = new TestObject("pinned/large", 9L * PAGE_SIZE + 1);
+    private final List<TestObject> small = IntStream.range(0, 40)
+            .mapToObj(i -> new TestObject("pinned/small-" + i, 100_000 + i))
+            .toList();
+
+    @TempDir
+    Path directory;
+
+    private PageCache open() throws IOException {
+        CacheConfig config = new CacheConfig(directory, (long) DISK_PAGES * PAGE_SIZE, 0, 8L * PAGE_SIZE);
+        return PageCache.open(config, new Environment(ObjectFiles::in, System::nanoTime, 4));
+    }
+
+    private static void pin(PageCache cache, TestObject object, long until) throws IOException {
+        assertThat(cache.pins().pin(NAMESPACE, object.version(), until)).isTrue();
+    }
+
+    private void pinAndStoreAll(PageCache cache) throws Exception {
+        pin(cache, large, Pins.UNTIL_UNPINNED);
+        large.store(cache);
+        for (TestObject object : small) {
+            pin(cache, object, Pins.UNTIL_UNPINNED);
+            object.store(cache);
+        }
+    }
+
+    /** Reads twice as much as the cache holds, three times, so that all that can be evicted is. */
+    private static void scan(PageCache cache, String name) throws Exception {
+        for (int round = 0; round < 3; round++) {
+            for (int i = 0; i < 2 * DISK_PAGES / 8; i++) {
+                new TestObject(name + i, 8L * PAGE_SIZE).store(cache);
+            }
+        }
+    }
+
+    private static long onDisk(PageCache cache, TestObject object) {
+        return cache.residency(NAMESPACE, object.version()).diskBytes();
+    }
+
+    private void assertAllOnDisk(PageCache cache) {
+        assertThat(onDisk(cache, large)).isEqualTo(large.size());
+        assertThat(small).allSatisfy(object -> assertThat(onDisk(cache, object)).isEqualTo(object.size()));
+    }
+
+    @Test
+    void pin_beforeItIsStored_staysThroughScansAndRestarts() throws Exception {
+        try (PageCache cache = open()) {
+            pinAndStoreAll(cache);
+            scan(cache, "a");
+            assertAllOnDisk(cache);
+            assertThat(cache.statistics().diskBytes()).isLessThanOrEqualTo((long) DISK_PAGES * PAGE_SIZE);
+        }
+        try (PageCache cache = open()) {
+            assertThat(cache.pins().isPinned(NAMESPACE, large.version())).isTrue();
+            scan(cache, "b");
+            assertAllOnDisk(cache);
+            assertThat(large.readablePages(cache)).hasSize(large.pages());
+        }
+    }
+
+    @Test
+    void pin_whatIsStored_staysThroughScans() throws Exception {
+        try (PageCache cache = open()) {
+            large.store(cache);
+            small.getFirst().store(cache);
+            pin(cache, large, Pins.UNTIL_UNPINNED);
+            pin(cache, small.getFirst(), Pins.UNTIL_UNPINNED);
+            scan(cache, "a");
+            assertThat(onDisk(cache, large)).isEqualTo(large.size());
+            assertThat(onDisk(cache, small.getFirst()))
+                    .isEqualTo(small.getFirst().size());
+        }
+    }
+
+    @Test
+    void unpin_whatIsStored_isEvictedByScans() throws Exception {
+        try (PageCache cache = open()) {
+            pinAndStoreAll(cache);
+            assertThat(cache.pins().unpin(NAMESPACE, key -> key.startsWith("pinned/s")))
+                    .isEqualTo(small.size());
+            assertThat(cache.pins().unpin(NAMESPACE, key -> key.equals("pinned/large")))
+                    .isOne();
+            assertThat(cache.pins().unpin(NAMESPACE, _ -> true)).isZero();
+            assertThat(cache.pins().room().pinned()).isZero();
+            scan(cache, "a");
+            scan(cache, "b");
+            scan(cache, "c");
+            assertThat(onDisk(cache, large)).isLessThan(large.size());
+            assertThat(small)
+                    .anySatisfy(object -> assertThat(onDisk(cache, object)).isZero());
+        }
+        try (PageCache cache = open()) {
+            assertThat(cache.pins().isPinned(NAMESPACE, large.version())).isFalse();
+        }
+    }
+
+    @Test
+    void pin_moreThanFits_isRefusedAndChangesNothing() throws Exception {
+        try (PageCache cache = open()) {
+            pin(cache, large, Pins.UNTIL_UNPINNED);
+            Pins.Room room = cache.pins().room();
+            assertThat(room.pinned()).isEqualTo(9L * PAGE_SIZE + 4096);
+            assertThat(room.most()).isEqualTo(45L * PAGE_SIZE);
+            TestObject other = new TestObject("other", room.left() + 1);
+            assertThat(cache.pins().pin(NAMESPACE, other.version(), NOW)).isFalse();
+            assertThat(cache.pins().room()).isEqualTo(room);
+        }
+    }
+
+    @Test
+    void pin_anotherVersion_takesThePlaceOfTheFormer() throws Exception {
+        try (PageCache cache = open()) {
+            pin(cache, large, Pins.UNTIL_UNPINNED);
+            ObjectVersion next = new ObjectVersion(large.key(), "\"next\"", PAGE_SIZE, Instant.EPOCH);
+            assertThat(cache.pins().pin(NAMESPACE, next, Pins.UNTIL_UNPINNED)).isTrue();
+            assertThat(cache.pins().isPinned(NAMESPACE, large.version())).isFalse();
+            assertThat(cache.pins().isPinned(NAMESPACE, next)).isTrue();
+            assertThat(cache.pins().room().pinned()).isEqualTo(PAGE_SIZE);
+        }
+    }
+
+    @Test
+    void end_pinsWithAnEnd_takesOffThoseWhoseTimeHasCome() throws Exception {
+        try (PageCache cache = open()) {
+            pin(cache, large, NOW + 1);
+            pin(cache, small.get(0), NOW + 2);
+            pin(cache, small.get(1), Pins.UNTIL_UNPINNED);
+            cache.pins().end(NOW + 1);
+            assertThat(cache.pins().isPinned(NAMESPACE, large.version())).isFalse();
+            assertThat(cache.pins().isPinned(NAMESPACE, small.get(0).version())).isTrue();
+            cache.pins().end(NOW + 2);
+            assertThat(cache.pins().isPinned(NAMESPACE, small.get(0).version())).isFalse();
+            assertThat(cache.pins().isPinned(NAMESPACE, small.get(1).version())).isTrue();
+        }
+    }
+
+    @Test
+    void session_inAFullCache_bringsInWhatTakesThePlaceOfOthers() throws Exception {
+        try (PageCache cache = open()) {
+            scan(cache, "a");
+            TestObject wanted = new TestObject("wanted", 30L * PAGE_SIZE);
+            try (Pins.Session session = cache.pins().begin()) {
+                assertThat(session.add(NAMESPACE, wanted.version())).isTrue();
+                assertThat(session.add(NAMESPACE, new TestObject("too-much", 20L * PAGE_SIZE).version()))
+                        .isFalse();
+                wanted.store(cache);
+                assertThat(onDisk(cache, wanted)).isEqualTo(wanted.size());
+            }
+            assertThat(cache.pins().room().pinned()).isZero();
+            new TestObject("one", 8L * PAGE_SIZE).store(cache); // displaces older ones
+            assertThat(onDisk(cache, wanted)).isEqualTo(wanted.size());
+        }
+    }
+
+    @Test
+    void invalidate_whatIsPinned_freesItsSpace() throws Exception {
+        try (PageCache cache = open()) {
+            pinAndStoreAll(cache);
+            cache.invalidate(NAMESPACE, large.version());
+            for (TestObject object : small) {
+                cache.invalidate(NAMESPACE, object.version());
+            }
+            cache.awaitWritten();
+            assertThat(cache.statistics().diskBytes()).isZero();
+            pinAndStoreAll(cache);
+            assertAllOnDisk(cache);
+        }
+    }
+
+    @Test
+    void residency_partsHereAndThere_showsEachRun() throws Exception {
+        try (PageCache cache = open();
+                CachedObject object = large.open(cache)) {
+            large.fill(TestObject.claimed(object, 2, 4), PAGE_SIZE);
+            cache.awaitWritten();
+            Fill inFlight = TestObject.claimed(object, 5, 6);
+            assertThat(cache.residency(NAMESPACE, large.version()).runs())
+                    .containsExactly(
+                            new Residency.Run(0, 2L * PAGE_SIZE, Place.MISSING),
+                            new Residency.Run(2L * PAGE_SIZE, 4L * PAGE_SIZE, Place.MEMORY_AND_DISK),
+                            new Residency.Run(4L * PAGE_SIZE, 5L * PAGE_SIZE, Place.MISSING),
+                            new Residency.Run(5L * PAGE_SIZE, 6L * PAGE_SIZE, Place.INFLIGHT),
+                            new Residency.Run(6L * PAGE_SIZE, large.size(), Place.MISSING));
+            inFlight.fail(new IOException("over"));
+        }
+    }
+}

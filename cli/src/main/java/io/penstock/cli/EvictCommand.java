@@ -1,0 +1,59 @@
+package io.penstock.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.penstock.cli.config.ByteSizes;
+import io.penstock.cli.control.JobStatus;
+import io.penstock.cli.process.RefusedException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+@Command(
+        name = "evict",
+        description = {
+            "Drops files from a mount's cache, on NVMe and in memory.",
+            "",
+            "The bucket keeps them, and what was written and not uploaded yet stays. Pinned files stay too."
+        })
+final class EvictCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private PathArguments arguments;
+
+    @Option(names = "--force", description = "Also what is pinned: the pins are taken off.")
+    private boolean force;
+
+    @Option(names = "--json", description = "Print JSON for other programs.")
+    private boolean json;
+
+    @Override
+    public Integer call() throws IOException, RefusedException, InterruptedException {
+        ServingMount mount = arguments.mount();
+        PrintWriter out = spec.commandLine().getOut();
+        Map<String, Object> request = arguments.request(null);
+        request.put("force", force);
+        int job = mount.ask("evict", request).path("job").asInt();
+        JsonNode answer = new JobWatch(mount, spec.commandLine().getErr()).await(job);
+        JobStatus end = JobStatus.of(answer);
+        boolean all = JobWatch.tellProblems(end, spec.commandLine().getErr());
+        out.println(
+                json
+                        ? answer.toString()
+                        : String.format(
+                                Locale.ROOT,
+                                "%,d files dropped, of which %s were on NVMe",
+                                end.files(),
+                                ByteSizes.about(end.bytes())));
+        out.flush();
+        return all ? ExitCode.DONE : ExitCode.FAILED;
+    }
+}

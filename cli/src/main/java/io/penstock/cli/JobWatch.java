@@ -1,0 +1,142 @@
+package io.penstock.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.penstock.cli.config.ByteSizes;
+import io.penstock.cli.control.JobStatus;
+import io.penstock.cli.control.JobStatus.State;
+import io.penstock.cli.process.RefusedException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Locale;
+import java.util.Map;
+import picocli.CommandLine.Help.Ansi;
+
+/** Waits for a job of a mount, and shows how far it has come. Used by one thread. */
+final class JobWatch {
+    private static final Duration FIRST_LOOK = Duration.ofMillis(10);
+    private static final Duration LONGEST_LOOK = Duration.ofMillis(500);
+
+    /** Problems that are shown. */
+    private static final int MOST_TOLD = 10;
+
+    /** The rate is that of the last so many seconds. */
+    private static final double RATE_SECONDS = 10;
+
+    private final ServingMount mount;
+    private final PrintWriter err;
+    private final ArrayDeque<JobStatus> last = new ArrayDeque<>();
+
+    JobWatch(ServingMount mount, PrintWriter err) {
+        this.mount = mount;
+        this.err = err;
+    }
+
+    /** The answer at the job's end. A Ctrl-C leaves the job running, and says so. */
+    JsonNode await(int job) throws RefusedException, IOException, InterruptedException {
+        Thread farewell = new Thread(() -> sayThatItGoesOn(job));
+        Runtime.getRuntime().addShutdownHook(farewell);
+        try (Progress progress = new Progress(err, Ansi.AUTO.enabled(), System::nanoTime)) {
+            Duration pause = FIRST_LOOK;
+            while (true) {
+                JsonNode answer = mount.ask("job", Map.of("job", job));
+                JobStatus status = JobStatus.of(answer);
+                if (status.state() != State.RUNNING) {
+                    return answer;
+                }
+                progress.tell(line(status));
+                Thread.sleep(pause);
+                Duration twice = pause.multipliedBy(2);
+                pause = twice.compareTo(LONGEST_LOOK) < 0 ? twice : LONGEST_LOOK;
+            }
+        } finally {
+            if (!isEnding()) {
+                Runtime.getRuntime().removeShutdownHook(farewell);
+            }
+        }
+    }
+
+    private static boolean isEnding() {
+        try {
+            Thread probe = new Thread(() -> {});
+            Runtime.getRuntime().addShutdownHook(probe);
+            Runtime.getRuntime().removeShutdownHook(probe);
+            return false;
+        } catch (IllegalStateException e) {
+            return true;
+        }
+    }
+
+    private void sayThatItGoesOn(int job) {
+        String point = mount.mount().mountPoint().toString();
+        err.println();
+        err.println("Job " + job + " goes on in the mount. To look at it:  penstock warm " + point
+                + " --status;  to end it:  penstock warm " + point + " --cancel " + job);
+        err.flush();
+    }
+
+    /** How far it has come, in a line. */
+    String line(JobStatus now) {
+        last.add(now);
+        while (last.size() > 2 && now.seconds() - last.getFirst().seconds() > RATE_SECONDS) {
+            last.removeFirst();
+        }
+        JobStatus before = last.getFirst();
+        double seconds = now.seconds() - before.seconds();
+        return describe(now, seconds < 0.2 ? 0 : (now.bytes() - before.bytes()) / seconds);
+    }
+
+    /** @param rate bytes a second; 0 if it is not known */
+    static String describe(JobStatus now, double rate) {
+        StringBuilder text = new StringBuilder();
+        Long files = now.totalFiles();
+        Long bytes = now.totalBytes();
+        text.append(String.format(Locale.ROOT, "%,d", now.files()))
+                .append(files == null ? "" : String.format(Locale.ROOT, " of %,d", files))
+                .append(" files, ")
+                .append(ByteSizes.about(now.bytes()))
+                .append(bytes == null ? "" : " of " + ByteSizes.about(bytes));
+        if (bytes != null && bytes > 0) {
+            text.append(" (").append(Math.min(100, 100 * now.bytes() / bytes)).append("%)");
+        }
+        if (rate > 0) {
+            text.append(", ").append(ByteSizes.about((long) rate)).append("/s");
+        }
+        if (rate > 0 && bytes != null && bytes > now.bytes()) {
+            text.append(", ")
+                    .append(time((long) ((bytes - now.bytes()) / rate)))
+                    .append(" left");
+        }
+        if (now.problemCount() > 0) {
+            text.append(", ").append(now.problemCount()).append(" problems");
+        }
+        return text.toString();
+    }
+
+    private static String time(long seconds) {
+        return seconds < 60
+                ? seconds + " s"
+                : seconds < 3600
+                        ? seconds / 60 + " min " + seconds % 60 + " s"
+                        : seconds / 3600 + " h " + seconds / 60 % 60 + " min";
+    }
+
+    /** Says which files and paths are not done, and why the job has failed; true if all is done. */
+    static boolean tellProblems(JobStatus end, PrintWriter err) {
+        end.problems().stream()
+                .limit(MOST_TOLD)
+                .forEach(problem -> err.println("penstock: " + problem.path() + ": " + problem.why()));
+        if (end.problemCount() > MOST_TOLD) {
+            err.println("penstock: and " + (end.problemCount() - MOST_TOLD) + " more; --json names up to 100");
+        }
+        String error = end.error();
+        if (error != null) {
+            err.println("penstock: " + error);
+        } else if (end.state() == State.CANCELLED) {
+            err.println("penstock: job " + end.job() + " was cancelled");
+        }
+        err.flush();
+        return end.state() == State.DONE && end.problemCount() == 0;
+    }
+}

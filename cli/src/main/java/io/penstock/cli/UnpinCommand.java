@@ -1,0 +1,46 @@
+package io.penstock.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.penstock.cli.process.RefusedException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+@Command(
+        name = "unpin",
+        description = {
+            "Lets files that penstock warm --pin has pinned be evicted again, when others need their place.",
+            "",
+            "Also those that are no longer in the bucket."
+        })
+final class UnpinCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private PathArguments arguments;
+
+    @Option(names = "--json", description = "Print JSON for other programs.")
+    private boolean json;
+
+    @Override
+    public Integer call() throws IOException, RefusedException {
+        JsonNode answer = arguments.mount().ask("unpin", arguments.request(null));
+        PrintWriter out = spec.commandLine().getOut();
+        out.println(
+                json
+                        ? answer.toString()
+                        : String.format(
+                                Locale.ROOT,
+                                "%,d files are not pinned any more",
+                                answer.path("files").asLong()));
+        out.flush();
+        return ExitCode.DONE;
+    }
+}

@@ -1,0 +1,181 @@
+package io.penstock.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.penstock.cli.config.ByteSizes;
+import io.penstock.cli.config.Durations;
+import io.penstock.cli.control.JobStatus;
+import io.penstock.cli.process.RefusedException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+@Command(
+        name = "warm",
+        description = {
+            "Brings files into a mount's cache ahead of the programs that read them, and waits until all are there.",
+            "",
+            "Reads go first, whatever is brought in. What is cached already is not fetched again: after an interruption"
+                    + " the same command goes on. What does not fit into cache.size is left out, and named. Ctrl-C ends"
+                    + " the waiting only.",
+            "",
+            "With --pin the files stay in the cache until penstock unpin, also after unmounting, or until --for is"
+                    + " over."
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  penstock warm /mnt/data train/ 'val/*.tar'",
+            "  penstock warm /mnt/data --manifest epoch1.txt --bandwidth 500MiB",
+            "  penstock warm /mnt/data models/llama --pin --for 8h",
+            "  penstock warm /mnt/data --status"
+        })
+final class WarmCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private PathArguments arguments;
+
+    @Option(
+            names = "--manifest",
+            paramLabel = "FILE",
+            description = "A file with further paths, one a line; - for standard input.")
+    private @Nullable String manifest;
+
+    @Option(names = "--pin", description = "Never evict them. Refused before anything is fetched if they do not fit.")
+    private boolean pin;
+
+    @Option(names = "--for", paramLabel = "<time>", description = "How long they are pinned: 30m, 8h, 7d.")
+    private @Nullable String pinFor;
+
+    @Option(names = "--bandwidth", paramLabel = "<size>", description = "The most that is fetched a second: 500MiB.")
+    private @Nullable String bandwidth;
+
+    @Option(
+            names = "--wait",
+            negatable = true,
+            defaultValue = "true",
+            fallbackValue = "true",
+            description =
+                    "Wait until all is there, as it does by default; --no-wait only begins it, and prints the job's"
+                            + " number.")
+    private boolean wait;
+
+    @Option(names = "--status", description = "Show the jobs of the mount, and begin none.")
+    private boolean status;
+
+    @Option(
+            names = "--cancel",
+            paramLabel = "N",
+            description = "End the job of this number. What it has brought in stays.")
+    private @Nullable Integer cancel;
+
+    @Option(names = "--json", description = "Print JSON for other programs.")
+    private boolean json;
+
+    @Override
+    public Integer call() throws IOException, RefusedException, InterruptedException {
+        ServingMount mount = arguments.mount();
+        PrintWriter out = spec.commandLine().getOut();
+        if (status) {
+            showJobs(mount.ask("jobs", Map.of()), out);
+            return ExitCode.DONE;
+        } else if (cancel != null) {
+            JsonNode _ = mount.ask("cancel", Map.of("job", cancel));
+            return ExitCode.DONE;
+        }
+        if (arguments.areNone() && manifest == null) {
+            throw new ParameterException(
+                    spec.commandLine(), "name a file or folder, . for all of the mount, or give --manifest");
+        }
+        Map<String, Object> request = arguments.request(manifest);
+        request.put("bandwidth", bytesPerSecond());
+        if (pin) {
+            request.put("pinUntil", pinUntil());
+        } else if (pinFor != null) {
+            throw new ParameterException(spec.commandLine(), "--for needs --pin");
+        }
+        int job = mount.ask("warm", request).path("job").asInt();
+        if (!wait) {
+            out.println(json ? "{\"job\":" + job + "}" : "Job " + job + " has begun");
+            out.flush();
+            return ExitCode.DONE;
+        }
+        return end(new JobWatch(mount, spec.commandLine().getErr()).await(job), out);
+    }
+
+    private long bytesPerSecond() {
+        Long bytes = bandwidth == null ? Long.valueOf(0) : ByteSizes.parse(bandwidth);
+        if (bytes == null) {
+            throw new ParameterException(
+                    spec.commandLine(), "--bandwidth " + bandwidth + ": must be a size with its unit such as 500MiB");
+        }
+        return bytes;
+    }
+
+    /** Milliseconds since 1970. */
+    private long pinUntil() {
+        Duration time = pinFor == null ? null : Durations.parse(pinFor);
+        if (pinFor != null && (time == null || time.isZero())) {
+            throw new ParameterException(
+                    spec.commandLine(), "--for " + pinFor + ": must be a time such as 30m, 8h or 7d");
+        }
+        return time == null ? Long.MAX_VALUE : System.currentTimeMillis() + time.toMillis();
+    }
+
+    private int end(JsonNode answer, PrintWriter out) throws IOException {
+        JobStatus end = JobStatus.of(answer);
+        boolean all;
+        if (json) {
+            out.println(answer);
+            all = end.state() == JobStatus.State.DONE && end.problemCount() == 0;
+        } else {
+            all = JobWatch.tellProblems(end, spec.commandLine().getErr());
+            if (end.error() == null) {
+                out.println(JobWatch.describe(end, end.bytes() / Math.max(0.001, end.seconds())) + outcomes(end));
+            }
+        }
+        out.flush();
+        return all ? ExitCode.DONE : ExitCode.FAILED;
+    }
+
+    private static String outcomes(JobStatus job) {
+        return job.outcomes().entrySet().stream()
+                .sorted(Map.Entry.comparingByKey())
+                .map(each -> String.format(
+                        Locale.ROOT, "%,d %s", each.getValue(), each.getKey().replace('_', ' ')))
+                .collect(Collectors.joining(", ", "; ", ""));
+    }
+
+    private void showJobs(JsonNode jobs, PrintWriter out) throws IOException {
+        if (json) {
+            out.println(jobs);
+        } else if (jobs.isEmpty()) {
+            out.println("There are no jobs");
+        } else {
+            for (JsonNode each : jobs) {
+                JobStatus job = JobStatus.of(each);
+                out.println("%d  %s %s: %s, %s%s"
+                        .formatted(
+                                job.job(),
+                                job.command(),
+                                String.join(" ", job.paths()),
+                                job.state().name().toLowerCase(Locale.ROOT),
+                                JobWatch.describe(job, 0),
+                                job.error() == null ? "" : ": " + job.error()));
+            }
+        }
+        out.flush();
+    }
+}

@@ -1,0 +1,108 @@
+package io.penstock.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.penstock.cli.config.ByteSizes;
+import io.penstock.cli.config.Host;
+import io.penstock.cli.control.FileReport;
+import io.penstock.cli.process.RefusedException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+@Command(
+        name = "why",
+        description = {
+            "Shows where a file's bytes are, how it is read, and what a read of the rest would cost.",
+            "",
+            "The mount answers from what it knows, also while the server is down."
+        })
+final class WhyCommand implements Callable<Integer> {
+    private static final int MOST_SHOWN = 12;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(paramLabel = "FILE", description = "A file in a mount.")
+    private String file;
+
+    @Option(names = "--json", description = "Print JSON for other programs.")
+    private boolean json;
+
+    @Override
+    public Integer call() throws IOException, RefusedException {
+        Path path = Host.current().path(file);
+        ServingMount mount = ServingMount.around(path);
+        JsonNode answer = mount.ask("why", Map.of("path", path.toString()));
+        PrintWriter out = spec.commandLine().getOut();
+        if (json) {
+            out.println(answer);
+        } else {
+            show(FileReport.of(answer), mount, out);
+        }
+        out.flush();
+        return ExitCode.DONE;
+    }
+
+    private static void show(FileReport report, ServingMount mount, PrintWriter out) {
+        add(out, "object", report.key() + " of " + mount.mount().source());
+        add(out, "version", report.version() + ", " + ByteSizes.about(report.bytes()) + ", " + report.modified());
+        add(
+                out,
+                "cached",
+                ByteSizes.about(report.nvme()) + " on NVMe, " + ByteSizes.about(report.memory()) + " in memory; "
+                        + (report.pinned() ? "pinned" : "not pinned"));
+        for (FileReport.Range range : report.ranges().stream().limit(MOST_SHOWN).toList()) {
+            add(
+                    out,
+                    "",
+                    ByteSizes.about(range.from()) + " to " + ByteSizes.about(range.to()) + ": " + where(range.place()));
+        }
+        if (report.rangeCount() > MOST_SHOWN) {
+            add(out, "", "and " + (report.rangeCount() - MOST_SHOWN) + " more ranges");
+        }
+        add(
+                out,
+                "read",
+                (report.passedThrough() ? "by the kernel, from the cache's file (passthrough)" : "through the mount")
+                        + "; " + shape(report.shape()) + "; " + report.readers() + " handles now, " + report.streams()
+                        + " streams with readahead");
+        add(
+                out,
+                "cold read",
+                report.coldGets() == 0
+                        ? "costs nothing: all of it is here or on its way"
+                        : "of the rest costs " + report.coldGets() + " GETs and "
+                                + ByteSizes.about(report.coldBytes()));
+    }
+
+    private static void add(PrintWriter out, String name, String value) {
+        out.println("%-10s %s".formatted(name, value));
+    }
+
+    private static String where(String place) {
+        return switch (place) {
+            case "missing" -> "only in the bucket";
+            case "inflight" -> "on its way";
+            case "memory" -> "in memory";
+            case "disk" -> "on NVMe";
+            case "memory_and_disk" -> "on NVMe and in memory";
+            case "sectors" -> "in part on NVMe, as random reads have asked for it";
+            default -> place;
+        };
+    }
+
+    private static String shape(String shape) {
+        return switch (shape) {
+            case "in_runs" -> "last read in long runs";
+            case "at_random" -> "last read at random";
+            default -> "not read before";
+        };
+    }
+}

@@ -1,0 +1,46 @@
+package io.penstock.cli.control;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.util.List;
+
+/**
+ * What a mount knows of a file: the result of {@code why}.
+ *
+ * @param version the ETag
+ * @param bytes the file's size
+ * @param nvme bytes on NVMe
+ * @param memory bytes in memory
+ * @param ranges of bytes that are in one place, the first ones
+ * @param rangeCount how many there are
+ * @param shape how it is read, or was when it was last open: {@code unknown}, {@code in_runs} or {@code at_random}
+ * @param readers handles that read it through the mount now
+ * @param streams running streams, each with readahead
+ * @param coldGets the GETs that a read of all of it would make
+ * @param coldBytes the bytes that these would fetch
+ */
+public record FileReport(
+        String path,
+        String key,
+        String version,
+        String modified,
+        long bytes,
+        long nvme,
+        long memory,
+        boolean pinned,
+        boolean passedThrough,
+        List<Range> ranges,
+        long rangeCount,
+        String shape,
+        int readers,
+        int streams,
+        long coldGets,
+        long coldBytes) {
+    /** @param place {@code missing}, {@code inflight}, {@code memory}, {@code disk}, {@code memory_and_disk}, {@code sectors} */
+    public record Range(long from, long to, String place) {}
+
+    /** As the mount's answer has it. */
+    public static FileReport of(JsonNode result) throws IOException {
+        return Json.MAPPER.treeToValue(result, FileReport.class);
+    }
+}

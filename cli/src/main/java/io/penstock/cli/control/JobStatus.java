@@ -1,0 +1,62 @@
+package io.penstock.cli.control;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How far a mount has come with a job, as the control socket tells it.
+ *
+ * @param job its number
+ * @param command what it is, such as {@code warm}
+ * @param paths what it is about, as it was given
+ * @param error null unless it has failed
+ * @param seconds since it began, or that it took
+ * @param files done so far, and their bytes
+ * @param bytes done so far
+ * @param totalFiles null while they are being counted
+ * @param totalBytes null while they are being counted
+ * @param outcomes the number of files by what has become of them
+ * @param problemCount files and paths that it could not do
+ * @param problems the first of them
+ * @param residencies what {@code residency} has found, a row for each path
+ */
+public record JobStatus(
+        int job,
+        String command,
+        List<String> paths,
+        State state,
+        @Nullable String error,
+        double seconds,
+        long files,
+        long bytes,
+        @Nullable Long totalFiles,
+        @Nullable Long totalBytes,
+        Map<String, Long> outcomes,
+        long problemCount,
+        List<Problem> problems,
+        List<PathResidency> residencies) {
+    public enum State {
+        RUNNING,
+        DONE,
+        FAILED,
+        CANCELLED
+    }
+
+    /** A path, and why it is not done. */
+    public record Problem(String path, String why) {}
+
+    /**
+     * How much of a path's files is where: bytes.
+     *
+     * @param pinned of the files that are pinned, whether they are here or not
+     */
+    public record PathResidency(String path, long files, long bytes, long nvme, long memory, long pinned) {}
+
+    /** As the mount's answer has it. */
+    public static JobStatus of(JsonNode result) throws IOException {
+        return Json.MAPPER.treeToValue(result, JobStatus.class);
+    }
+}

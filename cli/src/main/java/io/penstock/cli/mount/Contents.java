@@ -1,0 +1,13 @@
+package io.penstock.cli.mount;
+
+import io.penstock.cache.PageCache;
+import io.penstock.filesystem.FileSystem;
+import io.penstock.metadata.Tree;
+import io.penstock.prefetch.PageFetcher;
+
+/**
+ * What a mount has of its bucket.
+ *
+ * @param namespace of the bucket's pages in the cache
+ */
+record Contents(Tree tree, PageCache cache, PageFetcher fetcher, FileSystem files, String namespace) {}

@@ -1,0 +1,58 @@
+package io.penstock.cli.mount;
+
+import io.penstock.cli.process.RefusedException;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectStoreException;
+import java.io.IOException;
+import java.util.concurrent.atomic.LongAdder;
+
+/** Drops files from NVMe and memory. What is written here is not theirs: it is in the staging folder until it is uploaded. */
+final class EvictJob extends Job {
+    private final Contents contents;
+    private final FileSelection files;
+    private final boolean force;
+    private final LongAdder bytes = new LongAdder();
+
+    /** @param force whether pins are taken off */
+    EvictJob(Contents contents, FileSelection files, boolean force) {
+        super("evict", files.paths());
+        this.contents = contents;
+        this.files = files;
+        this.force = force;
+    }
+
+    @Override
+    long bytes() {
+        return bytes.sum();
+    }
+
+    @Override
+    void work() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+        files.visit(contents.tree(), new Evicting());
+    }
+
+    private final class Evicting implements FileSelection.Visitor {
+        @Override
+        public void file(ObjectVersion version) throws IOException {
+            if (force) {
+                int _ = contents.cache().pins().unpin(contents.namespace(), version.key()::equals);
+            } else if (contents.cache().pins().isPinned(contents.namespace(), version)) {
+                problem(FileSelection.shown(contents.tree(), version.key()), "it is pinned: unpin it, or add --force");
+                return;
+            }
+            bytes.add(contents.cache().residency(contents.namespace(), version).diskBytes());
+            contents.cache().invalidate(contents.namespace(), version);
+            done("evicted");
+        }
+
+        @Override
+        public void written(String key) {
+            problem(FileSelection.shown(contents.tree(), key), "it is being written, and not in the bucket yet");
+        }
+
+        @Override
+        public void missing(String path) {
+            problem(path, "there is no such file or folder");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+package io.penstock.cli.mount;
+
+import io.penstock.cli.process.RefusedException;
+import io.penstock.core.ObjectVersion;
+import io.penstock.metadata.Absent;
+import io.penstock.metadata.Answer;
+import io.penstock.metadata.Directory;
+import io.penstock.metadata.FileEntry;
+import io.penstock.metadata.Inode.Place;
+import io.penstock.metadata.Listing;
+import io.penstock.metadata.LiveFile;
+import io.penstock.metadata.Tree;
+import io.penstock.objectstore.ObjectStoreException;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.nio.file.PathMatcher;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.PatternSyntaxException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The files of a mount that a user names: by paths of files and folders, which stand for all that is in them, and by globs.
+ * A path is below the mount point, or relative to it. Immutable.
+ *
+ * @param paths as they were given
+ * @param list a file with further paths, one a line; null for none
+ */
+record FileSelection(
+        Path mountPoint, List<String> paths, @Nullable Path list) {
+    private static final String ALL_LEVELS = "**";
+
+    /** Gets the files, in order. */
+    interface Visitor {
+        void file(ObjectVersion version) throws IOException, InterruptedException;
+
+        /** A file that is not in the store yet, as it is being written here. */
+        void written(String key) throws IOException, InterruptedException;
+
+        /** Nothing is there. */
+        void missing(String path);
+    }
+
+    FileSelection {
+        paths = List.copyOf(paths);
+    }
+
+    /** Whether a path is not below the mount point. */
+    void check() throws RefusedException {
+        for (String path : paths) {
+            names(path);
+        }
+    }
+
+    /** Looks up and lists what is needed for it. */
+    void visit(Tree tree, Visitor visitor)
+            throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+        for (String path : paths) {
+            visit(tree, path, visitor);
+        }
+        if (list != null) {
+            try (BufferedReader lines = Files.newBufferedReader(list)) {
+                for (String path = lines.readLine(); path != null; path = lines.readLine()) {
+                    if (!path.isBlank()) {
+                        visit(tree, path, visitor);
+                    }
+                }
+            }
+        }
+    }
+
+    void visit(Tree tree, String path, Visitor visitor)
+            throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+        if (!new Walk(tree, names(path), visitor).from(tree.root(), 0)) {
+            visitor.missing(path);
+        }
+    }
+
+    /** Whether the file is one of those in {@link #paths}. */
+    boolean contains(String key, Directory root) throws RefusedException {
+        String shown =
+                key.startsWith(root.prefix()) ? key.substring(root.prefix().length()) : null;
+        for (String path : paths) {
+            String wanted = String.join("/", names(path));
+            if (shown != null && (isWithin(shown, wanted) || matches(shown, wanted))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isWithin(String shown, String folder) {
+        return folder.isEmpty() || shown.equals(folder) || shown.startsWith(folder + "/");
+    }
+
+    /** Whether the glob is for the file, or for a folder above it. */
+    private static boolean matches(String shown, String glob) throws RefusedException {
+        if (!isGlob(glob)) {
+            return false;
+        }
+        PathMatcher matcher = matcher(glob);
+        for (int end = shown.indexOf('/'); end >= 0; end = shown.indexOf('/', end + 1)) {
+            if (matches(matcher, shown.substring(0, end))) {
+                return true;
+            }
+        }
+        return matches(matcher, shown);
+    }
+
+    private static boolean matches(PathMatcher matcher, String name) {
+        try {
+            return matcher.matches(Path.of(name));
+        } catch (InvalidPathException e) {
+            return false;
+        }
+    }
+
+    private static boolean isGlob(String name) {
+        return name.chars().anyMatch(c -> "*?[{".indexOf(c) >= 0);
+    }
+
+    private static PathMatcher matcher(String glob) throws RefusedException {
+        try {
+            return FileSystems.getDefault().getPathMatcher("glob:" + glob);
+        } catch (PatternSyntaxException e) {
+            throw new RefusedException(glob + ": this is no pattern: " + e.getDescription());
+        }
+    }
+
+    /** The names from the mount point down. */
+    List<String> names(String path) throws RefusedException {
+        String below = path;
+        if (path.startsWith("/")) {
+            String mount = mountPoint + "/";
+            if (!(path + "/").startsWith(mount)) {
+                throw new RefusedException(path + " is not below " + mountPoint);
+            }
+            below = path.substring(Math.min(path.length(), mount.length()));
+        }
+        List<String> names = new ArrayList<>();
+        for (String name : below.split("/", -1)) {
+            if (name.equals("..")) {
+                throw new RefusedException(path + ": .. is not followed; write the path without it");
+            } else if (!name.isEmpty() && !name.equals(".")) {
+                names.add(name);
+            }
+        }
+        return names;
+    }
+
+    /** Looks for one path. */
+    private record Walk(Tree tree, List<String> names, Visitor visitor) {
+        /** Visits what the names from this one on stand for in the directory; false if nothing is there. */
+        boolean from(Directory directory, int at)
+                throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+            if (at == names.size()) {
+                return all(directory);
+            }
+            String name = names.get(at);
+            if (name.equals(ALL_LEVELS)) {
+                return at + 1 == names.size() ? all(directory) : fromEachLevel(directory, at);
+            }
+            Answer answer = tree.lookup(directory, name);
+            if (answer instanceof Absent && isGlob(name)) {
+                PathMatcher matcher = matcher(name);
+                return each(directory, (child, node) -> matches(matcher, child) && visit(directory, child, node, at));
+            }
+            return visit(directory, name, answer, at);
+        }
+
+        private boolean fromEachLevel(Directory directory, int at)
+                throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+            boolean here = from(directory, at + 1);
+            return each(directory, (_, node) -> node instanceof Directory child && from(child, at)) || here;
+        }
+
+        private boolean visit(Directory directory, String name, Answer answer, int at)
+                throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+            boolean last = at + 1 == names.size();
+            return switch (answer) {
+                case Directory child -> from(child, at + 1);
+                case FileEntry(var object)
+                when last -> {
+                    visitor.file(object.version());
+                    yield true;
+                }
+                case LiveFile _
+                when last -> {
+                    visitor.written(directory.key(name));
+                    yield true;
+                }
+                case FileEntry _, LiveFile _, Absent _ -> false;
+            };
+        }
+
+        private boolean all(Directory directory)
+                throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+            boolean _ = each(directory, (name, node) -> switch (node) {
+                case Directory child -> all(child);
+                default -> visit(directory, name, node, names.size() - 1);
+            });
+            return true;
+        }
+
+        private interface Entry {
+            boolean visit(String name, Answer node)
+                    throws RefusedException, ObjectStoreException, IOException, InterruptedException;
+        }
+
+        /** True if one of the entries has returned true. */
+        private boolean each(Directory directory, Entry entry)
+                throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+            // In this order: what is committed in between is in the listing, or was shown before.
+            Map<String, Answer> shown = Map.copyOf(tree.shown(directory));
+            boolean any = false;
+            for (Map.Entry<String, Answer> each : shown.entrySet()) {
+                any |= entry.visit(each.getKey(), each.getValue());
+            }
+            Listing listing = tree.list(directory);
+            for (int index = 0; listing.await(index); ) {
+                Listing.Entry listed = listing.get(index);
+                if (listed == null && listing.hasDropped(index)) {
+                    listing = tree.list(directory); // another, in which it is at the same place
+                    continue;
+                }
+                if (listed != null && !shown.containsKey(listed.name())) {
+                    any |= entry.visit(listed.name(), listed.node());
+                }
+                index++;
+            }
+            return any;
+        }
+    }
+
+    /** The path of a key, as the mount shows it. */
+    static String shown(Tree tree, String key) {
+        Place place = tree.place(key);
+        return place == null ? key : key.substring(tree.root().prefix().length());
+    }
+}

@@ -1,0 +1,159 @@
+package io.penstock.cli.mount;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.cli.control.JobStatus;
+import io.penstock.cli.control.JobStatus.PathResidency;
+import io.penstock.cli.control.JobStatus.Problem;
+import io.penstock.cli.control.JobStatus.State;
+import io.penstock.cli.process.Reason;
+import io.penstock.cli.process.RefusedException;
+import io.penstock.objectstore.ObjectStoreException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a mount does for a command and takes longer than a response may. It runs on a thread of its own; any thread may ask how far
+ * it has come.
+ *
+ * <pre>
+ *   RUNNING ──▶ DONE       with or without problems
+ *      ├──▶ FAILED         it could not go on, or was refused
+ *      └──▶ CANCELLED      by an interrupt
+ * </pre>
+ */
+abstract class Job {
+    private static final Logger log = LoggerFactory.getLogger(Job.class);
+
+    /** Problems that are kept in words. */
+    private static final int MOST_PROBLEMS = 100;
+
+    private final String command;
+    private final List<String> paths;
+    private final long begun = System.nanoTime();
+
+    @GuardedBy("this")
+    private State state = State.RUNNING;
+
+    @GuardedBy("this")
+    private @Nullable String error;
+
+    @GuardedBy("this")
+    private long ended;
+
+    @GuardedBy("this")
+    private long files;
+
+    @GuardedBy("this")
+    private @Nullable Long totalFiles;
+
+    @GuardedBy("this")
+    private @Nullable Long totalBytes;
+
+    @GuardedBy("this")
+    private final Map<String, Long> outcomes = new TreeMap<>();
+
+    @GuardedBy("this")
+    private long problemCount;
+
+    @GuardedBy("this")
+    private final List<Problem> problems = new ArrayList<>();
+
+    @GuardedBy("this")
+    private final List<PathResidency> residencies = new ArrayList<>();
+
+    Job(String command, List<String> paths) {
+        this.command = command;
+        this.paths = paths;
+    }
+
+    /** Does it, until it is interrupted. */
+    abstract void work() throws RefusedException, ObjectStoreException, IOException, InterruptedException;
+
+    /** Bytes done so far. */
+    abstract long bytes();
+
+    /** @param number its own */
+    void run(int number) {
+        log.info("Job {} begins: {} {}", number, command, paths);
+        try {
+            work();
+            end(State.DONE, null);
+        } catch (InterruptedException e) {
+            end(State.CANCELLED, null);
+        } catch (RefusedException | ObjectStoreException e) {
+            end(State.FAILED, e.getMessage());
+        } catch (IOException e) {
+            end(State.FAILED, Reason.of(e));
+        } catch (RuntimeException | Error e) {
+            log.error("Job {} failed unexpectedly", number, e);
+            end(State.FAILED, "it failed; the mount's log says why");
+        }
+        JobStatus status = status(number);
+        log.info(
+                "Job {} has ended: {}, {} files, {} bytes, {} problems{}",
+                number,
+                status.state().name().toLowerCase(Locale.ROOT),
+                status.files(),
+                status.bytes(),
+                status.problemCount(),
+                status.error() == null ? "" : ": " + status.error());
+    }
+
+    private synchronized void end(State last, @Nullable String why) {
+        state = last;
+        error = why;
+        ended = System.nanoTime();
+    }
+
+    synchronized void total(long fileCount, long byteCount) {
+        totalFiles = fileCount;
+        totalBytes = byteCount;
+    }
+
+    /** One more file is done. */
+    synchronized void done(String outcome) {
+        files++;
+        outcomes.merge(outcome, 1L, Long::sum);
+    }
+
+    synchronized void problem(String path, String why) {
+        problemCount++;
+        if (problems.size() < MOST_PROBLEMS) {
+            problems.add(new Problem(path, why));
+        }
+    }
+
+    synchronized void found(PathResidency residency) {
+        residencies.add(residency);
+    }
+
+    synchronized boolean isRunning() {
+        return state == State.RUNNING;
+    }
+
+    synchronized JobStatus status(int number) {
+        long until = state == State.RUNNING ? System.nanoTime() : ended;
+        return new JobStatus(
+                number,
+                command,
+                paths,
+                state,
+                error,
+                (until - begun) / 1e9,
+                files,
+                bytes(),
+                totalFiles,
+                totalBytes,
+                Map.copyOf(outcomes),
+                problemCount,
+                List.copyOf(problems),
+                List.copyOf(residencies));
+    }
+}

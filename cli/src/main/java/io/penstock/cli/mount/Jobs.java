@@ -1,0 +1,103 @@
+package io.penstock.cli.mount;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.cli.control.JobStatus;
+import io.penstock.cli.process.RefusedException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The jobs of a mount: those that run, and those that ended last. Safe for use by any number of threads. */
+final class Jobs implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Jobs.class);
+
+    private static final int MOST_RUNNING = 8;
+    private static final int MOST_ENDED = 32;
+
+    /** A job gives back what it has when it is interrupted; it waits for nothing else. */
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    @GuardedBy("this")
+    private final Map<Integer, Running> jobs = new LinkedHashMap<>();
+
+    @GuardedBy("this")
+    private int last;
+
+    @GuardedBy("this")
+    private boolean closed;
+
+    private record Running(Job job, Thread thread) {}
+
+    /** @return its number */
+    synchronized int start(Job job) throws RefusedException {
+        if (closed) {
+            throw new RefusedException("it is being unmounted");
+        }
+        long running =
+                jobs.values().stream().filter(each -> each.job().isRunning()).count();
+        if (running >= MOST_RUNNING) {
+            throw new RefusedException(running + " jobs run already: wait for one, or cancel one");
+        }
+        int number = ++last;
+        Thread thread = Thread.ofVirtual().name("job-" + number).unstarted(() -> job.run(number));
+        jobs.put(number, new Running(job, thread));
+        thread.start();
+        List<Integer> ended = jobs.entrySet().stream()
+                .filter(each -> !each.getValue().job().isRunning())
+                .map(Map.Entry::getKey)
+                .toList();
+        jobs.keySet().removeAll(ended.subList(0, Math.max(0, ended.size() - MOST_ENDED)));
+        return number;
+    }
+
+    /** All of them, the last one at the end. */
+    synchronized List<JobStatus> all() {
+        List<JobStatus> all = new ArrayList<>();
+        jobs.forEach((number, each) -> all.add(each.job().status(number)));
+        return all;
+    }
+
+    synchronized JobStatus status(int number) throws RefusedException {
+        return find(number).job().status(number);
+    }
+
+    /** Ends it soon; one that has ended stays as it is. */
+    synchronized JobStatus cancel(int number) throws RefusedException {
+        Running found = find(number);
+        found.thread().interrupt();
+        return found.job().status(number);
+    }
+
+    @GuardedBy("this")
+    private Running find(int number) throws RefusedException {
+        Running found = jobs.get(number);
+        if (found == null) {
+            throw new RefusedException("there is no job " + number + "; those that run are " + jobs.keySet());
+        }
+        return found;
+    }
+
+    /** Cancels all, and waits for their end. */
+    @Override
+    public void close() {
+        List<Running> left;
+        synchronized (this) {
+            closed = true;
+            left = List.copyOf(jobs.values());
+        }
+        left.forEach(each -> each.thread().interrupt());
+        try {
+            for (Running each : left) {
+                if (!each.thread().join(PATIENCE)) {
+                    log.warn("{} does not end", each.thread().getName());
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,70 @@
+package io.penstock.cli.mount;
+
+import io.penstock.cache.Residency;
+import io.penstock.cli.control.JobStatus.PathResidency;
+import io.penstock.cli.process.RefusedException;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectStoreException;
+import java.io.IOException;
+import java.util.concurrent.atomic.LongAdder;
+
+/** Finds out how much of files is in the cache. */
+final class ResidencyJob extends Job {
+    private final Contents contents;
+    private final FileSelection files;
+    private final LongAdder bytes = new LongAdder();
+
+    ResidencyJob(Contents contents, FileSelection files) {
+        super("residency", files.paths());
+        this.contents = contents;
+        this.files = files;
+    }
+
+    @Override
+    long bytes() {
+        return bytes.sum();
+    }
+
+    @Override
+    void work() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+        for (String path : files.paths()) {
+            Sum sum = new Sum();
+            files.visit(contents.tree(), path, sum);
+            if (!sum.isMissing) {
+                found(new PathResidency(path, sum.number, sum.size, sum.nvme, sum.memory, sum.pinned));
+            }
+        }
+    }
+
+    private final class Sum implements FileSelection.Visitor {
+        private long number;
+        private long size;
+        private long nvme;
+        private long memory;
+        private long pinned;
+        private boolean isMissing;
+
+        @Override
+        public void file(ObjectVersion version) {
+            Residency residency = contents.cache().residency(contents.namespace(), version);
+            number++;
+            size += version.size();
+            nvme += residency.diskBytes();
+            memory += residency.memoryBytes();
+            pinned += contents.cache().pins().isPinned(contents.namespace(), version) ? version.size() : 0;
+            bytes.add(version.size());
+            done("found");
+        }
+
+        @Override
+        public void written(String key) {
+            problem(FileSelection.shown(contents.tree(), key), "it is being written, and not in the bucket yet");
+        }
+
+        @Override
+        public void missing(String path) {
+            isMissing = true;
+            problem(path, "there is no such file or folder");
+        }
+    }
+}

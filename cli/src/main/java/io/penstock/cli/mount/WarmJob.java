@@ -1,0 +1,196 @@
+package io.penstock.cli.mount;
+
+import io.penstock.cache.Pins;
+import io.penstock.cli.config.ByteSizes;
+import io.penstock.cli.process.RefusedException;
+import io.penstock.core.ObjectVersion;
+import io.penstock.metadata.Answer;
+import io.penstock.metadata.Inode.Place;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.prefetch.Pace;
+import io.penstock.prefetch.Warmup;
+import io.penstock.prefetch.Warmup.Outcome;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Brings files into the cache. */
+final class WarmJob extends Job {
+    private static final Logger log = LoggerFactory.getLogger(WarmJob.class);
+
+    private final Contents contents;
+    private final FileSelection files;
+    private final Options options;
+    private volatile @Nullable Warmup warmup;
+
+    /** Where it ended. */
+    private final AtomicLong warmed = new AtomicLong();
+
+    /**
+     * @param bandwidth most bytes a second; 0 for no limit
+     * @param pinUntil milliseconds since 1970, or {@link Pins#UNTIL_UNPINNED}; null if it is not to be pinned
+     * @param isListTemporary whether the selection's list is removed at the end
+     */
+    record Options(long bandwidth, @Nullable Long pinUntil, boolean isListTemporary) {}
+
+    WarmJob(Contents contents, FileSelection files, Options options) {
+        super("warm", files.paths());
+        this.contents = contents;
+        this.files = files;
+        this.options = options;
+    }
+
+    @Override
+    long bytes() {
+        Warmup running = warmup;
+        return running == null ? warmed.get() : running.bytes();
+    }
+
+    @Override
+    void work() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+        Thread counting = null;
+        try (Warmup bringing =
+                new Warmup(contents.fetcher(), new Pace(options.bandwidth(), System::nanoTime), this::done)) {
+            warmup = bringing;
+            if (options.pinUntil() == null) {
+                counting = Thread.ofVirtual().name("count").start(this::countBeside);
+            } else {
+                checkRoom(count());
+            }
+            files.visit(contents.tree(), new Bringing(bringing));
+            bringing.finish();
+        } finally {
+            if (counting != null) {
+                counting.interrupt();
+                counting.join();
+            }
+            Path list = files.list();
+            if (list != null && options.isListTemporary()) {
+                Files.deleteIfExists(list);
+            }
+        }
+    }
+
+    private final class Bringing implements FileSelection.Visitor {
+        private final Warmup bringing;
+
+        Bringing(Warmup bringing) {
+            this.bringing = bringing;
+        }
+
+        @Override
+        public void file(ObjectVersion version) throws IOException, InterruptedException {
+            Long until = options.pinUntil();
+            if (until == null || contents.cache().pins().pin(contents.namespace(), version, until)) {
+                bringing.bring(version);
+            } else {
+                done(version, Outcome.NO_ROOM, null);
+            }
+        }
+
+        @Override
+        public void written(String key) {
+            problem(shown(key), "it is being written, and not in the bucket yet");
+        }
+
+        @Override
+        public void missing(String path) {
+            problem(path, "there is no such file or folder");
+        }
+    }
+
+    /** What the files are and take. */
+    private final class Count implements FileSelection.Visitor {
+        long number;
+        long bytes;
+
+        /** On disk, of those that are not pinned yet. */
+        long toPin;
+
+        @Override
+        public void file(ObjectVersion version) {
+            number++;
+            bytes += version.size();
+            if (options.pinUntil() != null && !contents.cache().pins().isPinned(contents.namespace(), version)) {
+                toPin += Pins.bytesOnDisk(version.size());
+            }
+        }
+
+        @Override
+        public void written(String key) {}
+
+        @Override
+        public void missing(String path) {}
+    }
+
+    private Count count() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+        Count count = new Count();
+        files.visit(contents.tree(), count);
+        total(count.number, count.bytes);
+        return count;
+    }
+
+    private void countBeside() {
+        try {
+            var _ = count();
+        } catch (RefusedException | ObjectStoreException | IOException e) {
+            log.debug("The files to warm are not counted", e); // the job itself finds the same
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void checkRoom(Count count) throws RefusedException {
+        Pins.Room room = contents.cache().pins().room();
+        if (count.toPin > room.left()) {
+            throw new RefusedException("nothing is pinned or fetched, as it does not fit: it takes "
+                    + ByteSizes.about(count.toPin) + ", " + ByteSizes.about(room.pinned())
+                    + " are pinned already, and pins may take " + ByteSizes.about(room.most())
+                    + " (15/16 of cache.size, less where the disk is full). Unpin something, or raise cache.size");
+        }
+    }
+
+    private void done(ObjectVersion version, Outcome outcome, @Nullable Exception why) {
+        done(outcome.name().toLowerCase(Locale.ROOT));
+        switch (outcome) {
+            case CACHED, FETCHED -> {}
+            case CHANGED -> {
+                forget(version);
+                problem(shown(version.key()), "the bucket has another version since it was listed; warm it again");
+            }
+            case GONE -> {
+                forget(version);
+                problem(shown(version.key()), "it is not in the bucket any more");
+            }
+            case NO_ROOM -> problem(shown(version.key()), "there is no room for it in cache.size");
+            case NOT_STORED -> problem(shown(version.key()), "the cache's disk does not take all of it");
+            case FAILED ->
+                problem(shown(version.key()), why == null ? "the server has failed" : String.valueOf(why.getMessage()));
+        }
+    }
+
+    /** Asks what the name stands for now, so that the next job finds that. */
+    private void forget(ObjectVersion version) {
+        Place place = contents.tree().place(version.key());
+        if (place == null) {
+            return;
+        }
+        contents.tree().invalidate(place.parent(), place.name(), version);
+        try {
+            Answer _ = contents.tree().lookup(place.parent(), place.name());
+        } catch (ObjectStoreException e) {
+            log.debug("It is not known what has become of {}", version.key(), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private String shown(String key) {
+        return FileSelection.shown(contents.tree(), key);
+    }
+}

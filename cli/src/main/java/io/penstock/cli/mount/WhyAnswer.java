@@ -1,0 +1,113 @@
+package io.penstock.cli.mount;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.penstock.cache.Residency;
+import io.penstock.cache.Residency.Place;
+import io.penstock.cache.Residency.Run;
+import io.penstock.cli.control.FileReport;
+import io.penstock.cli.process.RefusedException;
+import io.penstock.core.ObjectVersion;
+import io.penstock.metadata.Absent;
+import io.penstock.metadata.Answer;
+import io.penstock.metadata.Directory;
+import io.penstock.metadata.FileEntry;
+import io.penstock.metadata.LiveFile;
+import io.penstock.metadata.Tree;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.prefetch.ReadState;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
+
+/** Says where a file's bytes are and how it is read. A name that is not known here is looked up, for a moment only. */
+record WhyAnswer(Contents contents, Path mountPoint) {
+    /** A store that does not answer by then is not waited for. */
+    private static final Duration PATIENCE = Duration.ofSeconds(3);
+
+    private static final int MOST_RANGES = 100;
+
+    FileReport of(JsonNode arguments) throws RefusedException {
+        String path = arguments.path("path").asText();
+        List<String> names = new FileSelection(mountPoint, List.of(), null).names(path);
+        Directory directory = contents.tree().root();
+        for (int i = 0; i < names.size(); i++) {
+            boolean last = i == names.size() - 1;
+            switch (lookup(directory, names.get(i), path)) {
+                case Directory child when !last -> directory = child;
+                case FileEntry(var object)
+                when last -> {
+                    return report(path, object.version(), contents.files().isPassedThrough(directory, names.get(i)));
+                }
+                case LiveFile file
+                when last ->
+                    throw new RefusedException(path + " is being written here: " + file.size()
+                            + " bytes, of which the bucket does not have all yet");
+                case Directory _ -> throw new RefusedException(path + " is a folder; name a file in it");
+                case FileEntry _, LiveFile _, Absent _ -> throw new RefusedException(path + ": there is no such file");
+            }
+        }
+        throw new RefusedException(path + " is a folder; name a file in it");
+    }
+
+    private Answer lookup(Directory directory, String name, String path) throws RefusedException {
+        Tree tree = contents.tree();
+        Answer known = tree.lookupNow(directory, name);
+        if (known != null) {
+            return known;
+        }
+        CompletableFuture<Answer> asked = new CompletableFuture<>();
+        Thread thread = Thread.ofVirtual().start(() -> {
+            try {
+                asked.complete(tree.lookup(directory, name));
+            } catch (ObjectStoreException | InterruptedException | RuntimeException e) {
+                asked.completeExceptionally(e);
+            }
+        });
+        try {
+            if (thread.join(PATIENCE) && !asked.isCompletedExceptionally()) {
+                return asked.join();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        thread.interrupt();
+        throw new RefusedException(path + ": " + name + " is not known here, and the server does not say what it is");
+    }
+
+    private FileReport report(String path, ObjectVersion version, boolean isPassedThrough) {
+        Residency residency = contents.cache().residency(contents.namespace(), version);
+        ReadState reads = contents.fetcher().readState(version);
+        List<Run> missing = residency.runs().stream()
+                .filter(run -> run.place() == Place.MISSING || run.place() == Place.SECTORS)
+                .toList();
+        return new FileReport(
+                path,
+                version.key(),
+                version.etag(),
+                version.lastModified().toString(),
+                version.size(),
+                residency.diskBytes(),
+                residency.memoryBytes(),
+                contents.cache().pins().isPinned(contents.namespace(), version),
+                isPassedThrough,
+                residency.runs().stream()
+                        .limit(MOST_RANGES)
+                        .map(run -> new FileReport.Range(run.offset(), run.end(), lower(run.place())))
+                        .toList(),
+                residency.runs().size(),
+                lower(reads.shape()),
+                reads.readers(),
+                reads.streams(),
+                missing.stream()
+                        .mapToLong(
+                                run -> Math.ceilDiv(run.end(), reads.rangeBytes()) - run.offset() / reads.rangeBytes())
+                        .sum(),
+                missing.stream().mapToLong(Run::length).sum());
+    }
+
+    private static String lower(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT);
+    }
+}

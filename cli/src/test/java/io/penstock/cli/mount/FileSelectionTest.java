@@ -1,0 +1,124 @@
+package io.penstock.cli.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.cli.process.RefusedException;
+import io.penstock.core.ObjectVersion;
+import io.penstock.metadata.Directory;
+import io.penstock.metadata.MetadataConfig;
+import io.penstock.metadata.Tree;
+import io.penstock.testing.InMemoryObjectStore;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class FileSelectionTest {
+    private static final Path MOUNT = Path.of("/mnt/data");
+
+    private final InMemoryObjectStore store = new InMemoryObjectStore();
+    private final List<String> missing = new ArrayList<>();
+    private Tree tree;
+
+    @BeforeEach
+    void open() {
+        for (String key : List.of("a/1.jpg", "a/2.png", "a/b/3.jpg", "a/b/c/4.jpg", "d/5.jpg", "x[1].jpg")) {
+            store.put("shown/" + key, key);
+        }
+        store.put("hidden/1.jpg", "of another mount");
+        tree = new Tree(
+                store, "shown/", new MetadataConfig(Duration.ofMinutes(1), Duration.ofMinutes(1)), System::nanoTime);
+    }
+
+    @AfterEach
+    void close() {
+        tree.close();
+    }
+
+    private List<String> files(String... paths) throws Exception {
+        return files(new FileSelection(MOUNT, List.of(paths), null));
+    }
+
+    private List<String> files(FileSelection selection) throws Exception {
+        List<String> found = new ArrayList<>();
+        selection.visit(tree, new FileSelection.Visitor() {
+            @Override
+            public void file(ObjectVersion version) {
+                found.add(version.key().substring("shown/".length()));
+            }
+
+            @Override
+            public void written(String key) {
+                found.add("written " + key);
+            }
+
+            @Override
+            public void missing(String path) {
+                missing.add(path);
+            }
+        });
+        return found;
+    }
+
+    @Test
+    void visit_filesAndFolders_visitsAllBelowPathByPath() throws Exception {
+        assertThat(files("d/5.jpg", "/mnt/data/a/b/"))
+                .startsWith("d/5.jpg")
+                .containsExactlyInAnyOrder("d/5.jpg", "a/b/3.jpg", "a/b/c/4.jpg");
+        assertThat(files(".")).hasSize(6);
+        assertThat(files("/mnt/data")).hasSize(6);
+        assertThat(missing).isEmpty();
+    }
+
+    @Test
+    void visit_patterns_visitsWhatMatches() throws Exception {
+        assertThat(files("a/*.jpg")).containsExactly("a/1.jpg");
+        assertThat(files("?/*.{jpg,png}")).containsExactly("a/1.jpg", "a/2.png", "d/5.jpg");
+        assertThat(files("a/**/*.jpg")).containsExactlyInAnyOrder("a/1.jpg", "a/b/3.jpg", "a/b/c/4.jpg");
+        assertThat(files("[ab]")).hasSize(4);
+        assertThat(files("x[1].jpg")).containsExactly("x[1].jpg"); // a name first
+        assertThat(missing).isEmpty();
+    }
+
+    @Test
+    void visit_whatIsNotThere_tellsSo() throws Exception {
+        assertThat(files("a/9.jpg", "a/*.gif", "d/5.jpg/6", "**/*.gif")).isEmpty();
+        assertThat(missing).containsExactly("a/9.jpg", "a/*.gif", "d/5.jpg/6", "**/*.gif");
+    }
+
+    @Test
+    void visit_aList_visitsItsLines(@TempDir Path folder) throws Exception {
+        Path list = Files.writeString(folder.resolve("list"), "d/5.jpg\n\na/2.png\n");
+        assertThat(files(new FileSelection(MOUNT, List.of("a/1.jpg"), list)))
+                .containsExactly("a/1.jpg", "d/5.jpg", "a/2.png");
+    }
+
+    @Test
+    void check_pathsOutside_refuses() {
+        assertThatThrownBy(new FileSelection(MOUNT, List.of("/mnt/data2/a"), null)::check)
+                .isInstanceOf(RefusedException.class)
+                .hasMessage("/mnt/data2/a is not below /mnt/data");
+        assertThatThrownBy(new FileSelection(MOUNT, List.of("a/../b"), null)::check)
+                .isInstanceOf(RefusedException.class);
+    }
+
+    @Test
+    void contains_filesFoldersAndPatterns_matchesTheSameFiles() throws Exception {
+        Directory root = tree.root();
+        FileSelection selection = new FileSelection(MOUNT, List.of("a/b", "d/*.jpg", "?/1.jpg"), null);
+        assertThat(selection.contains("shown/a/b/c/4.jpg", root)).isTrue();
+        assertThat(selection.contains("shown/d/5.jpg", root)).isTrue();
+        assertThat(selection.contains("shown/a/1.jpg", root)).isTrue();
+        assertThat(selection.contains("shown/a/2.png", root)).isFalse();
+        assertThat(selection.contains("shown/a/bc", root)).isFalse();
+        assertThat(selection.contains("hidden/a/b/c", root)).isFalse();
+        assertThat(new FileSelection(MOUNT, List.of("."), null).contains("shown/x", root))
+                .isTrue();
+    }
+}

@@ -1,0 +1,245 @@
+package io.penstock.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.it.S3Front.Request;
+import io.penstock.it.S3Front.Treatment;
+import io.penstock.testing.TestData;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Data is brought in ahead of the job, and kept: penstock warm, unpin, evict and cache status. */
+final class WarmIT {
+    private static final long MIB = 1 << 20;
+    private static final int SMALL = 60;
+    private static final int LARGE = 4;
+
+    /** A small file takes one, a large one two. */
+    private static final int GETS = SMALL + 2 * LARGE;
+
+    private static final S3Server SERVER = S3Server.shared();
+
+    @TempDir
+    private Path scratch;
+
+    private TestBucket bucket;
+    private S3Front front;
+    private final List<TestData> small = IntStream.range(0, SMALL)
+            .mapToObj(i -> TestData.of("set/small/%03d.jpg".formatted(i), 20_000 + i))
+            .toList();
+    private final List<TestData> large = IntStream.range(0, LARGE)
+            .mapToObj(i -> TestData.of("set/large/%d.tar".formatted(i), 9 * MIB + i))
+            .toList();
+    private final List<TestData> set =
+            Stream.concat(small.stream(), large.stream()).toList();
+
+    @BeforeEach
+    void fillBucket() throws Exception {
+        bucket = new TestBucket(SERVER);
+        bucket.putAll(set);
+        front = new S3Front(SERVER);
+    }
+
+    @AfterEach
+    void removeBucket() throws Exception {
+        front.close();
+        bucket.close();
+    }
+
+    private MountedBucket mount(String... options) throws Exception {
+        return MountedBucket.mount(front.fronted(), bucket.name(), scratch, options);
+    }
+
+    private static void verify(MountedBucket mount, List<TestData> data) throws Exception {
+        for (TestData each : data) {
+            try (InputStream in = Files.newInputStream(mount.path().resolve(each.name()))) {
+                TestBucket.verify(each, in);
+            }
+        }
+    }
+
+    private static Program.Result penstock(MountedBucket mount, String command, String... arguments) {
+        List<String> line = new ArrayList<>(MountedBucket.penstock());
+        line.addAll(List.of(command.split(" ", -1)));
+        line.add(mount.path().toString());
+        line.addAll(List.of(arguments));
+        return Program.run(Path.of("/"), line);
+    }
+
+    private int gets() {
+        return (int) front.drainRequests().stream().filter(Request::isRead).count();
+    }
+
+    /** Of a path: bytes on NVMe in percent. */
+    private static int onNvme(MountedBucket mount, String path) {
+        String json = penstock(mount, "cache status", path, "--json").orThrow();
+        return (int) (100 * number(json, "nvme") / number(json, "bytes"));
+    }
+
+    private static long number(String json, String field) {
+        Matcher matcher = Pattern.compile("\"" + field + "\":(\\d+)").matcher(json);
+        assertThat(matcher.find()).as(json).isTrue();
+        return Long.parseLong(matcher.group(1));
+    }
+
+    @Test
+    void warm_thenTheStoreIsGone_readsAllFromTheCache() throws Exception {
+        try (MountedBucket mount = mount("--s3-retry-deadline", "0s")) {
+            assertThat(penstock(mount, "warm", "set/small", "set/large/?.tar").orThrow())
+                    .contains("64 fetched");
+            assertThat(gets()).isEqualTo(GETS);
+            assertThat(onNvme(mount, "set")).isEqualTo(100);
+            front.treat(_ -> Treatment.answer(503, "SlowDown"));
+            verify(mount, set);
+        }
+    }
+
+    @Test
+    void warm_killedAndRepeatedByAManifest_fetchesTheRestOnly() throws Exception {
+        CountDownLatch killed = new CountDownLatch(1);
+        front.treat(request -> {
+            if (request.isRead() && request.target().matches(".*/small/0[345].*")) {
+                awaitQuietly(killed);
+            }
+            return Treatment.PASS;
+        });
+        try (MountedBucket mount = mount()) {
+            penstock(mount, "warm", "set", "--no-wait").orThrow();
+            Await.until(
+                    "files are on disk",
+                    () -> number(penstock(mount, "warm", "--status", "--json").orThrow(), "files") == LARGE + 30);
+            mount.kill();
+            killed.countDown();
+        }
+        gets();
+        try (MountedBucket mount = mount()) {
+            Path manifest = Files.write(
+                    scratch.resolve("manifest"),
+                    set.stream().map(TestData::name).toList());
+            penstock(mount, "warm", "--manifest", manifest.toString()).orThrow();
+            assertThat(gets()).isEqualTo(30);
+            assertThat(penstock(mount, "warm", ".").orThrow()).contains("64 cached");
+            assertThat(gets()).isZero();
+        }
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Test
+    void warm_moreThanTheCache_bringsTheFirstAndNamesTheRest() throws Exception {
+        try (MountedBucket mount = mount("--cache-size", "24MiB")) {
+            Program.Result result = penstock(mount, "warm", "set/large");
+            assertThat(result.exit()).isOne();
+            assertThat(result.out())
+                    .contains("set/large/2.tar: there is no room", "set/large/3.tar: there is no room", "2 fetched");
+            assertThat(onNvme(mount, "set/large/0.tar")).isEqualTo(100);
+            assertThat(onNvme(mount, "set/large/1.tar")).isEqualTo(100);
+            verify(mount, set);
+        }
+    }
+
+    @Test
+    void warm_whatChangesAndVanishesMeanwhile_isNamedAndTheRestComes() throws Exception {
+        try (MountedBucket mount = mount()) {
+            Program.shell(mount.path(), "ls -R .").orThrow(); // names are known from here on
+            bucket.put(small.get(3).name(), new byte[70_000]);
+            bucket.delete(small.get(5).name());
+            Program.Result result = penstock(mount, "warm", "set", "absent/*.bin", "none");
+            assertThat(result.exit()).isOne();
+            assertThat(result.out())
+                    .contains("set/small/003.jpg: the bucket has another version")
+                    .contains("set/small/005.jpg: it is not in the bucket any more")
+                    .contains("absent/*.bin: there is no such file")
+                    .contains("none: there is no such file")
+                    .contains("62 fetched");
+            assertThat(penstock(mount, "warm", "set").orThrow()).contains("62 cached, 1 fetched");
+        }
+    }
+
+    @Test
+    void pin_scanOfTwiceTheCache_staysAlsoAfterARemount() throws Exception {
+        List<TestData> others = IntStream.range(0, 14)
+                .mapToObj(i -> TestData.of("other/%d.bin".formatted(i), 9 * MIB + i))
+                .toList();
+        bucket.putAll(others);
+        try (MountedBucket mount = mount("--cache-size", "64MiB")) {
+            penstock(mount, "warm", "set", "--pin").orThrow();
+            verify(mount, others);
+            assertThat(onNvme(mount, "set")).isEqualTo(100);
+            assertThat(penstock(mount, "evict", "set/small").exit()).isOne();
+            assertThat(onNvme(mount, "set")).isEqualTo(100);
+        }
+        try (MountedBucket mount = mount("--cache-size", "64MiB")) {
+            verify(mount, others);
+            gets();
+            verify(mount, set);
+            assertThat(gets()).isZero();
+            assertThat(penstock(mount, "unpin", "set/small/0*").orThrow()).contains("60 files");
+            penstock(mount, "evict", "set/small").orThrow();
+            penstock(mount, "evict", "set/large/0.tar", "--force").orThrow();
+            assertThat(onNvme(mount, "set/small")).isZero();
+            assertThat(onNvme(mount, "set/large/0.tar")).isZero();
+            assertThat(onNvme(mount, "set/large/1.tar")).isEqualTo(100);
+            verify(mount, set);
+        }
+    }
+
+    @Test
+    void pin_thatDoesNotFit_isRefusedBeforeAnythingIsFetched() throws Exception {
+        try (MountedBucket mount = mount("--cache-size", "24MiB")) {
+            Program.Result result = penstock(mount, "warm", "set", "--pin", "--for", "8h");
+            assertThat(result.exit()).isOne();
+            assertThat(result.out()).contains("it does not fit", "takes 37MiB", "23MiB (15/16");
+            assertThat(gets()).isZero();
+            penstock(mount, "warm", "set/large/0.tar", "--pin").orThrow();
+            result = penstock(mount, "warm", "set/large", "--pin");
+            assertThat(result.out()).contains("9.0MiB are pinned already");
+        }
+    }
+
+    @Test
+    void mount_withPathsToWarm_bringsThemInAndPinsThem() throws Exception {
+        try (MountedBucket mount = mount("-o", "warm_paths=set/small:set/large/0.tar,warm_pin")) {
+            Await.until(
+                    "all is there", () -> onNvme(mount, "set/small") == 100 && onNvme(mount, "set/large/0.tar") == 100);
+            assertThat(gets()).isEqualTo(SMALL + 2);
+            assertThat(penstock(mount, "evict", "set/small").exit()).isOne();
+        }
+    }
+
+    @Test
+    void why_whileTheStoreIsDown_tellsWhatIsKnown() throws Exception {
+        try (MountedBucket mount = mount("--s3-retry-deadline", "0s")) {
+            Program.shell(mount.path(), "ls -R .").orThrow(); // names are known from here on
+            penstock(mount, "warm", "set/large/0.tar").orThrow();
+            front.treat(_ -> Treatment.answer(503, "SlowDown"));
+            assertThat(why(mount, "set/large/0.tar").orThrow()).contains("9.0MiB on NVMe", "costs nothing");
+            assertThat(why(mount, "set/large/1.tar").orThrow()).contains("only in the bucket", "2 GETs");
+            assertThat(why(mount, "set/large").out()).contains("is a folder");
+        }
+    }
+
+    private static Program.Result why(MountedBucket mount, String file) {
+        List<String> line = new ArrayList<>(MountedBucket.penstock());
+        line.addAll(List.of("why", mount.path().resolve(file).toString()));
+        return Program.run(Path.of("/"), line);
+    }
+}

@@ -1,0 +1,13 @@
+package io.penstock.prefetch;
+
+import io.penstock.cache.ReadShape;
+
+/**
+ * How a version is read at this moment.
+ *
+ * @param readers that have it open
+ * @param streams that are read in sequence, each with readahead
+ * @param shape how it was read when a reader of it last closed
+ * @param rangeBytes the most bytes of it that one GET is for
+ */
+public record ReadState(int readers, int streams, ReadShape shape, long rangeBytes) {}

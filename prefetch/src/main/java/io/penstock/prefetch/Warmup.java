@@ -1,0 +1,234 @@
+package io.penstock.prefetch;
+
+import static io.penstock.cache.PageCache.PAGE_SIZE;
+
+import io.penstock.cache.CachedObject.Storing;
+import io.penstock.cache.Fill;
+import io.penstock.cache.PageState;
+import io.penstock.cache.Pins;
+import io.penstock.cache.Urgency;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectStoreException;
+import java.util.ArrayDeque;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Brings object versions onto the cache's disk, in the order in which they are given, with as many GETs at once as the mount may
+ * have. GETs that a reader waits for go first, and those of readahead take turns with these. What the disk has costs no GET.
+ *
+ * <p>What is brought in is not evicted before {@link #close}, so that no part of it takes another's place.
+ *
+ * <p>Used by one thread, which an interrupt ends; only {@link #bytes} may be asked by others.
+ */
+public final class Warmup implements AutoCloseable {
+    /** Versions that are open at a time, some KiB of heap each. */
+    private static final int MOST_OPEN = 1024;
+
+    /** Where memory is short, or the disk has not written all: milliseconds until the next look. */
+    private static final int PAUSE_MILLIS = 2;
+
+    /** How often a page is written, or fetched again, that the disk does not take. */
+    private static final int TRIES = 3;
+
+    private final PageFetcher fetcher;
+    private final Pins.Session session;
+    private final Pace pace;
+    private final Listener listener;
+
+    /** In the order in which they were given. */
+    private final ArrayDeque<Coming> coming = new ArrayDeque<>();
+
+    private final LongAdder bytes = new LongAdder();
+
+    /** What has become of a version. */
+    public enum Outcome {
+        /** Nothing had to be fetched. */
+        CACHED,
+        FETCHED,
+        /** The store has another version by now. */
+        CHANGED,
+        /** The store has no such object any more. */
+        GONE,
+        /** There is no room for it beside what is pinned and what was brought in: nothing of it was fetched. */
+        NO_ROOM,
+        /** The cache's disk has not taken all of it: it is full, slow or sick. */
+        NOT_STORED,
+        /** The store has failed. */
+        FAILED
+    }
+
+    /** Told once for each version, by the thread that brings them. */
+    @FunctionalInterface
+    public interface Listener {
+        /** @param why of {@link Outcome#FAILED}; null of all others */
+        void done(ObjectVersion version, Outcome outcome, @Nullable Exception why);
+    }
+
+    /** A version that is being brought in. */
+    private static final class Coming {
+        final OpenVersion object;
+        final ObjectVersion version;
+        final long pages;
+        final AtomicInteger running = new AtomicInteger();
+
+        /** All pages before it are on disk. */
+        long stored;
+
+        /** What was done in vain about the page there. */
+        int tries;
+
+        boolean isFetched;
+
+        /** Why the first GET that has failed did. */
+        volatile @Nullable Exception failure;
+
+        Coming(OpenVersion object) {
+            this.object = object;
+            this.version = object.cached.version();
+            this.pages = OpenVersion.pages(version.size());
+        }
+    }
+
+    /** @param pace of what is fetched */
+    public Warmup(PageFetcher fetcher, Pace pace, Listener listener) {
+        this.fetcher = fetcher;
+        this.session = fetcher.cache().pins().begin();
+        this.pace = pace;
+        this.listener = listener;
+    }
+
+    /** The bytes that were there, or have come. Any thread may ask. */
+    public long bytes() {
+        return bytes.sum();
+    }
+
+    /** Begins to bring a version in. Waits for its turn, for memory, and for the disk where it is far behind. */
+    public void bring(ObjectVersion version) throws InterruptedException {
+        if (!session.add(fetcher.namespace(), version)) {
+            listener.done(version, Outcome.NO_ROOM, null);
+            return;
+        }
+        Coming next = new Coming(fetcher.share(version));
+        coming.add(next);
+        bytes.add(version.size() - missingBytes(next));
+        fetch(next, 0);
+        settle(MOST_OPEN);
+    }
+
+    /** Waits until all is there that can be had. */
+    public void finish() throws InterruptedException {
+        settle(0);
+    }
+
+    private static long missingBytes(Coming it) {
+        long missing = 0;
+        for (long page = 0; page < it.pages; page++) {
+            if (it.object.cached.state(page) == PageState.MISSING) {
+                missing += Math.min(PAGE_SIZE, it.version.size() - page * PAGE_SIZE);
+            }
+        }
+        return missing;
+    }
+
+    /** Fetches what is Missing from this page on. */
+    private void fetch(Coming it, long from) throws InterruptedException {
+        long most = OpenVersion.pages(fetcher.rangeBytes(it.version));
+        for (long page = from; page < it.pages; ) {
+            long boundary = Math.min((page / most + 1) * most, it.pages);
+            Fill fill = claim(it.object, page, boundary);
+            page = fill == null ? boundary : OpenVersion.pages(fill.range().end());
+            if (fill != null) {
+                start(it, fill);
+            }
+        }
+    }
+
+    /** Null if none of these pages is Missing. */
+    private @Nullable Fill claim(OpenVersion object, long page, long end) throws InterruptedException {
+        while (object.anyMissing(page, end)) {
+            TimeUnit.NANOSECONDS.sleep(pace.nanosToWait());
+            if (fetcher.cache().hasMemoryFor((end - page) * PAGE_SIZE)) { // else a GET would be for the little there is
+                fetcher.awaitTurn();
+                Fill fill = fetcher.claim(() -> object.cached.claim(page, end, Urgency.READAHEAD));
+                if (fill != null) {
+                    return fill;
+                }
+            }
+            TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+        }
+        return null;
+    }
+
+    private void start(Coming it, Fill fill) {
+        it.isFetched = true;
+        it.running.incrementAndGet();
+        pace.take(fill.range().length());
+        fetcher.fetchAhead(it.object, fill, failure -> {
+            if (failure == null) {
+                bytes.add(fill.range().length());
+            } else {
+                it.failure = failure;
+            }
+            it.running.decrementAndGet();
+        });
+    }
+
+    /** Tells what has become of those that are done, and waits until no more than so many are left. */
+    private void settle(int most) throws InterruptedException {
+        while (!coming.isEmpty()) {
+            Coming first = coming.getFirst();
+            Outcome outcome = outcome(first);
+            if (outcome != null) {
+                coming.removeFirst();
+                fetcher.closed(first.object);
+                listener.done(first.version, outcome, outcome == Outcome.FAILED ? first.failure : null);
+            } else if (coming.size() > most) {
+                TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+            } else {
+                return;
+            }
+        }
+    }
+
+    /** Null if it is not done. */
+    private @Nullable Outcome outcome(Coming it) throws InterruptedException {
+        if (it.running.get() > 0) {
+            return null;
+        }
+        Exception failure = it.failure;
+        if (failure != null) {
+            return switch (failure) {
+                case ObjectStoreException.PreconditionFailed _ -> Outcome.CHANGED;
+                case ObjectStoreException.NotFound _ -> Outcome.GONE;
+                default -> Outcome.FAILED;
+            };
+        }
+        while (it.stored < it.pages) {
+            Storing storing = it.object.cached.store(it.stored);
+            if (storing == Storing.STORED) {
+                it.stored++;
+                it.tries = 0;
+                continue;
+            } else if (storing == Storing.UNDER_WAY) {
+                return null;
+            } else if (it.tries++ == TRIES) {
+                return Outcome.NOT_STORED;
+            } else if (storing == Storing.MISSING) {
+                fetch(it, it.stored);
+            }
+            return null;
+        }
+        return it.isFetched ? Outcome.FETCHED : Outcome.CACHED;
+    }
+
+    /** What is under way is given up, unless a reader waits for it. */
+    @Override
+    public void close() {
+        coming.forEach(it -> fetcher.closed(it.object));
+        coming.clear();
+        session.close();
+    }
+}
