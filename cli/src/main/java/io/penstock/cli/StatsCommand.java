@@ -4,11 +4,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.config.Durations;
 import io.penstock.cli.control.MountStatistics;
 import io.penstock.cli.process.RefusedException;
+import java.io.Console;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.Map;
-import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -64,12 +65,16 @@ final class StatsCommand implements Callable<Integer> {
                     spec.commandLine(), "--interval " + interval + ": must be a time such as 1s, of 100ms or more");
         }
         ServingMount mount = ServingMount.find(mountPoint);
-        if (Objects.requireNonNull(System.console()).isTerminal() && !once && !json && !lines) {
+        if (isTerminal() && !once && !json && !lines) {
             watch(mount, pause);
         } else {
             print(mount, pause);
         }
         return ExitCode.DONE;
+    }
+
+    private static boolean isTerminal() {
+        return Optional.ofNullable(System.console()).filter(Console::isTerminal).isPresent();
     }
 
     /** Until the user leaves. */

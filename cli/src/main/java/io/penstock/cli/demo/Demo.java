@@ -3,6 +3,7 @@ package io.penstock.cli.demo;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.config.ConfigurationException;
 import io.penstock.cli.mount.BucketMount;
+import io.penstock.cli.process.Launcher;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.embeddeds3.EmbeddedS3;
 import io.penstock.fuse.MountException;
@@ -77,6 +78,7 @@ public final class Demo {
         readShard();
         readRandomly();
         Map<String, String> written = new DemoWrites(shell, data, bucket).run();
+        operate();
         compareEverything(written);
         compareBucket(written);
         tellStatistics();
@@ -144,6 +146,22 @@ public final class Demo {
         if (!Arrays.equals(result.bytes(), Arrays.copyOfRange(block, RANDOM_READ, 2 * RANDOM_READ))) {
             differs("a random read of " + DemoData.MODEL);
         }
+    }
+
+    /** What an operator does with a mount that serves, by the same commands. */
+    private void operate() throws IOException, InterruptedException {
+        shell.title("Look at it, change it, and bring data in ahead of a job, while it serves");
+        say("warm \"$PWD\" samples --pin --wait");
+        say("set \"$PWD\" readahead.concurrency=32 cache.size=20GiB");
+        say("stats \"$PWD\" --once");
+    }
+
+    /** Runs a penstock command and shows what it says. */
+    private void say(String command) throws IOException, InterruptedException {
+        shell.command("penstock " + command.replace("\"$PWD\"", "."));
+        Path home = Launcher.home();
+        String penstock = home == null ? "penstock" : "'" + home.resolve("bin/penstock") + "'";
+        shell.quietly(penstock + " " + command).text().lines().forEach(shell::say);
     }
 
     private void compareEverything(Map<String, String> written) throws IOException, InterruptedException {

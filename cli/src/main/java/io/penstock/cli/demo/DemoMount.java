@@ -8,13 +8,13 @@ import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.SettingSource;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.mount.BucketMount;
+import io.penstock.cli.mount.MountControl;
 import io.penstock.cli.mount.MountPlan;
 import io.penstock.cli.mount.Target;
 import io.penstock.cli.process.Launcher;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.cli.process.StartTimes;
 import io.penstock.cli.process.StopSignal;
-import io.penstock.cli.state.RunningMount;
 import io.penstock.fuse.MountException;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.S3Config.Credentials;
@@ -22,7 +22,6 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -74,7 +73,9 @@ public final class DemoMount {
     boolean show(String bucket, URI endpoint, Map<Setting<?>, String> settings, Runnable hurry, Show show)
             throws IOException, RefusedException, ConfigurationException, MountException, ObjectStoreException,
                     InterruptedException {
-        MountPlan plan = plan(bucket, endpoint, settings);
+        Configuration configuration = configuration(bucket, endpoint, settings);
+        MountPlan plan = MountPlan.of(
+                Target.parse(bucket), folder.resolve("mnt"), configuration, new Credentials.Static(KEY, SECRET));
         shell.title("Mounted as a folder");
         StringBuilder command = new StringBuilder(
                 "penstock mount " + bucket + " " + plan.mount().mountPoint() + " --endpoint " + endpoint + " --cache "
@@ -85,7 +86,9 @@ public final class DemoMount {
         shell.command(command.toString());
         StartTimes times = new StartTimes();
         times.done("before");
-        try (BucketMount mounted = BucketMount.open(plan, times, null)) {
+        try (BucketMount mounted = BucketMount.open(plan, times, null);
+                MountControl _ =
+                        new MountControl(plan, mounted, Path.of("/dev/null"), configuration, () -> configuration)) {
             stop.unmounts(mounted.mount(), hurry, () -> {});
             shell.say(mounted.mount().description());
             boolean good = show.run(mounted);
@@ -96,8 +99,8 @@ public final class DemoMount {
         }
     }
 
-    private MountPlan plan(String bucket, URI endpoint, Map<Setting<?>, String> further)
-            throws ConfigurationException, RefusedException {
+    private Configuration configuration(String bucket, URI endpoint, Map<Setting<?>, String> further)
+            throws ConfigurationException {
         Map<Setting<?>, String> settings = new HashMap<>(Map.of(
                 Settings.ENDPOINT,
                 endpoint.toString(),
@@ -108,28 +111,16 @@ public final class DemoMount {
                 Settings.ALLOW_OTHER,
                 "false"));
         settings.putAll(further);
-        Configuration configuration = Configuration.of(
+        return Configuration.of(
                 Host.current(),
                 bucket,
                 SettingSource.ofOptions(settings, Map.of()),
                 SettingSource.EMPTY,
                 ConfigurationFile.NONE);
-        return MountPlan.of(
-                Target.parse(bucket), folder.resolve("mnt"), configuration, new Credentials.Static(KEY, SECRET));
     }
 
-    private void keepUntilUnmounted(MountPlan plan, BucketMount bucket) throws IOException, InterruptedException {
+    private void keepUntilUnmounted(MountPlan plan, BucketMount bucket) throws InterruptedException {
         Path mountPoint = bucket.mount().mountPoint();
-        RunningMount running = new RunningMount(
-                plan.target().source(),
-                mountPoint,
-                ProcessHandle.current().pid(),
-                bucket.binding(),
-                bucket.mount().description(),
-                plan.cache().directory(),
-                Path.of("/dev/null"),
-                Instant.now());
-        running.save(Host.current());
         shell.title("It stays up");
         shell.say("Look around, with any program:");
         shell.command("ls -l " + mountPoint);
@@ -140,13 +131,9 @@ public final class DemoMount {
                 + plan.s3().server().endpoint());
         shell.say("And stop it, which removes everything:");
         shell.command(Launcher.command() + " umount " + mountPoint);
-        try {
-            if (Launcher.waits()) {
-                Launcher.ready();
-            }
-            bucket.mount().awaitUnmounted();
-        } finally {
-            running.delete(Host.current());
+        if (Launcher.waits()) {
+            Launcher.ready();
         }
+        bucket.mount().awaitUnmounted();
     }
 }

@@ -8,7 +8,6 @@ import io.penstock.cli.config.Origin;
 import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.WriteSettings;
-import io.penstock.cli.control.ControlServer;
 import io.penstock.cli.log.AccessLog;
 import io.penstock.cli.log.Logging;
 import io.penstock.cli.metrics.Metrics;
@@ -28,7 +27,6 @@ import io.penstock.inventory.IndexException;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -174,32 +172,25 @@ public final class Serving {
 
     private void serve(BucketMount bucket, Metrics metrics) throws RefusedException, InterruptedException {
         Mount mount = bucket.mount();
-        RunningMount running = new RunningMount(
-                plan.target().source(),
-                mount.mountPoint(),
-                ProcessHandle.current().pid(),
-                bucket.binding(),
-                mount.description(),
-                plan.cache().directory(),
-                logFile,
-                Instant.now());
-        LiveConfiguration live = new LiveConfiguration(configuration, source, next -> adjust(bucket, next));
-        LiveStatistics statistics = new LiveStatistics(plan, running, bucket, live);
-        CacheCommands cache = new CacheCommands(bucket.contents(), bucket.jobs(), mount.mountPoint());
-        if (Launcher.waits()) { // else SIGHUP says that the terminal has gone, and ends it
-            HangupSignal.runs(() -> reload(live));
-        }
-        try (StateFile state = new StateFile(running.withBacklog(withKept("", bucket), false), configuration.host());
+        try (MountControl control = new MountControl(plan, bucket, logFile, configuration, source);
                 NamesWatch _ = new NamesWatch(
-                        bucket::names, InstantSource.system(), names -> state.update(now -> now.withNames(names)));
-                ControlServer _ =
-                        listen(running, new MountCommands(statistics, live, new Profiler(mount.mountPoint()), cache))) {
-            metrics.publish(statistics);
+                        bucket::names,
+                        InstantSource.system(),
+                        names -> control.state().update(now -> now.withNames(names)))) {
+            RunningMount running = control.running();
+            StateFile state = control.state();
+            state.update(now -> now.withBacklog(withKept("", bucket), false));
+            if (Launcher.waits()) { // else SIGHUP says that the terminal has gone, and ends it
+                HangupSignal.runs(control::reload);
+            }
+            metrics.publish(control.statistics());
             times.done("ready");
             log.info("{} is mounted on {}", running.source(), running.mountPoint());
             log.debug("Ready after {}", times);
             tellReady(running, bucket);
-            configuration.find(Settings.WARM_PATHS).ifPresent(paths -> warm(cache, paths));
+            configuration
+                    .find(Settings.WARM_PATHS)
+                    .ifPresent(paths -> control.warm(paths, configuration.get(Settings.WARM_PIN)));
             Backlog backlog = bucket.backlog();
             if (backlog != null) {
                 backlog.watch(left -> state.update(now -> now.withBacklog(withKept(left, bucket), false)));
@@ -214,43 +205,12 @@ public final class Serving {
         }
     }
 
-    /** Null if it cannot: the mount serves all the same. */
-    private @Nullable ControlServer listen(RunningMount running, MountCommands commands) {
-        try {
-            return new ControlServer(running.socket(configuration.host()), commands.byName());
-        } catch (IOException e) {
-            log.warn("Other penstock commands cannot ask this process: {}", Reason.of(e));
-            return null;
-        }
-    }
-
-    private void adjust(BucketMount bucket, Configuration next) {
-        Logging.setLevel(next.get(Settings.LOG_LEVEL));
-        bucket.adjust(MountPlan.of(plan.target(), plan.mount().mountPoint(), next));
-    }
-
-    private static void reload(LiveConfiguration live) {
-        try {
-            var _ = live.reload();
-        } catch (RefusedException e) {
-            log.warn("The configuration stays as it is: {}", e.getMessage());
-        }
-    }
-
     /** The mount's state in penstock mounts. */
     private static String withKept(String left, BucketMount bucket) {
         return bucket.kept() == 0
                 ? left
                 : (left.isEmpty() ? "nothing" : left) + "; kept for penstock recover: " + bucket.kept() + ", "
                         + ByteSizes.print(bucket.keptBytes());
-    }
-
-    private void warm(CacheCommands cache, List<String> paths) {
-        try {
-            cache.warm(paths, configuration.get(Settings.WARM_PIN));
-        } catch (RefusedException e) {
-            log.warn("{}: {}", Settings.WARM_PATHS, e.getMessage());
-        }
     }
 
     private void tellReady(RunningMount running, BucketMount bucket) {

@@ -1,0 +1,122 @@
+package io.penstock.cli.mount;
+
+import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.LogLevel;
+import io.penstock.cli.config.Settings;
+import io.penstock.cli.control.ControlServer;
+import io.penstock.cli.log.Logging;
+import io.penstock.cli.process.Reason;
+import io.penstock.cli.process.RefusedException;
+import io.penstock.cli.state.RunningMount;
+import io.penstock.cli.state.StateFile;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What other commands know of a mount that this process serves: its state file, and its control socket. */
+public final class MountControl implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(MountControl.class);
+
+    private final MountPlan plan;
+    private final BucketMount bucket;
+    private final RunningMount running;
+    private final LiveConfiguration configuration;
+    private final LiveStatistics statistics;
+    private final CacheCommands cache;
+    private final StateFile state;
+
+    /** Null if it cannot listen: the mount serves all the same. */
+    private final @Nullable ControlServer server;
+
+    /** Changed by one thread at a time: {@link LiveConfiguration} sees to that. */
+    private LogLevel logLevel;
+
+    /** @param source has the settings again when they are reloaded */
+    public MountControl(
+            MountPlan plan,
+            BucketMount bucket,
+            Path logFile,
+            Configuration configuration,
+            LiveConfiguration.Source source) {
+        this.plan = plan;
+        this.bucket = bucket;
+        this.logLevel = configuration.get(Settings.LOG_LEVEL);
+        this.running = new RunningMount(
+                plan.target().source(),
+                bucket.mount().mountPoint(),
+                ProcessHandle.current().pid(),
+                bucket.binding(),
+                bucket.mount().description(),
+                plan.cache().directory(),
+                logFile,
+                Instant.now());
+        this.configuration = new LiveConfiguration(configuration, source, this::adjust);
+        this.statistics = new LiveStatistics(plan, running, bucket, this.configuration);
+        this.cache = new CacheCommands(bucket.contents(), bucket.jobs(), running.mountPoint());
+        this.state = new StateFile(running, configuration.host());
+        this.server = listen(configuration);
+    }
+
+    private @Nullable ControlServer listen(Configuration mounted) {
+        Profiler profiler = new Profiler(running.mountPoint());
+        MountCommands commands = new MountCommands(statistics, configuration, profiler, cache);
+        try {
+            return new ControlServer(running.socket(mounted.host()), commands.byName());
+        } catch (IOException e) {
+            log.warn("Other penstock commands cannot ask this process: {}", Reason.of(e));
+            return null;
+        }
+    }
+
+    private void adjust(Configuration next) {
+        LogLevel level = next.get(Settings.LOG_LEVEL);
+        if (level != logLevel) {
+            logLevel = level;
+            Logging.setLevel(level);
+        }
+        bucket.adjust(MountPlan.of(plan.target(), plan.mount().mountPoint(), next));
+    }
+
+    RunningMount running() {
+        return running;
+    }
+
+    LiveStatistics statistics() {
+        return statistics;
+    }
+
+    /** Where penstock mounts finds what the mount does. */
+    StateFile state() {
+        return state;
+    }
+
+    /** Reads the settings again. */
+    void reload() {
+        try {
+            var _ = configuration.reload();
+        } catch (RefusedException e) {
+            log.warn("The configuration stays as it is: {}", e.getMessage());
+        }
+    }
+
+    /** Begins to bring these paths into the cache. */
+    void warm(List<String> paths, boolean pin) {
+        try {
+            cache.warm(paths, pin);
+        } catch (RefusedException e) {
+            log.warn("{}: {}", Settings.WARM_PATHS, e.getMessage());
+        }
+    }
+
+    @Override
+    public void close() {
+        if (server != null) {
+            server.close();
+        }
+        state.close();
+    }
+}
