@@ -177,7 +177,9 @@ final class DiskSpace {
         if (PackTable.isSample(id)) {
             policy.addSample(extent, id);
         }
-        followPins(extent);
+        if (!extent.isHeldByPins() && pins.contains(id)) {
+            followPins(extent);
+        }
     }
 
     /** These objects are pinned from now on, or are so no longer. */
@@ -198,11 +200,16 @@ final class DiskSpace {
         }
     }
 
-    /** Holds an extent with pinned data, and lets go of one whose data is not pinned any more: as used just now. */
+    /**
+     * Holds an extent with pinned data, and lets go of one whose data is not pinned any more: as used just now. A pack in which
+     * pinned objects are among others is not held where that would leave less than a 16th of the cache to evict.
+     */
     @GuardedBy("this")
     private void followPins(Extent extent) {
         boolean pinned = !pins.isEmpty() && !extent.isEmpty() && !extent.isDoomed() && hasPinned(extent);
-        if (pinned && !extent.isHeldByPins()) {
+        boolean fits = !extent.object().isPack()
+                || heldBytes + extent.allocatedBytes() <= limitBytes - limitBytes / Pins.REST_SHARE;
+        if (pinned && !extent.isHeldByPins() && fits) {
             extent.setHeldByPins(true);
             hold(List.of(extent));
         } else if (!pinned && extent.isHeldByPins()) {

@@ -180,7 +180,8 @@ final class PageMemory {
     void keep(PageFrame frame) {
         lock.lock();
         try {
-            if (frame.isCurrent() && (frame.isSpent() ? spent : kept).add(frame)) {
+            boolean isKept = kept.contains(frame) || spent.contains(frame);
+            if (!isKept && frame.isCurrent() && (frame.isSpent() ? spent : kept).add(frame)) {
                 keptBytes += frame.piece().size();
                 serveWaiters();
             }

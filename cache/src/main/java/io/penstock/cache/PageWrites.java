@@ -68,7 +68,7 @@ final class PageWrites {
     }
 
     private boolean writeInPack(StoredObject object, int checksum, ByteBuffer bytes) throws IOException {
-        Packs to = pins.contains(object.id()) ? pinnedPacks : packs;
+        Packs to = pins.hasPin(object.id()) ? pinnedPacks : packs;
         return to.append(
                 object.id(), bytes.remaining(), checksum, (pack, position) -> writeData(pack, position, bytes));
     }

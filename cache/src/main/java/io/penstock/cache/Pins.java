@@ -11,6 +11,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,18 +32,17 @@ public final class Pins implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Pins.class);
 
     /** One part in so many of the cache is for what is not pinned, and for what packs leave empty. */
-    private static final int REST_SHARE = 16;
+    static final int REST_SHARE = 16;
 
     private final CacheFolder folder;
     private final PinTable table;
     private final DiskSpace space;
 
-    @GuardedBy("this")
-    private final Map<Pin.Name, Pin> pins = new HashMap<>();
+    /** Guarded by this for writing: who asks does not wait for the log. */
+    private final Map<Pin.Name, Pin> pins = new ConcurrentHashMap<>();
 
-    /** Of all versions in the table. */
-    @GuardedBy("this")
-    private long bytes;
+    /** Of all versions in the table. Guarded by this for writing. */
+    private final AtomicLong bytes = new AtomicLong();
 
     /** Null until something is pinned. */
     @GuardedBy("this")
@@ -79,10 +80,12 @@ public final class Pins implements AutoCloseable {
             for (PinRecord record : found) {
                 replay(record);
             }
+            // Their records go when the log is compacted: nothing is written before the cache is open.
+            pins.values().removeIf(pin -> pin.until() <= now);
             for (Pin pin : pins.values()) {
+                table.pin(pin.id());
                 add(pin.id(), pin.bytes());
             }
-            end(now);
         }
     }
 
@@ -97,8 +100,8 @@ public final class Pins implements AutoCloseable {
         }
     }
 
-    public synchronized Room room() {
-        return new Room(bytes, mostBytes());
+    public Room room() {
+        return new Room(bytes.get(), mostBytes());
     }
 
     private long mostBytes() {
@@ -128,15 +131,16 @@ public final class Pins implements AutoCloseable {
                 return true;
             }
             long freed = former == null ? 0 : former.bytes();
-            if (!table.contains(pin.id()) && bytes - freed + pin.bytes() > mostBytes()) {
+            if (!table.contains(pin.id()) && (bytes.get() - freed + pin.bytes() > mostBytes() || table.isFull())) {
                 return false;
             }
             append(new PinRecord.Pinned(pin));
             pins.put(pin.name(), pin);
             firstEnd = Math.min(firstEnd, until);
+            table.pin(pin.id());
             add(pin.id(), pin.bytes());
             if (former != null) {
-                remove(former.id(), former.bytes());
+                unpin(former);
             }
         }
         space.pinsChanged(former == null ? List.of(pin.id()) : List.of(pin.id(), former.id()));
@@ -161,7 +165,7 @@ public final class Pins implements AutoCloseable {
                 for (Pin pin : pins.values().stream().filter(which).toList()) {
                     append(new PinRecord.Unpinned(pin.namespace(), pin.key()));
                     pins.remove(pin.name());
-                    remove(pin.id(), pin.bytes());
+                    unpin(pin);
                     off.add(pin.id());
                 }
             }
@@ -177,24 +181,30 @@ public final class Pins implements AutoCloseable {
             if (now < firstEnd) {
                 return;
             }
-            firstEnd = pins.values().stream()
-                    .mapToLong(Pin::until)
-                    .filter(until -> until > now)
-                    .min()
-                    .orElse(UNTIL_UNPINNED);
         }
-        int ended = unpin(pin -> pin.until() <= now);
-        log.info("The pins of {} files have ended", ended);
+        int ended = unpin(pin -> pin.until() <= now); // if it fails, it is tried again
+        if (ended > 0) {
+            log.info("The pins of {} files have ended", ended);
+        }
+        synchronized (this) {
+            firstEnd = pins.values().stream().mapToLong(Pin::until).min().orElse(UNTIL_UNPINNED);
+        }
+    }
+
+    @GuardedBy("this")
+    private void unpin(Pin pin) {
+        table.unpin(pin.id());
+        remove(pin.id(), pin.bytes());
     }
 
     /** Whether the version is pinned, and not only while it is brought in. */
-    public synchronized boolean isPinned(String namespace, ObjectVersion version) {
+    public boolean isPinned(String namespace, ObjectVersion version) {
         Pin pin = pins.get(new Pin.Name(namespace, version.key()));
         return pin != null && pin.id().equals(ObjectId.of(namespace, version));
     }
 
     /** The keys of all objects that are pinned. */
-    public synchronized List<String> keys(String namespace) {
+    public List<String> keys(String namespace) {
         return pins.keySet().stream()
                 .filter(name -> name.namespace().equals(namespace))
                 .map(Pin.Name::key)
@@ -220,8 +230,11 @@ public final class Pins implements AutoCloseable {
                 if (held.containsKey(id)) {
                     return true;
                 }
-                if (!table.contains(id) && bytes + size > mostBytes()) {
+                if (!table.contains(id) && bytes.get() + size > mostBytes()) {
                     return false;
+                }
+                if (table.isFull()) {
+                    return true; // it is brought in, and may be evicted before the rest is
                 }
                 Pins.this.add(id, size);
                 held.put(id, size);
@@ -247,14 +260,14 @@ public final class Pins implements AutoCloseable {
     @GuardedBy("this")
     private void add(ObjectId id, long size) {
         if (table.add(id)) {
-            bytes += size;
+            bytes.addAndGet(size);
         }
     }
 
     @GuardedBy("this")
     private void remove(ObjectId id, long size) {
         if (table.remove(id)) {
-            bytes -= size;
+            bytes.addAndGet(-size);
         }
     }
 

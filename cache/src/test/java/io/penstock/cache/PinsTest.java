@@ -83,6 +83,43 @@ final class PinsTest {
     }
 
     @Test
+    void start_onePinOfAPackHasEnded_keepsTheOthersThroughScans() throws Exception {
+        try (PageCache cache = open()) {
+            for (TestObject object : small) {
+                pin(cache, object, object.equals(small.getFirst()) ? NOW : Pins.UNTIL_UNPINNED);
+                object.store(cache);
+            }
+        }
+        try (PageCache cache = open()) {
+            assertThat(cache.pins().isPinned(NAMESPACE, small.getFirst().version()))
+                    .isFalse();
+            scan(cache, "a");
+            assertThat(small.subList(1, small.size()))
+                    .allSatisfy(object -> assertThat(onDisk(cache, object)).isEqualTo(object.size()));
+        }
+    }
+
+    @Test
+    void session_holdsOneOfEachPackOfAFullCache_leavesRoomForOthers() throws Exception {
+        List<TestObject> many = IntStream.range(0, 12 * DISK_PAGES)
+                .mapToObj(i -> new TestObject("many/" + i, 100_000 + i))
+                .toList();
+        try (PageCache cache = open();
+                Pins.Session session = cache.pins().begin()) {
+            for (TestObject object : many) {
+                object.store(cache);
+            }
+            for (int i = 0; i < many.size(); i += 10) {
+                assertThat(session.add(NAMESPACE, many.get(i).version())).isTrue();
+            }
+
+            large.store(cache);
+
+            assertThat(onDisk(cache, large)).isPositive();
+        }
+    }
+
+    @Test
     void pin_whatIsStored_staysThroughScans() throws Exception {
         try (PageCache cache = open()) {
             large.store(cache);

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -101,11 +102,20 @@ public final class ControlServer implements AutoCloseable {
                 if (open.size() > MOST_CONNECTIONS) {
                     end(client);
                 } else {
-                    threads.execute(() -> serve(client));
+                    serveSoon(client);
                 }
             } catch (IOException e) {
                 LOG.debug("No connection for a command", e);
             }
+        }
+    }
+
+    /** Unless all threads are busy: some may wait for a disk that hangs. */
+    private void serveSoon(SocketChannel client) {
+        try {
+            threads.execute(() -> serve(client));
+        } catch (RejectedExecutionException e) {
+            end(client);
         }
     }
 

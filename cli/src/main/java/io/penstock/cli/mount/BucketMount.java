@@ -120,7 +120,6 @@ public final class BucketMount implements AutoCloseable {
                     key -> ListedFiles.around(tree, key));
             closers.push(fetcher::close);
             Jobs jobs = new Jobs();
-            closers.push(jobs::close);
             DirectoryMarkers markers = new DirectoryMarkers(store, tree, System::nanoTime);
             KeptAttributes kept = new KeptAttributes(
                     store,
@@ -162,6 +161,7 @@ public final class BucketMount implements AutoCloseable {
                             () -> KernelBinding.mount(files, plan.mount(), observer),
                             () -> JnrBinding.mount(files, plan.mount(), observer));
             closers.push(taken.mount()::close);
+            closers.push(jobs::close); // before the backlog is awaited, which may take hours
             times.done("mount");
             tree.preload(index);
             Contents contents = new Contents(tree, cache, fetcher, files, plan.namespace());

@@ -7,6 +7,7 @@ import io.penstock.cli.process.Reason;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.metadata.Directory;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -54,8 +55,7 @@ final class CacheCommands {
     void warm(List<String> paths, boolean pin) throws RefusedException {
         FileSelection files = new FileSelection(mountPoint, paths, null);
         files.check();
-        Object _ =
-                started(new WarmJob(contents, files, new WarmJob.Options(0, pin ? Pins.UNTIL_UNPINNED : null, false)));
+        Object _ = started(new WarmJob(contents, files, new WarmJob.Options(0, pin ? Pins.UNTIL_UNPINNED : null)));
     }
 
     private Object warm(JsonNode arguments) throws RefusedException {
@@ -64,9 +64,7 @@ final class CacheCommands {
                 contents,
                 selection(arguments),
                 new WarmJob.Options(
-                        arguments.path("bandwidth").asLong(),
-                        until.canConvertToLong() ? until.asLong() : null,
-                        arguments.path("isListTemporary").asBoolean())));
+                        arguments.path("bandwidth").asLong(), until.canConvertToLong() ? until.asLong() : null)));
     }
 
     private Object evict(JsonNode arguments) throws RefusedException {
@@ -98,7 +96,12 @@ final class CacheCommands {
     private FileSelection selection(JsonNode arguments) throws RefusedException {
         List<String> paths = new ArrayList<>();
         arguments.path("paths").forEach(path -> paths.add(path.asText()));
-        FileSelection files = new FileSelection(mountPoint, paths, list(arguments));
+        Path list = list(arguments);
+        if (list != null && arguments.path("isListTemporary").asBoolean()) {
+            paths.addAll(read(list));
+            list = null;
+        }
+        FileSelection files = new FileSelection(mountPoint, paths, list);
         if (paths.isEmpty() && files.list() == null) {
             throw new RefusedException("paths: must name a file or folder; . stands for all of the mount");
         }
@@ -106,8 +109,29 @@ final class CacheCommands {
         return files;
     }
 
-    private static @Nullable Path list(JsonNode arguments) {
-        return arguments.hasNonNull("list") ? Path.of(arguments.path("list").asText()) : null;
+    /** A file of the client's with one path a line, outside of the mount, which would wait for itself. */
+    private @Nullable Path list(JsonNode arguments) throws RefusedException {
+        if (!arguments.hasNonNull("list")) {
+            return null;
+        }
+        Path list = Path.of(arguments.path("list").asText());
+        if (list.startsWith(mountPoint) || Serving.resolveLinks(list).startsWith(mountPoint)) {
+            throw new RefusedException(list + " lies in the mount itself: copy it to another place");
+        } else if (!Files.isRegularFile(list)) {
+            throw new RefusedException(list + " is no file that the mount can read");
+        }
+        return list;
+    }
+
+    /** The lines of a file that was made for this request, and is removed. */
+    private static List<String> read(Path list) throws RefusedException {
+        try {
+            List<String> paths = Files.readAllLines(list);
+            Files.delete(list);
+            return paths.stream().filter(path -> !path.isBlank()).toList();
+        } catch (IOException e) {
+            throw new RefusedException(list + " cannot be read: " + Reason.of(e));
+        }
     }
 
     private static int number(JsonNode arguments) {

@@ -212,6 +212,13 @@ record FileSelection(
                     throws RefusedException, ObjectStoreException, IOException, InterruptedException;
         }
 
+        /** Names that are known are visited without a wait that an interrupt would end. */
+        private static void checkInterrupt() throws InterruptedException {
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+        }
+
         /** True if one of the entries has returned true. */
         private boolean each(Directory directory, Entry entry)
                 throws RefusedException, ObjectStoreException, IOException, InterruptedException {
@@ -219,10 +226,12 @@ record FileSelection(
             Map<String, Answer> shown = Map.copyOf(tree.shown(directory));
             boolean any = false;
             for (Map.Entry<String, Answer> each : shown.entrySet()) {
+                checkInterrupt();
                 any |= entry.visit(each.getKey(), each.getValue());
             }
             Listing listing = tree.list(directory);
             for (int index = 0; listing.await(index); ) {
+                checkInterrupt();
                 Listing.Entry listed = listing.get(index);
                 if (listed == null && listing.hasDropped(index)) {
                     listing = tree.list(directory); // another, in which it is at the same place

@@ -18,7 +18,7 @@ final class Jobs implements AutoCloseable {
     private static final int MOST_RUNNING = 8;
     private static final int MOST_ENDED = 32;
 
-    /** A job gives back what it has when it is interrupted; it waits for nothing else. */
+    /** For all jobs together. A job gives back what it has when it is interrupted; it waits for nothing else. */
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     @GuardedBy("this")
@@ -91,8 +91,9 @@ final class Jobs implements AutoCloseable {
         }
         left.forEach(each -> each.thread().interrupt());
         try {
+            long deadline = System.nanoTime() + PATIENCE.toNanos();
             for (Running each : left) {
-                if (!each.thread().join(PATIENCE)) {
+                if (!each.thread().join(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())))) {
                     log.warn("{} does not end", each.thread().getName());
                 }
             }

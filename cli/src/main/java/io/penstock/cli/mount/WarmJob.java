@@ -1,5 +1,6 @@
 package io.penstock.cli.mount;
 
+import io.penstock.cache.PageCache;
 import io.penstock.cache.Pins;
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.process.RefusedException;
@@ -11,8 +12,6 @@ import io.penstock.prefetch.Pace;
 import io.penstock.prefetch.Warmup;
 import io.penstock.prefetch.Warmup.Outcome;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -34,9 +33,8 @@ final class WarmJob extends Job {
     /**
      * @param bandwidth most bytes a second; 0 for no limit
      * @param pinUntil milliseconds since 1970, or {@link Pins#UNTIL_UNPINNED}; null if it is not to be pinned
-     * @param isListTemporary whether the selection's list is removed at the end
      */
-    record Options(long bandwidth, @Nullable Long pinUntil, boolean isListTemporary) {}
+    record Options(long bandwidth, @Nullable Long pinUntil) {}
 
     WarmJob(Contents contents, FileSelection files, Options options) {
         super("warm", files.paths());
@@ -69,10 +67,6 @@ final class WarmJob extends Job {
                 counting.interrupt();
                 counting.join();
             }
-            Path list = files.list();
-            if (list != null && options.isListTemporary()) {
-                Files.deleteIfExists(list);
-            }
         }
     }
 
@@ -86,7 +80,7 @@ final class WarmJob extends Job {
         @Override
         public void file(ObjectVersion version) throws IOException, InterruptedException {
             Long until = options.pinUntil();
-            if (until == null || contents.cache().pins().pin(contents.namespace(), version, until)) {
+            if (until == null || pin(version, until)) {
                 bringing.bring(version);
             } else {
                 done(version, Outcome.NO_ROOM, null);
@@ -101,6 +95,33 @@ final class WarmJob extends Job {
         @Override
         public void missing(String path) {
             problem(path, "there is no such file or folder");
+        }
+    }
+
+    /** False if there is no room for it. */
+    private boolean pin(ObjectVersion version, long until) throws IOException {
+        boolean isNew = !contents.cache().pins().isPinned(contents.namespace(), version);
+        if (!contents.cache().pins().pin(contents.namespace(), version, until)) {
+            return false;
+        }
+        if (isNew && !PageCache.hasOwnFile(version.size())) {
+            // It may lie among small files that are not pinned, and all of them would be held: it is stored once more,
+            // among
+            // others that are.
+            contents.cache().invalidate(contents.namespace(), version);
+        }
+        return true;
+    }
+
+    /** What is not there is not pinned. */
+    private void unpin(ObjectVersion version) {
+        if (options.pinUntil() == null) {
+            return;
+        }
+        try {
+            int _ = contents.cache().pins().unpin(contents.namespace(), version.key()::equals);
+        } catch (IOException e) {
+            log.debug("{} stays pinned", version.key(), e);
         }
     }
 
@@ -160,10 +181,12 @@ final class WarmJob extends Job {
         switch (outcome) {
             case CACHED, FETCHED -> {}
             case CHANGED -> {
+                unpin(version);
                 forget(version);
                 problem(shown(version.key()), "the bucket has another version since it was listed; warm it again");
             }
             case GONE -> {
+                unpin(version);
                 forget(version);
                 problem(shown(version.key()), "it is not in the bucket any more");
             }
