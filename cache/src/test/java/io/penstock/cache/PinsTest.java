@@ -100,26 +100,6 @@ final class PinsTest {
     }
 
     @Test
-    void session_holdsOneOfEachPackOfAFullCache_leavesRoomForOthers() throws Exception {
-        List<TestObject> many = IntStream.range(0, 12 * DISK_PAGES)
-                .mapToObj(i -> new TestObject("many/" + i, 100_000 + i))
-                .toList();
-        try (PageCache cache = open();
-                Pins.Session session = cache.pins().begin()) {
-            for (TestObject object : many) {
-                object.store(cache);
-            }
-            for (int i = 0; i < many.size(); i += 10) {
-                assertThat(session.add(NAMESPACE, many.get(i).version())).isTrue();
-            }
-
-            large.store(cache);
-
-            assertThat(onDisk(cache, large)).isPositive();
-        }
-    }
-
-    @Test
     void pin_whatIsStored_staysThroughScans() throws Exception {
         try (PageCache cache = open()) {
             large.store(cache);
