@@ -19,6 +19,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -72,6 +73,7 @@ final class DoctorIT {
         return "\"severity\" : \"error\",%n  \"check\" : \"%s\",%n  \"found\" : \"%s".formatted(check, found);
     }
 
+    @Tag("long")
     @Test
     void bucket_nothingWrong_hasAllRightsAndIsLeftAsItWas() {
         List<String> before = bucket.keys("");
@@ -89,6 +91,7 @@ final class DoctorIT {
         assertThat(scratch.resolve("cache")).doesNotExist();
     }
 
+    @Tag("long")
     @Test
     void bucket_missing_isNamed() {
         Program.Result result = doctor(SERVER, "no-such-bucket", "--quick");
@@ -118,6 +121,7 @@ final class DoctorIT {
         assertThat(result.exit()).isEqualTo(2);
     }
 
+    @Tag("long")
     @Test
     void rights_toListMissing_areNamed() {
         assumeTrue(SERVER.hasPolicies(), SERVER + " minds no bucket policies");
@@ -128,6 +132,7 @@ final class DoctorIT {
         assertThat(result.exit()).isEqualTo(2);
     }
 
+    @Tag("long")
     @Test
     void rights_toDeleteMissing_areNamedWithWhatStays() throws Exception {
         try (S3Front front = new S3Front(SERVER)) {
@@ -145,6 +150,7 @@ final class DoctorIT {
         }
     }
 
+    @Tag("long")
     @Test
     void server_refusingChecksums_isNamedWithTheSettingThatMendsIt() throws Exception {
         try (S3Front front = new S3Front(SERVER)) {
@@ -157,6 +163,7 @@ final class DoctorIT {
         }
     }
 
+    @Tag("long")
     @Test
     void server_withAnotherTime_isNamed() throws Exception {
         try (OldServer old = new OldServer()) {
@@ -167,6 +174,7 @@ final class DoctorIT {
         }
     }
 
+    @Tag("long")
     @Test
     void server_thatNeverResponds_isNamedWithinTheTimeouts() throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
@@ -179,6 +187,7 @@ final class DoctorIT {
         }
     }
 
+    @Tag("long")
     @Test
     void disk_fullAndInMemory_isNamed() throws Exception {
         assumeTrue("root".equals(System.getProperty("user.name")), "only root can mount a small disk");
@@ -219,6 +228,7 @@ final class DoctorIT {
         }
     }
 
+    @Tag("long")
     @Test
     void mount_whoseProcessHasEnded_isDead() throws Exception {
         try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {

@@ -19,6 +19,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -56,6 +57,7 @@ final class LiveSettingsIT {
         return Program.run(scratch, command).orThrow();
     }
 
+    @Tag("long")
     @Test
     void set_everyLimitWhileReadersAndAWriterRun_losesNothing() throws Exception {
         List<List<String>> rounds = List.of(
@@ -154,6 +156,7 @@ final class LiveSettingsIT {
         };
     }
 
+    @Tag("long")
     @Test
     void set_aSmallerCache_evictsWhatIsTooMuch() throws Exception {
         try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch, "-o", "fuse.passthrough=off")) {
@@ -191,6 +194,7 @@ final class LiveSettingsIT {
         }
     }
 
+    @Tag("long")
     @Test
     void hangup_ofAMountInTheBackground_reloads() throws Exception {
         Path file = Files.writeString(scratch.resolve("penstock.yaml"), "defaults: {metadata: {ttl: 30s}}");

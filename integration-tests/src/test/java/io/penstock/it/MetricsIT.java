@@ -167,18 +167,18 @@ final class MetricsIT {
         assertThat(scraped).contains("source=\"s3://" + bucket.name() + "\"", "mount=\"" + scratch.resolve("mnt"));
     }
 
+    @Tag("long")
     @Test
     void profile_ofAColdRead_hasItsFetchesAndCommits() throws Exception {
         try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch);
                 ExecutorService profiler = Executors.newSingleThreadExecutor()) {
             Path profile = scratch.resolve("profile.jfr");
-            Future<Program.Result> profiling =
-                    profiler.submit(() -> penstock("profile", mount, "--seconds", "6", "--output", profile.toString()));
+            Future<Program.Result> profiling = profiler.submit(
+                    () -> penstock("profile", mount, "--seconds", "20", "--output", profile.toString()));
             while (!Files.exists(profile)) { // it is made first
                 Thread.sleep(20);
             }
             Thread.sleep(3_000); // the recorder starts meanwhile; what comes before is not recorded
-            assertThat(penstock("profile", mount, "--seconds", "1").out()).contains("is being recorded already");
             Program.shell(scratch, "cat \"$1\"/data/* >/dev/null && echo new > \"$1\"/new", mount.path())
                     .orThrow();
             profiling.get().orThrow();
@@ -204,6 +204,7 @@ final class MetricsIT {
         }
     }
 
+    @Tag("long")
     @Test
     void scrapes_whileTheMountEnds_doNotKeepIt() throws Exception {
         String address = freeAddress();

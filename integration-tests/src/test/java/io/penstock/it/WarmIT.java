@@ -17,6 +17,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -106,6 +107,7 @@ final class WarmIT {
         }
     }
 
+    @Tag("long")
     @Test
     void warm_killedAndRepeatedByAManifest_fetchesTheRestOnly() throws Exception {
         CountDownLatch killed = new CountDownLatch(1);
@@ -143,6 +145,7 @@ final class WarmIT {
         }
     }
 
+    @Tag("long")
     @Test
     void warm_moreThanTheCache_bringsTheFirstAndNamesTheRest() throws Exception {
         try (MountedBucket mount = mount("--cache-size", "24MiB")) {
@@ -174,6 +177,7 @@ final class WarmIT {
         }
     }
 
+    @Tag("long")
     @Test
     void pin_scanOfTwiceTheCache_staysAlsoAfterARemount() throws Exception {
         List<TestData> others = IntStream.range(0, 14)
@@ -215,6 +219,7 @@ final class WarmIT {
         }
     }
 
+    @Tag("long")
     @Test
     void mount_withPathsToWarm_bringsThemInAndPinsThem() throws Exception {
         try (MountedBucket mount = mount("-o", "warm_paths=set/small:set/large/0.tar,warm_pin")) {
@@ -225,6 +230,7 @@ final class WarmIT {
         }
     }
 
+    @Tag("long")
     @Test
     void why_whileTheStoreIsDown_tellsWhatIsKnown() throws Exception {
         try (MountedBucket mount = mount("--s3-retry-deadline", "0s")) {
