@@ -454,11 +454,11 @@ public final class PageFetcher implements AutoCloseable {
      * @param done gets the store's exception, or that of a fetch that was cancelled; null if there is none
      */
     void fetchAhead(OpenVersion object, Fill fill, Consumer<@Nullable Exception> done) {
-        fetchAhead(object, fill, peers, done);
+        RangeFetch _ = fetchAhead(object, fill, peers, done);
     }
 
     /** The same from this source, and the store. */
-    void fetchAhead(OpenVersion object, Fill fill, PeerSource from, Consumer<@Nullable Exception> done) {
+    RangeFetch fetchAhead(OpenVersion object, Fill fill, PeerSource from, Consumer<@Nullable Exception> done) {
         RangeFetch fetch = ahead(object, fill, from);
         object.retain();
         boolean started = start(() -> {
@@ -477,6 +477,7 @@ public final class PageFetcher implements AutoCloseable {
             gate.release(Urgency.READAHEAD);
             done.accept(new FetchAbandonedException(null));
         }
+        return fetch;
     }
 
     private RangeFetch ahead(OpenVersion object, Fill fill, PeerSource from) {

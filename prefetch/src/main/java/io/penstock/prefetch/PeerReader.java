@@ -8,6 +8,8 @@ import io.penstock.cache.FillFailedException;
 import io.penstock.cache.Urgency;
 import io.penstock.objectstore.ObjectStoreException;
 import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +22,9 @@ public final class PeerReader implements AutoCloseable {
     private final PageFetcher fetcher;
     private final OpenVersion object;
     private final AtomicBoolean closed = new AtomicBoolean();
+
+    /** Those that were begun because this node asks. */
+    private final List<RangeFetch> fetches = new CopyOnWriteArrayList<>();
 
     PeerReader(PageFetcher fetcher, OpenVersion object) {
         this.fetcher = fetcher;
@@ -58,14 +63,14 @@ public final class PeerReader implements AutoCloseable {
         if (urgency == Urgency.DEMAND) {
             Fill fill = cached.claim(page, end, Urgency.DEMAND);
             if (fill != null) {
-                RangeFetch _ = fetcher.fetch(object, fill, fetcher.deadline(), PeerSource.NONE);
+                fetches.add(fetcher.fetch(object, fill, fetcher.deadline(), PeerSource.NONE));
             }
             return fill;
         }
         fetcher.awaitTurn();
         Fill fill = fetcher.claim(() -> cached.claim(page, end, Urgency.READAHEAD));
         if (fill != null) {
-            fetcher.fetchAhead(object, fill, PeerSource.NONE, _ -> {});
+            fetches.add(fetcher.fetchAhead(object, fill, PeerSource.NONE, _ -> {}));
         } else if (object.anyMissing(page, end)) {
             throw new BusyException("memory is short");
         }
@@ -84,15 +89,32 @@ public final class PeerReader implements AutoCloseable {
             for (long at = position; to.hasRemaining(); ) {
                 int copied = object.cached.read(at, to, true, null);
                 if (copied == CachedObject.MISSING) {
-                    throw new BusyException("evicted before it was read");
+                    throw missing(at);
                 }
                 at += copied;
             }
         } catch (FillFailedException e) {
-            throw e.getCause() instanceof ObjectStoreException cause
-                    ? cause
-                    : new ObjectStoreException.Unavailable(String.valueOf(e.getMessage()), e);
+            throw storeException(e.getCause() instanceof Exception cause ? cause : e);
         }
+    }
+
+    /** Why the byte is not there any more: its fetch has failed, or its page was evicted. */
+    private BusyException missing(long position) throws ObjectStoreException {
+        for (RangeFetch fetch : fetches) {
+            Exception failure = fetch.failure(position);
+            if (failure != null) {
+                throw storeException(failure);
+            }
+        }
+        return new BusyException("evicted before it was read");
+    }
+
+    private static ObjectStoreException storeException(Exception failure) {
+        return switch (failure) {
+            case ObjectStoreException e -> e;
+            case FetchAbandonedException e when e.getCause() instanceof ObjectStoreException cause -> cause;
+            default -> new ObjectStoreException.Unavailable(String.valueOf(failure.getMessage()), failure);
+        };
     }
 
     @Override
