@@ -2,10 +2,10 @@ package io.penstock.cli;
 
 import static io.penstock.cli.Figures.count;
 import static io.penstock.cli.Figures.percent;
-import static io.penstock.cli.Figures.size;
 import static io.penstock.cli.Figures.time;
 
 import io.penstock.cache.CacheStatistics;
+import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.control.MountStatistics;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.objectstore.RequestStatistics;
@@ -81,7 +81,7 @@ final class StatsScreen {
                 "Readers that wait        %8s  store %s, NVMe %s"
                         .formatted(count(forStore + forDisk), count(forStore), count(forDisk)),
                 "Cache                    %8s  in memory, %s on NVMe"
-                        .formatted(size(cache.memoryBytes()), size(cache.diskBytes())),
+                        .formatted(ByteSizes.about(cache.memoryBytes()), ByteSizes.about(cache.diskBytes())),
                 "  pages evicted a second %8s"
                         .formatted(count(rate(all -> all.cache().evictedPages()))),
                 "  not stored, damaged    %8d  %d, disk errors %d"
@@ -97,9 +97,9 @@ final class StatsScreen {
         return List.of(
                 "Fetched a second         %8s  by %s GETs"
                         .formatted(
-                                size(rate(all -> all.readahead().bytesFetched())),
+                                ByteSizes.about(rate(all -> all.readahead().bytesFetched())),
                                 count(rate(all -> all.readahead().allGets()))),
-                "  ahead of readers       %8s  used %s".formatted(size(claimed), percent(used, claimed)),
+                "  ahead of readers       %8s  used %s".formatted(ByteSizes.about(claimed), percent(used, claimed)),
                 "  failed, cancelled      %8d  %d".formatted(ahead.failedGets(), ahead.cancelledGets()),
                 "Other requests a second  %8s"
                         .formatted(count(rate(all -> all.requests().heads()
@@ -109,10 +109,10 @@ final class StatsScreen {
                 "  retries, throttled     %8d  %d".formatted(requests.retries(), requests.throttled()),
                 String.format(
                         Locale.ROOT,
-                        "Cost                     %8.4f  and %.4f for transfer; the cache saved %s",
+                        "Cost                     %8.4f  and %.4f for transfer",
                         now.cost().requests(),
-                        now.cost().transfer(),
-                        size(savedBytes(now))),
+                        now.cost().transfer()),
+                "  the cache saved        %8s".formatted(ByteSizes.about(savedBytes(now))),
                 "");
     }
 
@@ -131,10 +131,11 @@ final class StatsScreen {
         String left =
                 uploaded > 0 && writing.backlogBytes() > 0 ? age(writing.backlogBytes() / uploaded) + " left" : "";
         return List.of(
-                "Uploaded a second        %8s".formatted(size(uploaded)),
+                "Uploaded a second        %8s".formatted(ByteSizes.about(uploaded)),
                 "  to send                %8s  of %d closed files %s"
-                        .formatted(size(writing.backlogBytes()), writing.backlogFiles(), left),
-                "  in memory, staged      %8s  %s".formatted(size(writing.dirtyBytes()), size(writing.stagedBytes())),
+                        .formatted(ByteSizes.about(writing.backlogBytes()), writing.backlogFiles(), left),
+                "  in memory, staged      %8s  %s"
+                        .formatted(ByteSizes.about(writing.dirtyBytes()), ByteSizes.about(writing.stagedBytes())),
                 "  files that failed      %8d".formatted(writing.failedFiles()),
                 "");
     }

@@ -72,20 +72,21 @@ final class StatsScreenTest {
               waited for a fetch           15     4%
               missed                        5     1%
             Readers that wait               3  store 2.5, NVMe 0.5
-            Cache                         64M  in memory, 1.5G on NVMe
+            Cache                       64MiB  in memory, 1.5GiB on NVMe
               pages evicted a second        7
               not stored, damaged          10  8, disk errors 9
 
-            Fetched a second             800M  by 10 GETs
-              ahead of readers            80M  used 75%
+            Fetched a second           800MiB  by 10 GETs
+              ahead of readers          80MiB  used 75%
               failed, cancelled            12  11
             Other requests a second         4
               retries, throttled           13  14
-            Cost                       0.0123  and 0.5000 for transfer; the cache saved 300M
+            Cost                       0.0123  and 0.5000 for transfer
+              the cache saved          300MiB
 
-            Uploaded a second             20M
-              to send                    1.2G  of 2 closed files 1 min 0 s left
-              in memory, staged            3M  40M
+            Uploaded a second           20MiB
+              to send                  1.2GiB  of 2 closed files 1 min 0 s left
+              in memory, staged          3MiB  40MiB
               files that failed             1
 
             Calls            a second     p50     p99   p99.9  errors
