@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.cache.Fill;
 import io.penstock.cache.PageCache;
 import io.penstock.cache.PageState;
+import io.penstock.cache.Residency;
 import io.penstock.cache.Urgency;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.Deadline;
@@ -396,6 +397,21 @@ public final class PageFetcher implements AutoCloseable {
         } finally {
             closed(object);
         }
+    }
+
+    /** Where the bytes of the version are. Never waits for the store or the disk. */
+    public Residency residency(ObjectVersion version) {
+        return cache.residency(namespace, version);
+    }
+
+    /** Whether the version is kept from eviction. */
+    public boolean isPinned(ObjectVersion version) {
+        return cache.pins().isPinned(namespace, version);
+    }
+
+    /** Where the pages come from. */
+    public ObjectStore store() {
+        return store;
     }
 
     PageCache cache() {
