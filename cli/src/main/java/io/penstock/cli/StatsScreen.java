@@ -49,6 +49,7 @@ final class StatsScreen {
         left.addAll(writes());
         List<String> calls = calls();
         if (columns >= SIDE_BY_SIDE) {
+            left.addAll(memory());
             for (int i = 0; i < Math.max(left.size(), calls.size()); i++) {
                 String beside = i < calls.size() ? calls.get(i) : "";
                 lines.add(("%-" + LEFT_WIDTH + "s%s").formatted(i < left.size() ? left.get(i) : "", beside));
@@ -56,6 +57,8 @@ final class StatsScreen {
         } else {
             lines.addAll(left);
             lines.addAll(calls);
+            lines.add("");
+            lines.addAll(memory());
         }
         return lines.stream()
                 .map(line -> line.substring(0, Math.min(line.length(), columns)).stripTrailing())
@@ -80,6 +83,8 @@ final class StatsScreen {
                 "  missed                 %8s  %5s".formatted(count(missed), percent(missed, pages)),
                 "Readers that wait        %8s  store %s, NVMe %s"
                         .formatted(count(forStore + forDisk), count(forStore), count(forDisk)),
+                "Calls in flight          %8d  requests to the store %d"
+                        .formatted(now.inFlight().calls(), now.inFlight().requests()),
                 "Cache                    %8s  in memory, %s on NVMe"
                         .formatted(ByteSizes.about(cache.memoryBytes()), ByteSizes.about(cache.diskBytes())),
                 "  pages evicted a second %8s"
@@ -138,6 +143,23 @@ final class StatsScreen {
                         .formatted(ByteSizes.about(writing.dirtyBytes()), ByteSizes.about(writing.stagedBytes())),
                 "  files that failed      %8d".formatted(writing.failedFiles()),
                 "");
+    }
+
+    private List<String> memory() {
+        Map<String, Long> memory = now.memory();
+        return List.of(
+                "Memory, but the heap     %8s  pages %s"
+                        .formatted(
+                                ByteSizes.about(memory.values().stream()
+                                        .mapToLong(Long::longValue)
+                                        .sum()),
+                                share("pages")),
+                "  blocks, connections    %8s  %s".formatted(share("blocks"), share("connections")),
+                "  requests, replies      %8s  %s".formatted(share("requests"), share("replies")));
+    }
+
+    private String share(String purpose) {
+        return ByteSizes.about(now.memory().getOrDefault(purpose, 0L));
     }
 
     private List<String> calls() {

@@ -149,10 +149,24 @@ final class StatsTable {
                                         ByteSizes.about(writing.backlogBytes()),
                                         writing.backlogFiles(),
                                         writing.failedFiles()));
+        add(
+                text,
+                "in flight",
+                "%d calls, %d requests to the store"
+                        .formatted(all.inFlight().calls(), all.inFlight().requests()));
+        if (!all.memory().isEmpty()) {
+            add(text, "memory", memory(all.memory()));
+        }
         if (!all.calls().isEmpty()) {
             text.append(calls(all.calls()));
         }
         return text.toString();
+    }
+
+    private static String memory(Map<String, Long> memory) {
+        return memory.entrySet().stream()
+                .map(share -> ByteSizes.about(share.getValue()) + " for " + share.getKey())
+                .collect(Collectors.joining(", "));
     }
 
     /** A line each, with its quantiles and errors. */

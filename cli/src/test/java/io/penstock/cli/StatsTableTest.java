@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.control.Cost;
 import io.penstock.cli.control.MountStatistics;
+import io.penstock.cli.control.MountStatistics.InFlight;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
@@ -47,7 +48,9 @@ final class StatsTableTest {
                 new RequestStatistics(10 * times, 2, 3, 4, 5, 6, 7),
                 new Cost(0.0123, 0.5),
                 writing,
-                calls);
+                calls,
+                new InFlight(3, 12),
+                new TreeMap<>(Map.of("pages", 512 * MIB, "replies", 20 * MIB)));
     }
 
     private static WritebackStatistics writing(long times) {
@@ -97,6 +100,8 @@ final class StatsTableTest {
             read ahead:  160MiB, of which readers have come to 75%
             cache:       64MiB in memory, 1.5GiB on NVMe; 5 pages evicted, 0 damaged, 0 not stored, 0 disk errors
             written:     400MiB uploaded, 0B copied by the store; 3MiB in memory, 40MiB staged; 12MiB of 2 closed files to send; 1 files failed
+            in flight:   3 calls, 12 requests to the store
+            memory:      512MiB for pages, 20MiB for replies
             """);
         assertThat(StatsTable.totals(at(90, 2, null))).contains("mounted read-only");
     }

@@ -17,6 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.control.Cost;
 import io.penstock.cli.control.MountStatistics;
+import io.penstock.cli.control.MountStatistics.InFlight;
 import io.penstock.cli.doctor.DiskFacts.Speed;
 import io.penstock.cli.doctor.DiskFacts.Trial;
 import io.penstock.cli.doctor.MachineFacts.AotCache;
@@ -608,6 +609,8 @@ class SeededFaultsTest {
                         requests,
                         new Cost(0, 0),
                         writing,
+                        Map.of(),
+                        new InFlight(0, 0),
                         Map.of()),
                 "");
     }
