@@ -1,5 +1,6 @@
 package io.penstock.cli;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -11,6 +12,7 @@ import org.jline.utils.AttributedString;
 import org.jline.utils.Display;
 import org.jline.utils.InfoCmp.Capability;
 import org.jline.utils.NonBlockingReader;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A terminal whose whole screen shows lines that change. What was on it is there again afterwards, also if a signal ends the
@@ -23,6 +25,10 @@ final class LiveTerminal implements AutoCloseable {
     private final Terminal terminal;
     private final Attributes original;
     private final Display display;
+
+    /** The size that the lines on the screen are for. */
+    @GuardedBy("this")
+    private @Nullable Size shown;
 
     /** Written once, under this, which is held while anything is shown. */
     private volatile boolean closed;
@@ -67,7 +73,11 @@ final class LiveTerminal implements AutoCloseable {
             Size size = terminal.getSize();
             List<String> lines =
                     content.lines(Math.max(LEAST_COLUMNS, size.getColumns()), Math.max(LEAST_ROWS, size.getRows()));
-            display.resize(size);
+            if (!size.equals(shown)) {
+                shown = size;
+                display.resize(size);
+                display.clear(); // what the terminal makes of lines that were there is its own affair
+            }
             display.update(lines.stream().map(AttributedString::new).toList(), 0);
         }
     }

@@ -40,6 +40,21 @@ final class LiveTerminalTest {
         assertThat(screen.toString(UTF_8)).contains("80 columns", "24 rows").containsOnlyOnce(LEAVES);
     }
 
+    @Test
+    void show_afterTheTerminalWasResized_clearsIt() throws Exception {
+        LineDisciplineTerminal user = user();
+        try (LiveTerminal terminal = open(user)) {
+            terminal.show((_, _) -> List.of("the same"));
+            screen.reset();
+            terminal.show((_, _) -> List.of("the same"));
+            assertThat(screen.toString(UTF_8)).doesNotContain("the same");
+
+            user.setSize(Size.of(120, 40));
+            terminal.show((_, _) -> List.of("the same"));
+            assertThat(screen.toString(UTF_8)).containsSubsequence("\u001b[2J", "the same");
+        }
+    }
+
     /** As at Ctrl-C. */
     @Test
     void isLeft_closedByAnotherThread_isTrueAndNothingIsShownAnyMore() throws Exception {
