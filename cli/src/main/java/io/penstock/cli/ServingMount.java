@@ -78,7 +78,7 @@ record ServingMount(RunningMount mount) {
     }
 
     /** False once it is unmounted, also while its process uploads what is left. */
-    private boolean isServed() {
+    boolean isServed() {
         return mount.isAlive()
                 && mount.now(Host.current()).filter(now -> !now.unmounted()).isPresent();
     }
