@@ -54,6 +54,12 @@ public final class CachedObject implements AutoCloseable {
         return pages.state(checkPage(page, pages.pageCount() - 1L));
     }
 
+    /** Whether a read of the page would wait for nothing, as it is in memory: a snapshot as {@link #state} is. */
+    public boolean isInMemory(long page) {
+        PageFrame frame = pages.frame(checkPage(page, pages.pageCount() - 1L));
+        return frame != null && frame.isComplete();
+    }
+
     /**
      * Claims the first run of Missing pages within {@code [fromPage, toPage)}: turns them Inflight, for the caller alone
      * to fill. Every claim must be filled or failed. The run ends early at a page that is not Missing or for which there

@@ -18,9 +18,18 @@ public final class Fill {
     /** Frames before it are complete. Written by the one thread that fills; others only look ahead of it. */
     private volatile int current;
 
-    Fill(ObjectPages object, List<PageFrame> frames) {
+    private final long memoryNanos;
+
+    /** @param memoryNanos that the claim has waited for memory */
+    Fill(ObjectPages object, List<PageFrame> frames, long memoryNanos) {
         this.object = object;
         this.frames = List.copyOf(frames);
+        this.memoryNanos = memoryNanos;
+    }
+
+    /** How long the claim has waited for memory: nanoseconds; 0 if there was some. */
+    public long memoryNanos() {
+        return memoryNanos;
     }
 
     /** The bytes to fetch: whole pages, the object's last one cut at its size. */

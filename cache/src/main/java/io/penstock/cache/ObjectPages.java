@@ -57,9 +57,13 @@ final class ObjectPages extends StoredObject implements PageFrame.Owner {
     @Nullable
     Fill claim(int from, int to, Urgency urgency) throws InterruptedException {
         for (int page = from; page < to; page++) {
-            PageFrame first = claimFirst(page, urgency);
+            PageFrame first = switch (urgency) {
+                case READAHEAD -> tryClaim(page, urgency);
+                case DEMAND -> claimWithoutMemory(page);
+            };
             if (first != null) {
-                return extended(first, to, urgency);
+                long waited = urgency == Urgency.DEMAND ? waitForMemory(first) : 0;
+                return extended(first, to, urgency, waited);
             }
             if (urgency == Urgency.READAHEAD && state(page) == PageState.MISSING) {
                 return null; // for want of memory
@@ -68,26 +72,24 @@ final class ObjectPages extends StoredObject implements PageFrame.Owner {
         return null;
     }
 
-    /** Null if the page is not Missing, or, for readahead, if there is no memory. */
-    private @Nullable PageFrame claimFirst(int page, Urgency urgency) throws InterruptedException {
-        return switch (urgency) {
-            case READAHEAD -> tryClaim(page, urgency);
-            case DEMAND -> {
-                PageFrame frame = claimWithoutMemory(page);
-                if (frame != null) {
-                    waitForMemory(frame);
-                }
-                yield frame;
-            }
-        };
-    }
-
-    /** The claim comes first, so that of many readers of a page only one waits for memory. */
-    void waitForMemory(PageFrame frame) throws InterruptedException {
+    /**
+     * The claim comes first, so that of many readers of a page only one waits for memory.
+     *
+     * @return for how long, in nanoseconds; 0 if there was some
+     */
+    long waitForMemory(PageFrame frame) throws InterruptedException {
         boolean granted = false;
         try {
-            frame.setPiece(memory().acquire(frame.length()));
+            long waited = 0;
+            Piece piece = memory().tryAcquire(frame.length(), Urgency.DEMAND);
+            if (piece == null) {
+                long begun = System.nanoTime();
+                piece = memory().acquire(frame.length());
+                waited = System.nanoTime() - begun;
+            }
+            frame.setPiece(piece);
             granted = true;
+            return waited;
         } finally {
             if (!granted) {
                 abandon(frame);
@@ -95,7 +97,7 @@ final class ObjectPages extends StoredObject implements PageFrame.Owner {
         }
     }
 
-    private Fill extended(PageFrame first, int to, Urgency urgency) {
+    private Fill extended(PageFrame first, int to, Urgency urgency, long memoryNanos) {
         List<PageFrame> run = new ArrayList<>();
         boolean done = false;
         try {
@@ -106,7 +108,7 @@ final class ObjectPages extends StoredObject implements PageFrame.Owner {
                 next = page < to ? tryClaim(page, urgency) : null;
             }
             done = true;
-            return new Fill(this, run);
+            return new Fill(this, run, memoryNanos);
         } finally {
             if (!done) {
                 run.forEach(this::abandon);

@@ -111,7 +111,7 @@ final class PageReads {
             if (!pages.addFrame(frame)) {
                 return 0;
             }
-            pages.waitForMemory(frame);
+            long _ = pages.waitForMemory(frame);
             return load(stored, frame, offset, to, loans);
         }
         // A whole page costs a fifth of the CPU per byte that small reads cost, as it goes past the page cache (ADR 3).

@@ -40,6 +40,13 @@ public record Residency(List<Run> runs, long sectorBytes) {
         return bytes(Place.MEMORY) + bytes(Place.MEMORY_AND_DISK);
     }
 
+    /** The part of the bytes that is on disk or in memory, from 0 to 1; 1 of an empty object. */
+    public double share() {
+        long size = runs.isEmpty() ? 0 : runs.getLast().end();
+        long here = diskBytes() + bytes(Place.MEMORY);
+        return size == 0 ? 1 : (double) here / size;
+    }
+
     private long bytes(Place place) {
         return runs.stream()
                 .filter(run -> run.place() == place)

@@ -16,6 +16,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -131,6 +132,21 @@ final class MemoryBudgetTest {
                 .isNull();
         assertThat(waiting.isDone()).isFalse();
         all.fail(new IOException("over"));
+        OBJECT.fill(waiting.get(), PAGE_SIZE);
+    }
+
+    @Test
+    void memoryNanos_ofAClaim_isHowLongItHasWaited() throws Exception {
+        Fill all = claimed(open, 0, 64);
+        FutureTask<Fill> waiting = new FutureTask<>(() -> claimed(open, 32, 33));
+        Thread thread = Thread.ofPlatform().daemon().start(waiting);
+        while (thread.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+        all.fail(new IOException("over"));
+
+        assertThat(all.memoryNanos()).isZero();
+        assertThat(waiting.get().memoryNanos()).isPositive();
         OBJECT.fill(waiting.get(), PAGE_SIZE);
     }
 

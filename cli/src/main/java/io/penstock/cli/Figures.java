@@ -29,19 +29,4 @@ final class Figures {
         }
         return nanos < 999_500_000 ? count(nanos / 1e6) + "ms" : count(nanos / 1e9) + "s";
     }
-
-    /** In the unit in which it has up to four digits: {@code 1.4G}. */
-    static String size(double bytes) {
-        double number = bytes;
-        int power = 0;
-        while (number >= 1000 && power < 5) {
-            number /= 1024;
-            power++;
-        }
-        return power == 0 ? count(bytes) + "B" : count(number) + "KMGTP".charAt(power - 1);
-    }
-
-    static String size(long bytes) {
-        return size((double) bytes);
-    }
 }

@@ -101,7 +101,7 @@ final class JobWatch {
             text.append(" (").append(Math.min(100, 100 * now.bytes() / bytes)).append("%)");
         }
         if (rate > 0) {
-            text.append(", ").append(ByteSizes.about((long) rate)).append("/s");
+            text.append(", ").append(ByteSizes.about(rate)).append("/s");
         }
         if (rate > 0 && bytes != null && bytes > now.bytes()) {
             text.append(", ")

@@ -1,17 +1,23 @@
 package io.penstock.cli;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import org.jline.terminal.Attributes;
+import org.jline.terminal.Size;
 import org.jline.terminal.Terminal;
 import org.jline.terminal.TerminalBuilder;
 import org.jline.utils.AttributedString;
 import org.jline.utils.Display;
 import org.jline.utils.InfoCmp.Capability;
 import org.jline.utils.NonBlockingReader;
+import org.jspecify.annotations.Nullable;
 
-/** A terminal whose whole screen shows lines that change. What was on it is there again afterwards. Confined to a thread. */
+/**
+ * A terminal whose whole screen shows lines that change. What was on it is there again afterwards, also if a signal ends the
+ * process. Confined to a thread, but for {@link #close}.
+ */
 final class LiveTerminal implements AutoCloseable {
     private static final int LEAST_COLUMNS = 40;
     private static final int LEAST_ROWS = 10;
@@ -20,8 +26,28 @@ final class LiveTerminal implements AutoCloseable {
     private final Attributes original;
     private final Display display;
 
+    /** The size that the lines on the screen are for. */
+    @GuardedBy("this")
+    private @Nullable Size shown;
+
+    /** Written once, under this, which is held while anything is shown. */
+    private volatile boolean closed;
+
+    /** What is to be shown. */
+    @FunctionalInterface
+    interface Content {
+        /** At most so many lines, and none longer. */
+        List<String> lines(int columns, int rows);
+    }
+
+    /** The process's own. */
     LiveTerminal() throws IOException {
-        terminal = TerminalBuilder.builder().system(true).build();
+        this(TerminalBuilder.builder().system(true).build());
+    }
+
+    /** @param terminal is closed with this */
+    LiveTerminal(Terminal terminal) {
+        this.terminal = terminal;
         original = terminal.enterRawMode();
         // Ctrl-C ends the program, as in other ones.
         Attributes keys = terminal.getAttributes();
@@ -30,41 +56,69 @@ final class LiveTerminal implements AutoCloseable {
         terminal.puts(Capability.enter_ca_mode);
         terminal.puts(Capability.cursor_invisible);
         display = new Display(terminal, true);
+        closeAtExit();
     }
 
-    int columns() {
-        return Math.max(LEAST_COLUMNS, terminal.getSize().getColumns());
+    private void closeAtExit() {
+        try {
+            Runtime.getRuntime().addShutdownHook(new Thread(this::closeQuietly));
+        } catch (IllegalStateException e) { // the process is ending already
+            closeQuietly();
+        }
     }
 
-    int rows() {
-        return Math.max(LEAST_ROWS, terminal.getSize().getRows());
+    /** Shows it in place of what was shown before; nothing once it is closed. */
+    synchronized void show(Content content) {
+        if (!closed) {
+            Size size = terminal.getSize();
+            List<String> lines =
+                    content.lines(Math.max(LEAST_COLUMNS, size.getColumns()), Math.max(LEAST_ROWS, size.getRows()));
+            if (!size.equals(shown)) {
+                shown = size;
+                display.resize(size);
+                display.clear(); // what the terminal makes of lines that were there is its own affair
+            }
+            display.update(lines.stream().map(AttributedString::new).toList(), 0);
+        }
     }
 
-    /** Shows the lines in place of those before. */
-    void show(List<String> lines) {
-        display.resize(terminal.getSize());
-        display.update(lines.stream().map(AttributedString::new).toList(), 0);
-    }
-
-    /** Waits for a key until the time is over. @return whether it was q */
+    /** Waits for a key until the time is over. @return whether it was q, or this was closed */
     boolean isLeft(Duration wait) throws IOException {
         long until = System.nanoTime() + wait.toNanos();
-        long left = wait.toMillis();
-        while (left > 0) {
-            int key = terminal.reader().read(left);
-            if (key == 'q' || key == NonBlockingReader.EOF) {
-                return true;
+        try {
+            for (long left = wait.toMillis();
+                    left > 0;
+                    left = Duration.ofNanos(until - System.nanoTime()).toMillis()) {
+                int key = terminal.reader().read(left);
+                if (key == 'q' || key == NonBlockingReader.EOF) {
+                    return true;
+                }
             }
-            left = Duration.ofNanos(until - System.nanoTime()).toMillis();
+        } catch (IOException | IllegalStateException e) { // the latter of a terminal that is closed
+            if (!closed) {
+                throw e;
+            }
         }
-        return false;
+        return closed;
     }
 
+    private void closeQuietly() {
+        try {
+            close();
+        } catch (IOException e) {
+            // It has gone.
+        }
+    }
+
+    /** Any thread may close it; a second time does nothing. */
     @Override
-    public void close() throws IOException {
-        terminal.puts(Capability.cursor_visible);
-        terminal.puts(Capability.exit_ca_mode);
-        terminal.setAttributes(original);
-        terminal.close();
+    public synchronized void close() throws IOException {
+        if (!closed) {
+            closed = true;
+            terminal.puts(Capability.cursor_visible);
+            terminal.puts(Capability.exit_ca_mode);
+            terminal.setAttributes(original);
+            terminal.close();
+        }
     }
 }

@@ -70,10 +70,16 @@ record ServingMount(RunningMount mount) {
             return new ControlClient(mount.socket(Host.current())).ask(command, arguments);
         } catch (IOException e) {
             throw new RefusedException(
-                    mount.isAlive()
+                    isServed()
                             ? "process " + mount.pid() + ", which serves " + mount.mountPoint() + ", does not answer ("
                                     + Reason.of(e) + "): it belongs to another user, or to an earlier version"
                             : mount.mountPoint() + " is not served any more");
         }
+    }
+
+    /** False once it is unmounted, also while its process uploads what is left. */
+    boolean isServed() {
+        return mount.isAlive()
+                && mount.now(Host.current()).filter(now -> !now.unmounted()).isPresent();
     }
 }

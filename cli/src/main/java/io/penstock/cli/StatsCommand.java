@@ -81,22 +81,11 @@ final class StatsCommand implements Callable<Integer> {
     private static void watch(ServingMount mount, Duration pause) throws IOException, RefusedException {
         MountStatistics before = statistics(mount);
         try (LiveTerminal terminal = new LiveTerminal()) {
-            Thread restores = new Thread(() -> restore(terminal));
-            Runtime.getRuntime().addShutdownHook(restores); // after Ctrl-C
             do {
                 MountStatistics now = statistics(mount);
-                terminal.show(new StatsScreen(before, now).lines(terminal.columns(), terminal.rows()));
+                terminal.show(new StatsScreen(before, now)::lines);
                 before = now;
             } while (!terminal.isLeft(pause));
-            Runtime.getRuntime().removeShutdownHook(restores);
-        }
-    }
-
-    private static void restore(LiveTerminal terminal) {
-        try {
-            terminal.close();
-        } catch (IOException e) {
-            // It has gone.
         }
     }
 

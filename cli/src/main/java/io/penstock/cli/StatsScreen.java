@@ -2,10 +2,10 @@ package io.penstock.cli;
 
 import static io.penstock.cli.Figures.count;
 import static io.penstock.cli.Figures.percent;
-import static io.penstock.cli.Figures.size;
 import static io.penstock.cli.Figures.time;
 
 import io.penstock.cache.CacheStatistics;
+import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.control.MountStatistics;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.objectstore.RequestStatistics;
@@ -49,6 +49,7 @@ final class StatsScreen {
         left.addAll(writes());
         List<String> calls = calls();
         if (columns >= SIDE_BY_SIDE) {
+            left.addAll(memory());
             for (int i = 0; i < Math.max(left.size(), calls.size()); i++) {
                 String beside = i < calls.size() ? calls.get(i) : "";
                 lines.add(("%-" + LEFT_WIDTH + "s%s").formatted(i < left.size() ? left.get(i) : "", beside));
@@ -56,6 +57,8 @@ final class StatsScreen {
         } else {
             lines.addAll(left);
             lines.addAll(calls);
+            lines.add("");
+            lines.addAll(memory());
         }
         return lines.stream()
                 .map(line -> line.substring(0, Math.min(line.length(), columns)).stripTrailing())
@@ -80,8 +83,10 @@ final class StatsScreen {
                 "  missed                 %8s  %5s".formatted(count(missed), percent(missed, pages)),
                 "Readers that wait        %8s  store %s, NVMe %s"
                         .formatted(count(forStore + forDisk), count(forStore), count(forDisk)),
+                "Calls in flight          %8d  requests to the store %d"
+                        .formatted(now.inFlight().calls(), now.inFlight().requests()),
                 "Cache                    %8s  in memory, %s on NVMe"
-                        .formatted(size(cache.memoryBytes()), size(cache.diskBytes())),
+                        .formatted(ByteSizes.about(cache.memoryBytes()), ByteSizes.about(cache.diskBytes())),
                 "  pages evicted a second %8s"
                         .formatted(count(rate(all -> all.cache().evictedPages()))),
                 "  not stored, damaged    %8d  %d, disk errors %d"
@@ -97,9 +102,9 @@ final class StatsScreen {
         return List.of(
                 "Fetched a second         %8s  by %s GETs"
                         .formatted(
-                                size(rate(all -> all.readahead().bytesFetched())),
+                                ByteSizes.about(rate(all -> all.readahead().bytesFetched())),
                                 count(rate(all -> all.readahead().allGets()))),
-                "  ahead of readers       %8s  used %s".formatted(size(claimed), percent(used, claimed)),
+                "  ahead of readers       %8s  used %s".formatted(ByteSizes.about(claimed), percent(used, claimed)),
                 "  failed, cancelled      %8d  %d".formatted(ahead.failedGets(), ahead.cancelledGets()),
                 "Other requests a second  %8s"
                         .formatted(count(rate(all -> all.requests().heads()
@@ -109,10 +114,10 @@ final class StatsScreen {
                 "  retries, throttled     %8d  %d".formatted(requests.retries(), requests.throttled()),
                 String.format(
                         Locale.ROOT,
-                        "Cost                     %8.4f  and %.4f for transfer; the cache saved %s",
+                        "Cost                     %8.4f  and %.4f for transfer",
                         now.cost().requests(),
-                        now.cost().transfer(),
-                        size(savedBytes(now))),
+                        now.cost().transfer()),
+                "  the cache saved        %8s".formatted(ByteSizes.about(savedBytes(now))),
                 "");
     }
 
@@ -131,12 +136,30 @@ final class StatsScreen {
         String left =
                 uploaded > 0 && writing.backlogBytes() > 0 ? age(writing.backlogBytes() / uploaded) + " left" : "";
         return List.of(
-                "Uploaded a second        %8s".formatted(size(uploaded)),
+                "Uploaded a second        %8s".formatted(ByteSizes.about(uploaded)),
                 "  to send                %8s  of %d closed files %s"
-                        .formatted(size(writing.backlogBytes()), writing.backlogFiles(), left),
-                "  in memory, staged      %8s  %s".formatted(size(writing.dirtyBytes()), size(writing.stagedBytes())),
+                        .formatted(ByteSizes.about(writing.backlogBytes()), writing.backlogFiles(), left),
+                "  in memory, staged      %8s  %s"
+                        .formatted(ByteSizes.about(writing.dirtyBytes()), ByteSizes.about(writing.stagedBytes())),
                 "  files that failed      %8d".formatted(writing.failedFiles()),
                 "");
+    }
+
+    private List<String> memory() {
+        Map<String, Long> memory = now.memory();
+        return List.of(
+                "Memory, but the heap     %8s  pages %s"
+                        .formatted(
+                                ByteSizes.about(memory.values().stream()
+                                        .mapToLong(Long::longValue)
+                                        .sum()),
+                                share("pages")),
+                "  blocks, connections    %8s  %s".formatted(share("blocks"), share("connections")),
+                "  requests, replies      %8s  %s".formatted(share("requests"), share("replies")));
+    }
+
+    private String share(String purpose) {
+        return ByteSizes.about(now.memory().getOrDefault(purpose, 0L));
     }
 
     private List<String> calls() {

@@ -1,6 +1,7 @@
 package io.penstock.cli;
 
 import io.penstock.cache.CacheStatistics;
+import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.control.MountStatistics;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.objectstore.RequestStatistics;
@@ -52,8 +53,8 @@ final class StatsTable {
                                 ? "-"
                                 : Figures.count(Figures.mib(writing.uploadedBytes() - writingBefore.uploadedBytes())
                                         / seconds)));
-        columns.add("%8s".formatted(writing == null ? "-" : Figures.size(writing.backlogBytes())));
-        columns.add("%6s".formatted(Figures.size(cache.diskBytes())));
+        columns.add("%8s".formatted(writing == null ? "-" : ByteSizes.about(writing.backlogBytes())));
+        columns.add("%6s".formatted(ByteSizes.about(cache.diskBytes())));
         boolean isTheirTurn = lines++ % LINES == 0;
         return (isTheirTurn ? HEADINGS : "") + String.join(" ", columns) + "\n";
     }
@@ -88,7 +89,7 @@ final class StatsTable {
                 "fetched",
                 "%s by %d GETs, %d of them ahead; %d failed, %d cancelled"
                         .formatted(
-                                Figures.size(ahead.bytesFetched()),
+                                ByteSizes.about(ahead.bytesFetched()),
                                 ahead.allGets(),
                                 ahead.readaheadGets(),
                                 ahead.failedGets(),
@@ -114,21 +115,21 @@ final class StatsTable {
                         "%.4f for requests, %.4f for transfer; the cache saved fetching %s",
                         all.cost().requests(),
                         all.cost().transfer(),
-                        Figures.size(StatsScreen.savedBytes(all))));
+                        ByteSizes.about(StatsScreen.savedBytes(all))));
         add(
                 text,
                 "read ahead",
                 "%s, of which readers have come to %s"
                         .formatted(
-                                Figures.size(ahead.readaheadBytes()),
+                                ByteSizes.about(ahead.readaheadBytes()),
                                 Figures.percent(ahead.readaheadBytesUsed(), ahead.readaheadBytes())));
         add(
                 text,
                 "cache",
                 "%s in memory, %s on NVMe; %d pages evicted, %d damaged, %d not stored, %d disk errors"
                         .formatted(
-                                Figures.size(cache.memoryBytes()),
-                                Figures.size(cache.diskBytes()),
+                                ByteSizes.about(cache.memoryBytes()),
+                                ByteSizes.about(cache.diskBytes()),
                                 cache.evictedPages(),
                                 cache.corruptPages(),
                                 cache.unstoredPages(),
@@ -141,17 +142,31 @@ final class StatsTable {
                         ? "mounted read-only"
                         : "%s uploaded, %s copied by the store; %s in memory, %s staged; %s of %d closed files to send; %d files failed"
                                 .formatted(
-                                        Figures.size(writing.uploadedBytes()),
-                                        Figures.size(writing.copiedBytes()),
-                                        Figures.size(writing.dirtyBytes()),
-                                        Figures.size(writing.stagedBytes()),
-                                        Figures.size(writing.backlogBytes()),
+                                        ByteSizes.about(writing.uploadedBytes()),
+                                        ByteSizes.about(writing.copiedBytes()),
+                                        ByteSizes.about(writing.dirtyBytes()),
+                                        ByteSizes.about(writing.stagedBytes()),
+                                        ByteSizes.about(writing.backlogBytes()),
                                         writing.backlogFiles(),
                                         writing.failedFiles()));
+        add(
+                text,
+                "in flight",
+                "%d calls, %d requests to the store"
+                        .formatted(all.inFlight().calls(), all.inFlight().requests()));
+        if (!all.memory().isEmpty()) {
+            add(text, "memory", memory(all.memory()));
+        }
         if (!all.calls().isEmpty()) {
             text.append(calls(all.calls()));
         }
         return text.toString();
+    }
+
+    private static String memory(Map<String, Long> memory) {
+        return memory.entrySet().stream()
+                .map(share -> ByteSizes.about(share.getValue()) + " for " + share.getKey())
+                .collect(Collectors.joining(", "));
     }
 
     /** A line each, with its quantiles and errors. */

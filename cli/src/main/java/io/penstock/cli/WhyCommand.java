@@ -10,6 +10,7 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -73,6 +74,9 @@ final class WhyCommand implements Callable<Integer> {
                 (report.passedThrough() ? "by the kernel, from the cache's file (passthrough)" : "through the mount")
                         + "; " + shape(report.shape()) + "; " + report.readers() + " handles now, " + report.streams()
                         + " streams with readahead");
+        if (report.lastReads() != null) {
+            showLast(report.lastReads(), out);
+        }
         add(
                 out,
                 "cold read",
@@ -80,6 +84,48 @@ final class WhyCommand implements Callable<Integer> {
                         ? "costs nothing: all of it is here or on its way"
                         : "of the rest costs " + report.coldGets() + " GETs and "
                                 + ByteSizes.about(report.coldBytes()));
+    }
+
+    private static void showLast(FileReport.LastReads reads, PrintWriter out) {
+        String sources = reads.sources().entrySet().stream()
+                .map(source -> source.getValue() + " " + waited(source.getKey()))
+                .collect(Collectors.joining(", "));
+        add(out, "last reads", sources.isEmpty() ? "none of late reached the mount" : sources);
+        if (!sources.isEmpty()) {
+            add(
+                    out,
+                    "waited",
+                    time(reads.storeSeconds()) + " for the store, " + time(reads.nvmeSeconds()) + " for NVMe, "
+                            + time(reads.limitSeconds()) + " for limits, all reads of late together");
+        }
+        add(out, "ahead", ahead(reads.ahead()));
+    }
+
+    private static String time(double seconds) {
+        return Figures.time((long) (seconds * 1e9));
+    }
+
+    private static String waited(String source) {
+        return switch (source) {
+            case "memory" -> "from memory";
+            case "nvme" -> "from NVMe";
+            case "in_flight" -> "waited for a fetch that ran";
+            case "store" -> "for a GET of their own";
+            case "limits" -> "for memory, or for the turn of their GET";
+            default -> source;
+        };
+    }
+
+    private static String ahead(String why) {
+        return switch (why) {
+            case "not" -> "nothing of late";
+            case "stream" -> "by a stream, as it is read in sequence";
+            case "directory_order" -> "as its folder's files are read in order";
+            case "epoch_order" -> "in the order in which the epoch before has read its folder";
+            case "whole_directory" -> "with all files of its folder, which are read at random";
+            case "warmup" -> "by penstock warm";
+            default -> why;
+        };
     }
 
     private static void add(PrintWriter out, String name, String value) {

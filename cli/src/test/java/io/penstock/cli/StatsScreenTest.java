@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.control.Cost;
 import io.penstock.cli.control.MountStatistics;
+import io.penstock.cli.control.MountStatistics.InFlight;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
@@ -50,7 +51,14 @@ final class StatsScreenTest {
                 new RequestStatistics(10 * times, 2 * times, times, times, 0, 13, 14),
                 new Cost(0.0123, 0.5),
                 writing,
-                Map.of("lookup", lookup, "read", read));
+                Map.of("lookup", lookup, "read", read),
+                new InFlight(3, 12),
+                Map.of(
+                        "pages", 512 * MIB,
+                        "blocks", 64 * MIB,
+                        "requests", 8 * MIB,
+                        "replies", 20 * MIB,
+                        "connections", 3 * MIB));
     }
 
     private static WritebackStatistics writing(long times) {
@@ -72,25 +80,31 @@ final class StatsScreenTest {
               waited for a fetch           15     4%
               missed                        5     1%
             Readers that wait               3  store 2.5, NVMe 0.5
-            Cache                         64M  in memory, 1.5G on NVMe
+            Calls in flight                 3  requests to the store 12
+            Cache                       64MiB  in memory, 1.5GiB on NVMe
               pages evicted a second        7
               not stored, damaged          10  8, disk errors 9
 
-            Fetched a second             800M  by 10 GETs
-              ahead of readers            80M  used 75%
+            Fetched a second           800MiB  by 10 GETs
+              ahead of readers          80MiB  used 75%
               failed, cancelled            12  11
             Other requests a second         4
               retries, throttled           13  14
-            Cost                       0.0123  and 0.5000 for transfer; the cache saved 300M
+            Cost                       0.0123  and 0.5000 for transfer
+              the cache saved          300MiB
 
-            Uploaded a second             20M
-              to send                    1.2G  of 2 closed files 1 min 0 s left
-              in memory, staged            3M  40M
+            Uploaded a second           20MiB
+              to send                  1.2GiB  of 2 closed files 1 min 0 s left
+              in memory, staged          3MiB  40MiB
               files that failed             1
 
             Calls            a second     p50     p99   p99.9  errors
             read                  600   125us   3.3ms    12ms       2
-            lookup                  7    80us    31ms      2s       0\
+            lookup                  7    80us    31ms      2s       0
+
+            Memory, but the heap       607MiB  pages 512MiB
+              blocks, connections       64MiB  3MiB
+              requests, replies          8MiB  20MiB\
             """);
     }
 
@@ -100,7 +114,7 @@ final class StatsScreenTest {
 
         assertThat(lines.get(2)).matches("Page reads a second +400 +Calls +a second +p50 .*");
         assertThat(lines.get(3)).matches(" +from memory +100 +25% +read +600 +125us +3.3ms +12ms +2");
-        assertThat(lines).hasSizeLessThan(lines(80).size());
+        assertThat(lines).hasSizeLessThan(lines(80).size()).contains("  requests, replies          8MiB  20MiB");
     }
 
     @ParameterizedTest

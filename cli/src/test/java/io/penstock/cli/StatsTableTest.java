@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.control.Cost;
 import io.penstock.cli.control.MountStatistics;
+import io.penstock.cli.control.MountStatistics.InFlight;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
@@ -47,7 +48,9 @@ final class StatsTableTest {
                 new RequestStatistics(10 * times, 2, 3, 4, 5, 6, 7),
                 new Cost(0.0123, 0.5),
                 writing,
-                calls);
+                calls,
+                new InFlight(3, 12),
+                new TreeMap<>(Map.of("pages", 512 * MIB, "replies", 20 * MIB)));
     }
 
     private static WritebackStatistics writing(long times) {
@@ -59,7 +62,7 @@ final class StatsTableTest {
         String text = new StatsTable().line(at(1, 1, writing(1)), at(3, 3, writing(3)));
 
         assertThat(text.lines().toList().getLast().strip().split(" +"))
-                .containsExactly("100", "2000", "30", "4", "10", "800", "75%", "200", "12M", "1.5G");
+                .containsExactly("100", "2000", "30", "4", "10", "800", "75%", "200", "12MiB", "1.5GiB");
     }
 
     @Test
@@ -67,7 +70,7 @@ final class StatsTableTest {
         String text = new StatsTable().line(at(1, 1, null), at(2, 1, null));
 
         assertThat(text.lines().toList().getLast().strip().split(" +"))
-                .containsExactly("0", "0", "0", "0", "0", "0", "-", "-", "-", "1.5G");
+                .containsExactly("0", "0", "0", "0", "0", "0", "-", "-", "-", "1.5GiB");
     }
 
     @Test
@@ -91,12 +94,14 @@ final class StatsTableTest {
             /mnt/data:   s3://data, process 17, for 90 s
             page reads:  4268: 5% from memory, 94% from NVMe, 1% waited for a fetch, 0% missed
             waited:      2.5 s for the store, 50 s for NVMe, of all readers together
-            fetched:     1.6G by 20 GETs, 18 of them ahead; 0 failed, 0 cancelled
+            fetched:     1.6GiB by 20 GETs, 18 of them ahead; 0 failed, 0 cancelled
             requests:    20 GETs, 2 HEADs, 3 listings, 4 PUTs, 5 deletions; 6 retries, 7 throttled
             cost:        0.0123 for requests, 0.5000 for transfer; the cache saved fetching 0B
-            read ahead:  160M, of which readers have come to 75%
-            cache:       64M in memory, 1.5G on NVMe; 5 pages evicted, 0 damaged, 0 not stored, 0 disk errors
-            written:     400M uploaded, 0B copied by the store; 3M in memory, 40M staged; 12M of 2 closed files to send; 1 files failed
+            read ahead:  160MiB, of which readers have come to 75%
+            cache:       64MiB in memory, 1.5GiB on NVMe; 5 pages evicted, 0 damaged, 0 not stored, 0 disk errors
+            written:     400MiB uploaded, 0B copied by the store; 3MiB in memory, 40MiB staged; 12MiB of 2 closed files to send; 1 files failed
+            in flight:   3 calls, 12 requests to the store
+            memory:      512MiB for pages, 20MiB for replies
             """);
         assertThat(StatsTable.totals(at(90, 2, null))).contains("mounted read-only");
     }

@@ -1,7 +1,15 @@
 package io.penstock.core;
 
+import static java.util.Objects.requireNonNull;
+import static java.util.function.Function.identity;
+import static java.util.stream.Collectors.toUnmodifiableMap;
+
+import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +21,12 @@ import org.jspecify.annotations.Nullable;
  * collector frees a buffer that is dropped. Safe for use by any number of threads.
  */
 public final class NativeMemory {
+    private static final Cleaner CLEANER = Cleaner.create();
+
+    /** Bytes of each share. */
+    private static final Map<Share, LongAdder> USED =
+            Arrays.stream(Share.values()).collect(toUnmodifiableMap(identity(), _ -> new LongAdder()));
+
     private NativeMemory() {}
 
     /** A purpose of memory, and its bound. */
@@ -41,6 +55,11 @@ public final class NativeMemory {
         }
     }
 
+    /** Bytes that the share has, those among them that were dropped and that the collector has not found yet. */
+    public static long used(Share share) {
+        return requireNonNull(USED.get(share)).sum();
+    }
+
     /**
      * Memory whose first byte is aligned.
      *
@@ -50,10 +69,17 @@ public final class NativeMemory {
      */
     public static ByteBuffer allocate(Share share, int bytes, int alignment) {
         try {
-            // alignedSlice leaves out what does not fill a unit at the end.
-            return ByteBuffer.allocateDirect(bytes + alignment - 1).alignedSlice(alignment);
+            ByteBuffer whole = ByteBuffer.allocateDirect(bytes + alignment - 1);
+            count(requireNonNull(USED.get(share)), whole);
+            return whole.alignedSlice(alignment); // which leaves out what does not fill a unit at the end
         } catch (OutOfMemoryError e) { // of this memory alone: the heap is not in danger
             throw new UsedUpException(share, e);
         }
+    }
+
+    private static void count(LongAdder used, ByteBuffer whole) {
+        int bytes = whole.capacity();
+        used.add(bytes);
+        CLEANER.register(whole, () -> used.add(-bytes)); // no slice of it outlives it
     }
 }

@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** What there is of memory outside the heap. */
 final class NativeMemoryTest {
@@ -21,6 +22,26 @@ final class NativeMemoryTest {
             assertThat(memory.isDirect()).isTrue();
         }
         assertThat(NativeMemory.allocate(Share.REPLIES, 112, 1).capacity()).isEqualTo(112);
+    }
+
+    @Test
+    @Timeout(60)
+    void used_byShare_isWhatWasAllocatedUntilItIsCollected() throws InterruptedException {
+        long before = NativeMemory.used(Share.CONNECTIONS);
+        long ofOthers = NativeMemory.used(Share.REPLIES);
+        List<ByteBuffer> slices = new ArrayList<>();
+        slices.add(NativeMemory.allocate(Share.CONNECTIONS, 1 << 20, 4096).slice(100, 100));
+        assertThat(NativeMemory.used(Share.CONNECTIONS)).isEqualTo(before + (1 << 20) + 4095);
+        assertThat(NativeMemory.used(Share.REPLIES)).isEqualTo(ofOthers);
+
+        System.gc();
+        assertThat(slices).hasSize(1);
+        assertThat(NativeMemory.used(Share.CONNECTIONS)).isGreaterThan(before);
+        slices.clear();
+        while (NativeMemory.used(Share.CONNECTIONS) > before) {
+            System.gc();
+            Thread.sleep(1);
+        }
     }
 
     @Test

@@ -76,7 +76,7 @@ public final class FileSystem implements AutoCloseable {
         ColdNames coldNames = new ColdNames(inodes, shared, kernels, config.mostNames());
         NamedInodes named = new NamedInodes(inodes, shared, coldNames);
         this.files = new OpenFiles(places, shared, named, handles, config);
-        this.lookups = new Lookups(places, inodes, named, kernel, view);
+        this.lookups = new Lookups(places, inodes, named, kernel, view, new ObjectFacts(fetcher));
         this.directories = new Directories(places, tree, inodes, handles, named, view, kernel);
         tree.tell(kernel::heard);
         this.changes = writing == null

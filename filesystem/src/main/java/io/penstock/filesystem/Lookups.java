@@ -23,13 +23,21 @@ final class Lookups {
     private final NamedInodes named;
     private final KernelView kernel;
     private final AttributeView view;
+    private final ObjectFacts facts;
 
-    Lookups(Places places, InodeTable inodes, NamedInodes named, KernelView kernel, AttributeView view) {
+    Lookups(
+            Places places,
+            InodeTable inodes,
+            NamedInodes named,
+            KernelView kernel,
+            AttributeView view,
+            ObjectFacts facts) {
         this.places = places;
         this.inodes = inodes;
         this.named = named;
         this.kernel = kernel;
         this.view = view;
+        this.facts = facts;
     }
 
     Attributes lookup(long parent, String name) throws ErrnoException {
@@ -123,6 +131,9 @@ final class Lookups {
     }
 
     byte[] xattr(long inode, String name) throws ErrnoException {
+        if (name.equals(ObjectFacts.NAME)) {
+            return facts.of(known(inode));
+        }
         Node node = node(inode);
         return AttributeView.xattr(node, kept(inode, node), name);
     }
@@ -139,6 +150,16 @@ final class Lookups {
             throw new ErrnoException(Errno.EINVAL, "inode " + inode + " is not a symbolic link");
         }
         return target;
+    }
+
+    /** The same as far as it is known: the store is asked only if nothing is. */
+    private Node known(long inode) throws ErrnoException {
+        Standing known = standing(inode, places::standingNow);
+        if (known != null) {
+            return known.node();
+        }
+        SharedFile open = named.opened(inode);
+        return open != null ? open : node(inode);
     }
 
     /** What the inode shows. */

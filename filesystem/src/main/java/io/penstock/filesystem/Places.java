@@ -121,8 +121,8 @@ final class Places {
                 known == null ? null : known.answer(), () -> Errnos.call(() -> tree.revalidate(directory, name)));
     }
 
-    /** What the store says. Where it does not answer soon, what is known, unless that is null. */
-    private static <T> T askedOr(@Nullable T known, Call<T> asked) throws ErrnoException {
+    /** What the store says. Where it does not answer within a second, what is known, unless that is null. */
+    static <T> T askedOr(@Nullable T known, Call<T> asked) throws ErrnoException {
         if (known == null) {
             return asked.run();
         }

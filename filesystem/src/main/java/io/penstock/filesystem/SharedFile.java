@@ -1,5 +1,7 @@
 package io.penstock.filesystem;
 
+import static java.util.Objects.requireNonNull;
+
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.Openers.Opener;
@@ -12,6 +14,7 @@ import io.penstock.objectstore.StoredObject;
 import io.penstock.prefetch.ObjectReader;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WrittenFile;
+import io.penstock.writeback.WrittenFile.Progress;
 import java.io.IOException;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
@@ -224,6 +227,20 @@ final class SharedFile implements KernelContent.Holder {
     @Nullable
     ObjectVersion version() {
         return content.version();
+    }
+
+    /** Of its object; also once that is gone. */
+    String key() {
+        WrittenFile written = content.written();
+        return written != null
+                ? written.key()
+                : requireNonNull(content.stored()).key();
+    }
+
+    /** How far what is written of it has come. */
+    Progress progress() {
+        WrittenFile written = content.written();
+        return written == null ? Progress.VISIBLE : written.progress();
     }
 
     /** {@link KernelView#open}, in one step with what the content is called at this moment. */

@@ -340,6 +340,14 @@ final class ReadIT {
                                         + " 'user.penstock.key').decode())\"")
                         .orThrow())
                 .isEqualTo("large/100MiB.bin\n");
+        assertThat(Program.shell(
+                                mount.path(),
+                                "python3 -c \"import json, os;"
+                                        + " o = json.loads(os.getxattr('large/100MiB.bin', 'user.penstock.object'));"
+                                        + " print(o['key'], o['state'], o['size'], o['etag'] =="
+                                        + " os.getxattr('large/100MiB.bin', 'user.penstock.etag').decode())\"")
+                        .orThrow())
+                .isEqualTo("large/100MiB.bin visible 104857600 True\n");
     }
 
     private void verifySamplesUnder(Path copy) throws Exception {

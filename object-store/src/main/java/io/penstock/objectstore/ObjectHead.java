@@ -4,7 +4,9 @@ import io.penstock.core.ObjectVersion;
 import java.io.IOException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.Locale;
 import java.util.Map;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
@@ -17,6 +19,10 @@ import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
  *     from HEAD and from a listing
  */
 record ObjectHead(Map<String, String> headers, long size, Instant lastModified) {
+    private static final String CHECKSUM = "X-AMZ-CHECKSUM-";
+
+    /** Says whether the checksum is of all bytes or of the parts' checksums, which the checksum itself shows. */
+    private static final String CHECKSUM_TYPE = CHECKSUM + "TYPE";
 
     static ObjectHead of(ResponseHead response) throws IOException {
         return of(response.headers());
@@ -46,6 +52,18 @@ record ObjectHead(Map<String, String> headers, long size, Instant lastModified) 
     /** The entity tag, or {@link ResponseValues#NO_ETAG} if the store sends none. */
     String etag() {
         return ResponseValues.etag(header("ETag"));
+    }
+
+    /** As {@link ObjectDescription} has them. */
+    SortedMap<String, String> checksums() {
+        SortedMap<String, String> checksums = new TreeMap<>();
+        headers.forEach((name, value) -> {
+            String algorithm = name.toUpperCase(Locale.ROOT);
+            if (algorithm.startsWith(CHECKSUM) && !algorithm.equals(CHECKSUM_TYPE)) {
+                checksums.put(algorithm.substring(CHECKSUM.length()), value);
+            }
+        });
+        return checksums;
     }
 
     boolean hasTags() {

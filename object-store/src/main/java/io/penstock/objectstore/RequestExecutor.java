@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.exception.AbortedException;
 import software.amazon.awssdk.core.exception.SdkException;
@@ -36,6 +37,9 @@ final class RequestExecutor implements AutoCloseable {
     private final RequestCounters counters;
     /** Bodies that are being read; {@link #close} aborts them. */
     private final Set<ObjectBody> bodies = ConcurrentHashMap.newKeySet();
+
+    /** Attempts until their response has begun, or their body is sent. */
+    private final LongAdder attempts = new LongAdder();
 
     private volatile boolean closed;
 
@@ -112,7 +116,7 @@ final class RequestExecutor implements AutoCloseable {
             checkOpen();
             retryState.attemptStarts();
             try {
-                T response = call.make();
+                T response = attempt(call);
                 lastResponse = System.nanoTime();
                 return response;
             } catch (SdkException e) {
@@ -133,6 +137,20 @@ final class RequestExecutor implements AutoCloseable {
                 throw e;
             }
         }
+    }
+
+    private <T> T attempt(Call<T> call) throws ObjectStoreException, InterruptedException {
+        attempts.increment();
+        try {
+            return call.make();
+        } finally {
+            attempts.decrement();
+        }
+    }
+
+    /** Requests under way, bodies that arrive among them. */
+    long inFlight() {
+        return Math.max(0, attempts.sum()) + bodies.size();
     }
 
     /** Pauses, or throws a final failure. */

@@ -146,6 +146,11 @@ public final class S3ObjectStore implements ObjectStore {
         return counters.snapshot();
     }
 
+    /** The number of requests under way: sent, or waiting for a connection, and not received whole. */
+    public long requestsInFlight() {
+        return requests.inFlight();
+    }
+
     @Override
     public void get(ObjectVersion version, ByteRange range, BodySink sink)
             throws ObjectStoreException, InterruptedException {

@@ -29,7 +29,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Faults on the wire, with each HTTP client. */
 @ParameterizedClass
@@ -240,6 +242,21 @@ final class S3ObjectStoreFaultTest {
         reader.interrupt();
 
         assertThat(failure.get()).isInstanceOf(InterruptedException.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, 300_000})
+    void requestsInFlight_whileAGetIsStalled_isOne(long bytesBefore) throws Exception {
+        proxy.breakAfter(bytesBefore, 1, Break.STALL);
+        CompletableFuture<Exception> failure = new CompletableFuture<>();
+        Thread reader = Thread.startVirtualThread(() -> failure.complete(failureOf(store)));
+        proxy.awaitBreak();
+        assertThat(store.requestsInFlight()).isOne();
+
+        reader.interrupt();
+
+        assertThat(failure.get()).isInstanceOf(InterruptedException.class);
+        assertThat(store.requestsInFlight()).isZero();
     }
 
     @Test

@@ -43,10 +43,16 @@ final class DirectoryStream {
     private static final int NEAR_SHARE = 16;
 
     private enum Shape {
-        UNKNOWN,
-        IN_ORDER,
-        REPEATED,
-        AT_RANDOM
+        UNKNOWN(FetchedAhead.NOT),
+        IN_ORDER(FetchedAhead.DIRECTORY_ORDER),
+        REPEATED(FetchedAhead.EPOCH_ORDER),
+        AT_RANDOM(FetchedAhead.WHOLE_DIRECTORY);
+
+        private final FetchedAhead ahead;
+
+        Shape(FetchedAhead ahead) {
+            this.ahead = ahead;
+        }
     }
 
     /** Files each near the one before, in some order. */
@@ -65,7 +71,7 @@ final class DirectoryStream {
      *
      * @param place its index, or its place in the order that is repeated
      */
-    record Next(int index, int place, ObjectVersion version) {}
+    record Next(int index, int place, ObjectVersion version, FetchedAhead why) {}
 
     private final DirectoryFiles files;
     private final ReadaheadLimits limits;
@@ -221,7 +227,7 @@ final class DirectoryStream {
                     && version.size() <= limits.get().smallFileBytes()) {
                 ahead.put(index, version);
                 aheadBytes += version.size();
-                return new Next(index, place, version);
+                return new Next(index, place, version, shape.ahead);
             }
         }
         isHeld = false;

@@ -58,22 +58,30 @@ final class FetchGate<S> {
         }
     }
 
-    /** Waits for a GET for demand. */
-    void acquire() throws InterruptedException {
+    /** Waits for a GET for demand. @return for how long, in nanoseconds; 0 if one was free */
+    long acquire() throws InterruptedException {
         lock.lock();
         try {
-            waitingDemand++;
-            try {
-                while (running >= limit.getAsInt()) {
-                    released.await();
-                }
-            } finally {
-                waitingDemand--;
-            }
+            long waited = running < limit.getAsInt() ? 0 : await();
             running++;
+            return waited;
         } finally {
             lock.unlock();
         }
+    }
+
+    @GuardedBy("lock")
+    private long await() throws InterruptedException {
+        long begun = System.nanoTime();
+        waitingDemand++;
+        try {
+            while (running >= limit.getAsInt()) {
+                released.await();
+            }
+        } finally {
+            waitingDemand--;
+        }
+        return System.nanoTime() - begun;
     }
 
     /** Puts a stream that wants readahead at the end of the queue. Must be followed by {@link #admit}. */
@@ -137,6 +145,16 @@ final class FetchGate<S> {
         lock.lock();
         try {
             return running;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The number of GETs for demand that wait for their turn. */
+    int waiting() {
+        lock.lock();
+        try {
+            return waitingDemand;
         } finally {
             lock.unlock();
         }

@@ -1,7 +1,6 @@
 package io.penstock.prefetch;
 
 import static io.penstock.cache.PageCache.PAGE_SIZE;
-import static io.penstock.cache.PageCache.SECTOR_SIZE;
 
 import io.penstock.cache.CachedObject;
 import io.penstock.cache.Fill;
@@ -67,45 +66,80 @@ public final class ObjectReader implements AutoCloseable {
         if (end <= position) {
             return 0;
         }
+        ReadSource source = source(position, end);
+        Demand demand = new Demand();
         SlowReadEvent event = new SlowReadEvent();
-        if (!event.isEnabled()) {
-            return read(position, end, to, loans);
-        }
-        event.cause = cause(position, end);
         event.begin();
+        long begun = System.nanoTime();
         try {
-            return read(position, end, to, loans);
+            return read(position, end, to, loans, source == ReadSource.STORE, demand);
         } finally {
+            object.history.answered(source, System.nanoTime() - begun, demand.limitNanos());
             event.end();
             if (event.shouldCommit()) {
                 event.key = cached.version().key();
                 event.offset = position;
                 event.bytes = end - position;
+                event.cause = SlowReadEvent.cause(source);
                 event.commit();
             }
         }
     }
 
     /** What a read of these bytes will wait for first. */
-    private String cause(long position, long end) {
+    private ReadSource source(long position, long end) {
         if (object.isMissing(position, end)) {
-            return "store";
+            return ReadSource.STORE;
         }
         CachedObject holder = object.holder(position);
-        long unit = holder == cached ? PAGE_SIZE : SECTOR_SIZE;
-        return holder.state(position / unit) == PageState.INFLIGHT ? "in-flight" : "cache";
+        long page = position / holder.pageSize();
+        if (holder.state(page) == PageState.INFLIGHT) {
+            return ReadSource.IN_FLIGHT;
+        }
+        return holder.isInMemory(page) ? ReadSource.MEMORY : ReadSource.NVME;
     }
 
-    /** @param end behind the last byte, which is in the object */
-    private int read(long position, long end, ByteBuffer to, @Nullable LentBytes loans)
+    /** What a read asks the store for. Confined to its thread. */
+    private static final class Demand {
+        private List<RangeFetch> fetches = List.of();
+
+        /** The exception of the fetch that was to bring this byte; null if there is none. */
+        @Nullable
+        Exception failureAt(long offset) {
+            for (RangeFetch fetch : fetches) {
+                Exception failure = fetch.failure(offset);
+                if (failure != null) {
+                    return failure;
+                }
+            }
+            return null;
+        }
+
+        /** How long it has waited for memory, for one claim after the other, and for the turn of its GETs, at once. */
+        long limitNanos() {
+            long memory = 0;
+            long turn = 0;
+            for (RangeFetch fetch : fetches) {
+                memory += fetch.memoryNanos();
+                turn = Math.max(turn, fetch.turnNanos());
+            }
+            return memory + turn;
+        }
+    }
+
+    /**
+     * @param end behind the last byte, which is in the object
+     * @param isMissing whether some of it is neither here nor on its way
+     */
+    private int read(
+            long position, long end, ByteBuffer to, @Nullable LentBytes loans, boolean isMissing, Demand demand)
             throws ObjectStoreException, InterruptedException {
         Stream movedOn = object.streams.observe(position, end);
-        List<RangeFetch> mine = List.of();
         Deadline deadline = null;
         try {
-            if (object.isMissing(position, end)) {
+            if (isMissing) {
                 deadline = fetcher.deadline();
-                mine = fetchMissing(position, end, deadline);
+                demand.fetches = fetchMissing(position, end, deadline);
             }
         } finally { // after the demand, so that the demand's range may run on
             if (movedOn != null) {
@@ -123,7 +157,7 @@ public final class ObjectReader implements AutoCloseable {
                     at += copied;
                     continue;
                 }
-                failure = failureAt(at, mine);
+                failure = demand.failureAt(at);
             } catch (FillFailedException e) {
                 failure = e.getCause() instanceof Exception cause ? cause : e;
             }
@@ -134,7 +168,7 @@ public final class ObjectReader implements AutoCloseable {
                 loans.settle(to); // before the wait for memory
             }
             deadline = deadline == null ? fetcher.deadline() : deadline;
-            mine = fetchMissing(at, end, deadline);
+            demand.fetches = fetchMissing(at, end, deadline);
         }
         return (int) (end - position);
     }
@@ -165,6 +199,7 @@ public final class ObjectReader implements AutoCloseable {
             }
             at += copied;
         }
+        object.history.answered();
         Stream movedOn = object.streams.observe(position, end);
         if (movedOn != null) {
             fetcher.readAhead(object, movedOn);
@@ -206,16 +241,6 @@ public final class ObjectReader implements AutoCloseable {
             page = fill == null ? boundary : OpenVersion.pages(fill.range().end());
         }
         return started;
-    }
-
-    private static @Nullable Exception failureAt(long offset, List<RangeFetch> fetches) {
-        for (RangeFetch fetch : fetches) {
-            Exception failure = fetch.failure(offset);
-            if (failure != null) {
-                return failure;
-            }
-        }
-        return null;
     }
 
     private ObjectStoreException storeException(Exception failure, long offset) {

@@ -36,6 +36,9 @@ final class OpenVersion {
 
     final Streams streams;
 
+    /** Written before others have this object. */
+    ReadHistory history = new ReadHistory();
+
     /** Guarded by the map of open objects that holds this object. */
     int readers;
 

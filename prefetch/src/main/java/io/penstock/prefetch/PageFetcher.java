@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.cache.Fill;
 import io.penstock.cache.PageCache;
 import io.penstock.cache.PageState;
+import io.penstock.cache.Residency;
 import io.penstock.cache.Urgency;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.Deadline;
@@ -14,6 +15,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -37,6 +39,9 @@ public final class PageFetcher implements AutoCloseable {
     /** Some KiB of heap each. */
     private static final int MOST_LINGERING = 1_000;
 
+    /** Some 300 bytes of heap each. */
+    private static final int MOST_HISTORIES = 1_000;
+
     /** How long a store may take to react to an interrupt: it promises to do so at once. */
     private static final long CLOSE_SECONDS = 10;
 
@@ -57,6 +62,10 @@ public final class PageFetcher implements AutoCloseable {
 
     @GuardedBy("objects")
     private final Map<ObjectVersion, OpenVersion> objects = new HashMap<>();
+
+    /** Of versions that are not open, the one closed last at the end. */
+    @GuardedBy("objects")
+    private final LinkedHashMap<ObjectVersion, ReadHistory> histories = new LinkedHashMap<>();
 
     private final long lingerNanos;
 
@@ -149,6 +158,9 @@ public final class PageFetcher implements AutoCloseable {
         OpenVersion shared;
         synchronized (objects) {
             shared = objects.computeIfAbsent(version, absent -> mine);
+            if (shared == mine) {
+                mine.history = Objects.requireNonNullElse(histories.remove(version), mine.history);
+            }
             shared.readers++;
             if (lingering.remove(shared) != null) {
                 shared.resume();
@@ -178,11 +190,23 @@ public final class PageFetcher implements AutoCloseable {
                 }
             }
             if (done != null) {
-                objects.remove(done.cached.version());
+                remove(done);
             }
         }
         if (done != null) {
             done.close();
+        }
+    }
+
+    /** It is not open any more; its history is remembered for a while. */
+    @GuardedBy("objects")
+    private void remove(OpenVersion object) {
+        objects.remove(object.cached.version());
+        if (!object.history.isEmpty()) {
+            histories.putLast(object.cached.version(), object.history);
+            if (histories.size() > MOST_HISTORIES) {
+                histories.pollFirstEntry();
+            }
         }
     }
 
@@ -224,7 +248,7 @@ public final class PageFetcher implements AutoCloseable {
             }
             due.forEach(object -> {
                 lingering.remove(object);
-                objects.remove(object.cached.version());
+                remove(object);
             });
             isClosing = !lingering.isEmpty();
             nanos = isClosing ? Math.max(1, nanos) : 0;
@@ -265,6 +289,11 @@ public final class PageFetcher implements AutoCloseable {
     /** The number of GETs that run now or wait for the store. */
     int running() {
         return gate.running();
+    }
+
+    /** The number of GETs that readers wait for, and that wait for their turn. */
+    int waiting() {
+        return gate.waiting();
     }
 
     /** The number of open object versions. */
@@ -334,6 +363,7 @@ public final class PageFetcher implements AutoCloseable {
         try {
             Fill fill = claim(() -> object.claimReadahead(readahead.stream()));
             if (fill != null) {
+                object.history.fetchedAhead(FetchedAhead.STREAM);
                 RangeFetch _ = run(readahead, object, fill);
             }
         } finally {
@@ -354,6 +384,7 @@ public final class PageFetcher implements AutoCloseable {
             long pages = OpenVersion.pages(file.version().size());
             Fill fill = claim(() -> object.cached.claim(0, pages, Urgency.READAHEAD));
             if (fill != null) {
+                object.history.fetchedAhead(file.why());
                 if (run(readahead, object, fill).failure(fill.range().offset()) != null) {
                     stream.failed(file);
                 }
@@ -411,10 +442,29 @@ public final class PageFetcher implements AutoCloseable {
                 readers = object.readers - 1; // but for this one
             }
             return new ReadState(
-                    readers, object.streams.runningCount(), object.cached.readShape(), rangeBytes(version));
+                    readers,
+                    object.streams.runningCount(),
+                    object.cached.readShape(),
+                    rangeBytes(version),
+                    object.history.snapshot());
         } finally {
             closed(object);
         }
+    }
+
+    /** Where the bytes of the version are. Never waits for the store or the disk. */
+    public Residency residency(ObjectVersion version) {
+        return cache.residency(namespace, version);
+    }
+
+    /** Whether the version is kept from eviction. */
+    public boolean isPinned(ObjectVersion version) {
+        return cache.pins().isPinned(namespace, version);
+    }
+
+    /** Where the pages come from. */
+    public ObjectStore store() {
+        return store;
     }
 
     PageCache cache() {

@@ -43,6 +43,9 @@ final class RangeFetch implements BodySink {
      */
     private volatile boolean cancelled;
 
+    /** Written once, by the running thread. */
+    private volatile long turnNanos;
+
     /** Written once, by the running thread, before the fill fails. */
     private volatile @Nullable Exception failure;
 
@@ -83,13 +86,23 @@ final class RangeFetch implements BodySink {
         return offset >= range.offset() && offset < range.end() ? failure : null;
     }
 
+    /** How long its claim has waited for memory: nanoseconds. */
+    long memoryNanos() {
+        return fill.memoryNanos();
+    }
+
+    /** How long it has waited for its turn: nanoseconds. */
+    long turnNanos() {
+        return turnNanos;
+    }
+
     /** Fills the claim or fails it, within the gate's limit. For readahead the permit is already there. */
     void run(FetchGate<?> gate) {
         runner = Thread.currentThread();
         try {
             deadline.call(() -> {
                 if (urgency == Urgency.DEMAND) {
-                    Deadline.standInLine(gate::acquire);
+                    Deadline.standInLine(() -> turnNanos = gate.acquire());
                 }
                 try {
                     transfer();

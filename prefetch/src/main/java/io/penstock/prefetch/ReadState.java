@@ -9,5 +9,6 @@ import io.penstock.cache.ReadShape;
  * @param streams that are read in sequence, each with readahead
  * @param shape how it was read when a reader of it last closed
  * @param rangeBytes the most bytes of it that one GET is for
+ * @param lastReads those of the last readers, if it was not closed too long ago
  */
-public record ReadState(int readers, int streams, ReadShape shape, long rangeBytes) {}
+public record ReadState(int readers, int streams, ReadShape shape, long rangeBytes, LastReads lastReads) {}

@@ -31,4 +31,12 @@ final class SlowReadEvent extends Event {
     @Label("Cause")
     @Description("Of its first page: store (some of it was missing), in-flight (a fetch was on its way) or cache")
     String cause = "";
+
+    static String cause(ReadSource source) {
+        return switch (source) {
+            case STORE, LIMITS -> "store";
+            case IN_FLIGHT -> "in-flight";
+            case MEMORY, NVME -> "cache";
+        };
+    }
 }

@@ -164,6 +164,7 @@ public final class Warmup implements AutoCloseable {
 
     private void start(Coming it, Fill fill) {
         it.isFetched = true;
+        it.object.history.fetchedAhead(FetchedAhead.WARMUP);
         it.running.incrementAndGet();
         pace.take(fill.range().length());
         fetcher.fetchAhead(it.object, fill, failure -> {

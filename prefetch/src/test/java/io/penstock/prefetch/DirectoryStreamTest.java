@@ -159,9 +159,10 @@ class DirectoryStreamTest {
         readAll(stream, shuffled);
         int read = readUntilItBegins(stream, shuffled);
         assertThat(read).isEqualTo(DirectoryStream.REPEATED_RUN + 1);
-        assertThat(drain(stream))
-                .hasSizeGreaterThan(100)
-                .startsWith(versions.indexOf(shuffled.get(read)), versions.indexOf(shuffled.get(read + 1)));
+        assertThat(stream.next())
+                .extracting(DirectoryStream.Next::index, DirectoryStream.Next::why)
+                .containsExactly(versions.indexOf(shuffled.get(read)), FetchedAhead.EPOCH_ORDER);
+        assertThat(drain(stream)).hasSizeGreaterThan(100).startsWith(versions.indexOf(shuffled.get(read + 1)));
     }
 
     @Test

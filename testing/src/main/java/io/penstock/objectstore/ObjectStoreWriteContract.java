@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
@@ -36,6 +37,8 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         CONDITIONAL_COPY_PART,
         /** Compares bodies with {@code x-amz-checksum-crc32c}. */
         CHECKSUMS,
+        /** Tells the checksums that it keeps. */
+        TELLS_CHECKSUMS,
         /** Refuses small parts before the last. */
         LEAST_PART_SIZE,
         /** Reports an unknown upload id. */
@@ -441,6 +444,22 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         store.copy(store.head("source").version(), "copy", properties("copy"), WriteCondition.ALWAYS);
 
         assertHas("copy", properties("copy"));
+    }
+
+    @Test
+    void describe_object_hasTheChecksumOfItsBytes() throws Exception {
+        assumeAble(Ability.TELLS_CHECKSUMS);
+        BytesBody body = BytesBody.random(10, 23);
+        ObjectVersion version = store.put("a b/ü+%", body, properties("source"), WriteCondition.ALWAYS);
+
+        ObjectDescription description = store.describe("a b/ü+%");
+
+        byte[] crc32c = ByteBuffer.allocate(Integer.BYTES)
+                .putInt(body.crc32c().orElseThrow())
+                .array();
+        assertThat(description.object().version().etag()).isEqualTo(version.etag());
+        assertThat(description.checksums())
+                .containsExactly(Map.entry("CRC32C", Base64.getEncoder().encodeToString(crc32c)));
     }
 
     @Test

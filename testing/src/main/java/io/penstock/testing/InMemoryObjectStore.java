@@ -20,13 +20,17 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
+import java.util.Base64;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -197,7 +201,21 @@ public final class InMemoryObjectStore implements ObjectStore {
     @Override
     public ObjectDescription describe(String key) throws ObjectStoreException, InterruptedException {
         Entry entry = entry(key);
-        return new ObjectDescription(entry.object, entry.properties.headers());
+        return new ObjectDescription(entry.object, entry.properties.headers(), checksums(entry.content));
+    }
+
+    /** Of what was stored at once, as S3 has it for clients that send none. */
+    private static SortedMap<String, String> checksums(Content content) {
+        if (!(content instanceof Content.Held)) {
+            return Collections.emptySortedMap();
+        }
+        ByteBuffer bytes = ByteBuffer.allocate(Math.toIntExact(content.size()));
+        content.read(0, bytes);
+        CRC32C sum = new CRC32C();
+        sum.update(bytes.flip());
+        byte[] crc32c =
+                ByteBuffer.allocate(Integer.BYTES).putInt((int) sum.getValue()).array();
+        return new TreeMap<>(Map.of("CRC32C", Base64.getEncoder().encodeToString(crc32c)));
     }
 
     @Override

@@ -54,6 +54,12 @@ final class FileSync {
         }
     }
 
+    /** Whether all that is written would survive a crash of the machine. */
+    @SuppressWarnings("GuardedBy") // the caller holds it
+    boolean isDurable() {
+        return durableChanges >= file.state().changes();
+    }
+
     @SuppressWarnings("GuardedBy") // the caller holds it
     void committed(long changes) {
         durableChanges = Math.max(durableChanges, changes);

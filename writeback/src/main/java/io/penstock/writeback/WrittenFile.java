@@ -50,6 +50,18 @@ public final class WrittenFile {
     /** The content's, which guards the state and all that follows too. */
     private final ReentrantLock lock;
 
+    /** How far what is written has come. */
+    public enum Progress {
+        /** It would not survive a crash of the machine. */
+        DIRTY,
+        /** It would, and is not being sent. */
+        STAGED,
+        /** A commit of it runs, or waits for its next attempt. */
+        SENT,
+        /** The object has it. */
+        VISIBLE
+    }
+
     /** Told what becomes of the file. */
     public interface Listener {
         /** The object is this now. */
@@ -162,6 +174,17 @@ public final class WrittenFile {
     /** Whether a commit would change the object. */
     public boolean isDirty() {
         return locked(state::isDirty);
+    }
+
+    public Progress progress() {
+        return locked(() -> {
+            if (!state.isChanged()) {
+                return Progress.VISIBLE;
+            } else if (state.running() != null) {
+                return Progress.SENT;
+            }
+            return sync.isDurable() ? Progress.STAGED : Progress.DIRTY;
+        });
     }
 
     private <T extends @Nullable Object> T locked(Supplier<T> read) {

@@ -38,17 +38,22 @@ public final class ByteSizes {
         }
     }
 
-    /** With up to four digits, and so not exactly: {@code 1.4GiB}. */
+    /** In up to three digits, and so not exactly: {@code 1.4GiB}. Below 1000 PiB it has six characters at most. */
     public static String about(long bytes) {
+        return about((double) bytes);
+    }
+
+    /** The same of a rate or a mean. */
+    public static String about(double bytes) {
         double number = bytes;
         int power = 0;
-        while (number >= 1000 && power < PREFIXES.length()) {
+        while (number >= 999.5 && power < PREFIXES.length()) {
             number /= 1024;
             power++;
         }
-        return power == 0
-                ? bytes + "B"
-                : String.format(Locale.ROOT, number < 10 ? "%.1f" : "%.0f", number) + PREFIXES.charAt(power - 1) + "iB";
+        boolean needsFraction = number < 9.95 && number != Math.rint(number);
+        String digits = String.format(Locale.ROOT, needsFraction ? "%.1f" : "%.0f", number);
+        return power == 0 ? digits + "B" : digits + PREFIXES.charAt(power - 1) + "iB";
     }
 
     /** In the largest unit that needs no fraction, so that {@link #parse} gives the same number back. */

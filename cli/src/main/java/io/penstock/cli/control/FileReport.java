@@ -3,6 +3,8 @@ package io.penstock.cli.control;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a mount knows of a file: the result of {@code why}.
@@ -18,6 +20,7 @@ import java.util.List;
  * @param streams running streams, each with readahead
  * @param coldGets the GETs that a read of all of it would make
  * @param coldBytes the bytes that these would fetch
+ * @param lastReads what the last reads that reached the mount waited for; null if an earlier version answers
  */
 public record FileReport(
         String path,
@@ -35,7 +38,22 @@ public record FileReport(
         int readers,
         int streams,
         long coldGets,
-        long coldBytes) {
+        long coldBytes,
+        @Nullable LastReads lastReads) {
+    /**
+     * The last reads.
+     *
+     * @param sources how many of the last 16 waited for what: {@code memory}, {@code nvme}, {@code in_flight}, {@code store},
+     *     {@code limits}
+     * @param storeSeconds that all reads have waited for the store, since it was first opened of late
+     * @param nvmeSeconds the same for NVMe
+     * @param limitSeconds the same for memory, or for the turn of a GET
+     * @param ahead why some of it was fetched ahead last: {@code not}, {@code stream}, {@code directory_order}, {@code
+     *     epoch_order}, {@code whole_directory}, {@code warmup}
+     */
+    public record LastReads(
+            Map<String, Integer> sources, double storeSeconds, double nvmeSeconds, double limitSeconds, String ahead) {}
+
     /** @param place {@code missing}, {@code inflight}, {@code memory}, {@code disk}, {@code memory_and_disk}, {@code sectors} */
     public record Range(long from, long to, String place) {}
 

@@ -18,7 +18,9 @@ import org.jspecify.annotations.Nullable;
  * @param seconds since it was mounted
  * @param requests that were sent to the store, and their cost
  * @param writing null of a read-only mount
- * @param calls of the kernel, by their names; empty if an earlier version serves it
+ * @param calls of the kernel, by their names; empty if an earlier version serves it, as is {@code memory}
+ * @param inFlight now
+ * @param memory outside the heap now, by its purpose, such as {@code pages}: bytes
  */
 public record MountStatistics(
         String source,
@@ -30,9 +32,23 @@ public record MountStatistics(
         RequestStatistics requests,
         Cost cost,
         @Nullable WritebackStatistics writing,
-        Map<String, CallStatistics> calls) {
+        Map<String, CallStatistics> calls,
+        InFlight inFlight,
+        Map<String, Long> memory) {
     public MountStatistics {
         calls = Objects.requireNonNullElse(calls, Map.of());
+        inFlight = Objects.requireNonNullElse(inFlight, InFlight.NONE);
+        memory = Objects.requireNonNullElse(memory, Map.of());
+    }
+
+    /**
+     * What is not answered yet.
+     *
+     * @param calls of the kernel
+     * @param requests to the store
+     */
+    public record InFlight(long calls, long requests) {
+        static final InFlight NONE = new InFlight(0, 0);
     }
 
     /** As the mount's answer has it. */

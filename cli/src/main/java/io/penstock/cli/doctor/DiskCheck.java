@@ -65,7 +65,7 @@ final class DiskCheck implements Check<DiskFacts> {
         }
         if (findings.isEmpty()) {
             findings.ok(disk.folder() + (disk.exists() ? "" : ", which the mount will make,") + " on " + disk.type()
-                    + ", " + Text.bytes(disk.usableBytes()) + " free");
+                    + ", " + ByteSizes.about(disk.usableBytes()) + " free");
         }
         if (trial != null && trial.speed() != null) {
             speed(trial.speed(), findings);
@@ -106,7 +106,7 @@ final class DiskCheck implements Check<DiskFacts> {
         long wanted = configuration.get(size);
         long left = staging ? 0 : configuration.get(Settings.CACHE_MIN_FREE);
         long there = Math.max(0, (disk.empty() ? disk.usableBytes() : disk.totalBytes()) - left);
-        String free = Text.bytes(disk.usableBytes()) + " are free on the disk of " + disk.folder();
+        String free = ByteSizes.about(disk.usableBytes()) + " are free on the disk of " + disk.folder();
         if (disk.usableBytes() == 0 || (disk.empty() && there == 0)) {
             findings.error(
                     free + (left == 0 ? "" : ", and cache.min-free is " + ByteSizes.print(left)),
@@ -116,8 +116,8 @@ final class DiskCheck implements Check<DiskFacts> {
                     "Free space, or set " + folder + " to a folder on another disk"
                             + (left == 0 ? "" : ", or lower cache.min-free"));
         } else if (wanted > there) {
-            String found = size + " is " + ByteSizes.print(wanted) + ", and the disk has room for " + Text.bytes(there)
-                    + (left == 0 ? "" : " beside cache.min-free");
+            String found = size + " is " + ByteSizes.print(wanted) + ", and the disk has room for "
+                    + ByteSizes.about(there) + (left == 0 ? "" : " beside cache.min-free");
             String why = staging
                     ? "A full disk makes writers wait sooner than the setting says"
                     : "The cache is smaller than the setting says";

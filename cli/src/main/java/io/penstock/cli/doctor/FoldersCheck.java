@@ -33,7 +33,7 @@ final class FoldersCheck implements Check<FoldersFacts> {
         if (both > cache.totalBytes() || both < 0) {
             findings.note(
                     "cache.size and write.staging-size come to more than their disk has, "
-                            + Text.bytes(cache.totalBytes()),
+                            + ByteSizes.about(cache.totalBytes()),
                     "The cache gives up pages while much is staged",
                     "Lower them until they fit together, or name two disks");
         } else {

@@ -1,5 +1,6 @@
 package io.penstock.cli.doctor;
 
+import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.doctor.MachineFacts.Limits;
@@ -42,15 +43,17 @@ final class LimitsCheck implements Check<MachineFacts> {
         }
         if (limits.fileBytes() < SMALL_FILE) {
             findings.warning(
-                    "a process may write files of up to " + Text.bytes(limits.fileBytes()) + " (ulimit -f)",
+                    "a process may write files of up to " + ByteSizes.about(limits.fileBytes()) + " (ulimit -f)",
                     "Larger files are neither cached whole nor staged",
                     "ulimit -f unlimited, or LimitFSIZE=infinity in the systemd unit");
         }
         if (findings.isEmpty()) {
             findings.ok(limits.openFiles() + " open files; files "
-                    + (limits.fileBytes() == Long.MAX_VALUE ? "of any size" : "up to " + Text.bytes(limits.fileBytes()))
+                    + (limits.fileBytes() == Long.MAX_VALUE
+                            ? "of any size"
+                            : "up to " + ByteSizes.about(limits.fileBytes()))
                     + "; locked memory "
-                    + (limits.lockedBytes() == Long.MAX_VALUE ? "unlimited" : Text.bytes(limits.lockedBytes()))
+                    + (limits.lockedBytes() == Long.MAX_VALUE ? "unlimited" : ByteSizes.about(limits.lockedBytes()))
                     + ", of which a mount needs none");
         }
     }

@@ -1,5 +1,6 @@
 package io.penstock.cli.doctor;
 
+import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.Settings;
 
 /** Where the mount's log goes. */
@@ -23,7 +24,7 @@ final class LogCheck implements Check<DiskFacts> {
                     remedy + ", or let root make " + disk.folder());
         } else if (disk.usableBytes() < LOGS) {
             findings.warning(
-                    "the disk of " + disk.folder() + " has " + Text.bytes(disk.usableBytes()) + " free",
+                    "the disk of " + disk.folder() + " has " + ByteSizes.about(disk.usableBytes()) + " free",
                     "The log and those that it rotated take up to 60 MB",
                     "Free space, or: " + remedy);
         } else {

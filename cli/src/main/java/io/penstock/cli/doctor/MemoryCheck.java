@@ -31,16 +31,17 @@ final class MemoryCheck implements Check<MachineFacts> {
         long needed = pages + blocks + OWN_BYTES;
         if (needed > machine.memoryBytes()) {
             findings.error(
-                    "memory, write.memory and the process itself take up to " + Text.bytes(needed)
-                            + ", and the machine or the cgroup has " + Text.bytes(machine.memoryBytes()),
+                    "memory, write.memory and the process itself take up to " + ByteSizes.about(needed)
+                            + ", and the machine or the cgroup has " + ByteSizes.about(machine.memoryBytes()),
                     "The kernel ends the mount when they are used",
                     "Lower memory or write.memory, or raise the cgroup's limit (memory.max)");
         }
         streams(pages, findings);
         if (findings.isEmpty()) {
-            findings.ok("a mount takes up to " + Text.bytes(needed) + " of " + Text.bytes(machine.memoryBytes())
-                    + ", and its heap " + Text.bytes(machine.heapBytes())
-                    + " where the names of very many objects need it");
+            findings.ok(
+                    "a mount takes up to " + ByteSizes.about(needed) + " of " + ByteSizes.about(machine.memoryBytes())
+                            + ", and its heap " + ByteSizes.about(machine.heapBytes())
+                            + " where the names of very many objects need it");
         }
     }
 
@@ -50,7 +51,7 @@ final class MemoryCheck implements Check<MachineFacts> {
         if (streams >= FEW_STREAMS) {
             return;
         }
-        String found = "half of memory, " + Text.bytes(pages / 2) + ", holds "
+        String found = "half of memory, " + ByteSizes.about(pages / 2) + ", holds "
                 + (streams == 0 ? "no" : Long.toString(streams)) + " window of readahead.max-window, "
                 + ByteSizes.print(window);
         String why = "Streams share that half: each is read ahead less than readahead.max-window says";

@@ -1,6 +1,7 @@
 package io.penstock.cli.doctor;
 
 import io.penstock.cache.CacheStatistics;
+import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.control.MountStatistics;
@@ -91,8 +92,8 @@ final class MountCheck implements Check<MountFacts> {
     private void cacheSize(CacheStatistics cache, Findings findings) {
         if (cache.evictedPages() * PAGE > 2 * Math.max(PAGE, cache.diskBytes())) {
             findings.warning(
-                    "the cache has evicted " + Text.bytes(cache.evictedPages() * PAGE) + ", and has "
-                            + Text.bytes(cache.diskBytes()),
+                    "the cache has evicted " + ByteSizes.about(cache.evictedPages() * PAGE) + ", and has "
+                            + ByteSizes.about(cache.diskBytes()),
                     "What programs read again and again does not fit",
                     "Raise cache.size, which is " + configuration.show(Settings.CACHE_SIZE)
                             + ", or free space on its disk");
@@ -108,8 +109,8 @@ final class MountCheck implements Check<MountFacts> {
         }
         if (readahead.readaheadBytes() > MUCH && readahead.readaheadBytesUsed() < readahead.readaheadBytes() / 2) {
             findings.note(
-                    "readers have come to " + Text.bytes(readahead.readaheadBytesUsed()) + " of the "
-                            + Text.bytes(readahead.readaheadBytes()) + " that were read ahead",
+                    "readers have come to " + ByteSizes.about(readahead.readaheadBytesUsed()) + " of the "
+                            + ByteSizes.about(readahead.readaheadBytes()) + " that were read ahead",
                     "The rest was fetched in vain, or for later",
                     "Lower readahead.max-window if programs read parts of files");
         }

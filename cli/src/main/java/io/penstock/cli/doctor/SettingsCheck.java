@@ -130,7 +130,7 @@ final class SettingsCheck implements Check<Configuration> {
         long sent = UploadedPart.MAX_NUMBER * settings.get(WriteSettings.PART_SIZE);
         if (settings.get(WriteSettings.PARTS) == PartSizes.EQUAL && sent < settings.get(WriteSettings.LARGEST_OBJECT)) {
             findings.note(
-                    "with upload.parts=equal, 10,000 parts of upload.part-size hold " + Text.bytes(sent),
+                    "with upload.parts=equal, 10,000 parts of upload.part-size hold " + ByteSizes.about(sent),
                     "A new file above that is uploaded a second time when it is closed",
                     "Set upload.part-size to a ten-thousandth of your largest file");
         }

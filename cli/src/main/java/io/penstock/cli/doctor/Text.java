@@ -5,20 +5,7 @@ import java.util.Locale;
 
 /** Numbers as people read them. */
 final class Text {
-    private static final String PREFIXES = "KMGTP";
-
     private Text() {}
-
-    /** {@code 1.5 GiB}: rounded, unlike a setting's value. */
-    static String bytes(long bytes) {
-        double number = bytes;
-        int power = 0;
-        while (number >= 1024 && power < PREFIXES.length()) {
-            number /= 1024;
-            power++;
-        }
-        return power == 0 ? bytes + " bytes" : number(number) + " " + PREFIXES.charAt(power - 1) + "iB";
-    }
 
     /** With one digit after the point if the number is small. */
     static String number(double number) {

@@ -50,6 +50,7 @@ final class MountMeters {
         addCache();
         addReadahead();
         addRequests();
+        addInFlight();
         if (now.writing() != null) {
             addWriting();
         }
@@ -123,6 +124,21 @@ final class MountMeters {
                 "Bytes of pages in the cache now",
                 Tags.of("tier", tier),
                 all -> value.applyAsLong(all.cache()));
+    }
+
+    private void addInFlight() {
+        gauge(
+                "calls.in.flight",
+                null,
+                "Calls of the kernel without a reply yet",
+                Tags.empty(),
+                all -> all.inFlight().calls());
+        gauge(
+                "requests.in.flight",
+                null,
+                "Requests to the store under way",
+                Tags.empty(),
+                all -> all.inFlight().requests());
     }
 
     private void addReadahead() {
@@ -246,6 +262,14 @@ final class MountMeters {
                 .findFirst()
                 .orElseThrow();
         gauge("native.used", BYTES, "Direct buffers, outside the heap", Tags.empty(), _ -> direct.getMemoryUsed());
+        now.memory()
+                .keySet()
+                .forEach(share -> gauge(
+                        "native",
+                        BYTES,
+                        "Memory outside the heap, by its purpose",
+                        Tags.of("share", share),
+                        all -> all.memory().getOrDefault(share, 0L)));
     }
 
     private void addCall(String name, CallStatistics first) {

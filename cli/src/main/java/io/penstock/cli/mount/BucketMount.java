@@ -273,6 +273,10 @@ public final class BucketMount implements AutoCloseable {
         return store.statistics();
     }
 
+    public long requestsInFlight() {
+        return store.requestsInFlight();
+    }
+
     /** Of the kernel's calls, by their names. */
     public Map<String, CallStatistics> callStatistics() {
         return calls.snapshot();

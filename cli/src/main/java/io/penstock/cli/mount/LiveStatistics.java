@@ -3,9 +3,15 @@ package io.penstock.cli.mount;
 import io.penstock.cli.config.CostSettings;
 import io.penstock.cli.control.Cost;
 import io.penstock.cli.control.MountStatistics;
+import io.penstock.cli.control.MountStatistics.InFlight;
 import io.penstock.cli.state.RunningMount;
+import io.penstock.core.NativeMemory;
+import io.penstock.core.NativeMemory.Share;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
 import java.util.function.Supplier;
 
 /** The statistics of a mount now, from when this was made. Safe for use by any number of threads. */
@@ -42,6 +48,16 @@ final class LiveStatistics implements Supplier<MountStatistics> {
                         configuration.get(CostSettings.PUTS),
                         configuration.get(CostSettings.TRANSFER)),
                 plan.mount().readOnly() ? null : bucket.writebackStatistics(),
-                bucket.callStatistics());
+                bucket.callStatistics(),
+                new InFlight(bucket.mount().unanswered(), bucket.requestsInFlight()),
+                memory());
+    }
+
+    private static Map<String, Long> memory() {
+        Map<String, Long> memory = new LinkedHashMap<>();
+        for (Share share : Share.values()) {
+            memory.put(share.name().toLowerCase(Locale.ROOT), NativeMemory.used(share));
+        }
+        return memory;
     }
 }

@@ -14,11 +14,14 @@ import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.LiveFile;
 import io.penstock.metadata.Tree;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.prefetch.LastReads;
 import io.penstock.prefetch.ReadState;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /** Says where a file's bytes are and how it is read. A name that is not known here is looked up, for a moment only. */
@@ -27,6 +30,7 @@ record WhyAnswer(Contents contents, Path mountPoint) {
     private static final Duration PATIENCE = Duration.ofSeconds(3);
 
     private static final int MOST_RANGES = 100;
+    private static final double NANOS = 1e9;
 
     FileReport of(JsonNode arguments) throws RefusedException {
         String path = arguments.path("path").asText();
@@ -104,7 +108,19 @@ record WhyAnswer(Contents contents, Path mountPoint) {
                         .mapToLong(
                                 run -> Math.ceilDiv(run.end(), reads.rangeBytes()) - run.offset() / reads.rangeBytes())
                         .sum(),
-                missing.stream().mapToLong(Run::length).sum());
+                missing.stream().mapToLong(Run::length).sum(),
+                lastReads(reads.lastReads()));
+    }
+
+    private static FileReport.LastReads lastReads(LastReads reads) {
+        Map<String, Integer> sources = new LinkedHashMap<>();
+        reads.sources().forEach((source, count) -> sources.put(lower(source), count));
+        return new FileReport.LastReads(
+                sources,
+                reads.storeNanos() / NANOS,
+                reads.nvmeNanos() / NANOS,
+                reads.limitNanos() / NANOS,
+                lower(reads.ahead()));
     }
 
     private static String lower(Enum<?> constant) {

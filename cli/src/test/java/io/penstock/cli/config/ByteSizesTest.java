@@ -38,6 +38,25 @@ class ByteSizesTest {
         assertThat(ByteSizes.print(bytes)).isEqualTo(text);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "0, 0B",
+        "1.5, 1.5B",
+        "999, 999B",
+        "1000, 1.0KiB",
+        "1024, 1KiB",
+        "4194304, 4MiB",
+        "1503238553, 1.4GiB",
+        "10200547328, 9.5GiB",
+        "10704285696, 10GiB",
+        "1073204953087, 999GiB",
+        "1073204953088, 1.0TiB",
+        "1125899906842624, 1PiB"
+    })
+    void about_anyNumber_upToThreeDigits(double bytes, String text) {
+        assertThat(ByteSizes.about(bytes)).isEqualTo(text);
+    }
+
     @Test
     void print_powersAndTheirNeighbours_parseGivesThemBack() {
         for (int shift = 0; shift < 62; shift++) {

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.config.Host;
+import io.penstock.cli.control.MountStatistics.InFlight;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.objectstore.RequestStatistics;
@@ -48,7 +49,9 @@ final class ControlServerTest {
             null,
             Map.of(
                     "read",
-                    new CallStatistics(2, 3, 4, 5, 6, 7, Map.of("EIO", 1L), new TreeMap<>(Map.of(1L << 20, 2L)))));
+                    new CallStatistics(2, 3, 4, 5, 6, 7, Map.of("EIO", 1L), new TreeMap<>(Map.of(1L << 20, 2L)))),
+            new InFlight(8, 9),
+            Map.of("pages", 10L));
 
     @TempDir
     private Path folder;
@@ -110,7 +113,9 @@ final class ControlServerTest {
                         "requests",
                         "cost",
                         "writing",
-                        "calls");
+                        "calls",
+                        "inFlight",
+                        "memory");
         assertThat(ask("stats").get("readahead").size()).isEqualTo(7);
     }
 

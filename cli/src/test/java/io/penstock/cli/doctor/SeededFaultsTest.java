@@ -17,6 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.control.Cost;
 import io.penstock.cli.control.MountStatistics;
+import io.penstock.cli.control.MountStatistics.InFlight;
 import io.penstock.cli.doctor.DiskFacts.Speed;
 import io.penstock.cli.doctor.DiskFacts.Trial;
 import io.penstock.cli.doctor.MachineFacts.AotCache;
@@ -120,14 +121,14 @@ class SeededFaultsTest {
                         limits,
                         with(new Limits(1 << 20, 0, GIB)),
                         WARNING,
-                        "1 GiB (ulimit -f)",
+                        "1GiB (ulimit -f)",
                         "ulimit -f"),
                 fault(
                         "memory of the cgroup",
                         new MemoryCheck(settings("memory=4GiB,write.memory=4GiB")),
                         withMemory(8 * GIB),
                         ERROR,
-                        "memory, write.memory and the process itself take up to 8.3 GiB",
+                        "memory, write.memory and the process itself take up to 8.3GiB",
                         "Lower memory"),
                 fault(
                         "windows larger than memory",
@@ -195,7 +196,7 @@ class SeededFaultsTest {
                 fault("no holes", cache, disk("nfs", 4096 * GIB, solid), WARNING, "cannot punch holes", "XFS"),
                 fault("no direct I/O", cache, disk("zfs", 4096 * GIB, plain), NOTE, "no direct I/O", "ext4"),
                 fault("slow disk", cache, disk("ext4", 4096 * GIB, slow), WARNING, "120 MiB/s", "NVMe"),
-                fault("full disk", cache, disk("ext4", 0, null), ERROR, "0 bytes are free", "Free space"),
+                fault("full disk", cache, disk("ext4", 0, null), ERROR, "0B are free", "Free space"),
                 fault(
                         "nothing beside min-free",
                         cache,
@@ -203,20 +204,20 @@ class SeededFaultsTest {
                         ERROR,
                         "cache.min-free is 2GiB",
                         "lower cache.min-free"),
-                fault("full staging disk", staging, disk("ext4", 0, null), ERROR, "0 bytes are free", "write.staging"),
+                fault("full staging disk", staging, disk("ext4", 0, null), ERROR, "0B are free", "write.staging"),
                 fault(
                         "cache.size above the disk",
                         DiskCheck.ofCache(settings("cache_size=2TiB")),
                         disk("ext4", 1024 * GIB, null),
                         WARNING,
-                        "cache.size is 2TiB, and the disk has room for 1022 GiB",
+                        "cache.size is 2TiB, and the disk has room for 1.0TiB",
                         "Lower cache.size"),
                 fault(
                         "default above the disk",
                         cache,
                         disk("ext4", 32 * GIB, null),
                         NOTE,
-                        "room for 30 GiB",
+                        "room for 30GiB",
                         "Lower cache.size"),
                 fault(
                         "two file systems",
@@ -237,7 +238,7 @@ class SeededFaultsTest {
                         new LogCheck(),
                         disk("ext4", 1 << 20, null),
                         WARNING,
-                        "1 MiB free",
+                        "1MiB free",
                         "log.file"),
                 fault(
                         "log unwritable",
@@ -264,7 +265,7 @@ class SeededFaultsTest {
                 defeated("readahead.max-window=0", WARNING, "readahead.max-window is 0", "128MiB"),
                 defeated("readahead.range-size=256MiB", NOTE, "above readahead.max-window", "readahead.range-size"),
                 defeated("upload.concurrency=8", NOTE, "upload.concurrency-per-file, 16", "Raise upload.concurrency"),
-                defeated("upload.parts=equal", NOTE, "hold 78.1 GiB", "upload.part-size"),
+                defeated("upload.parts=equal", NOTE, "hold 78GiB", "upload.part-size"),
                 defeated("ro,write.close=staged", NOTE, "write.close is set", "Remove"));
     }
 
@@ -506,20 +507,14 @@ class SeededFaultsTest {
                         "2 pages of the cache were damaged",
                         "smartctl"),
                 fault("pages not stored", check, cached(0, 0, 0, 500), WARNING, "500 of 1000 pages", "faster disk"),
-                fault(
-                        "cache too small",
-                        check,
-                        cached(5_000, 0, 0, 0),
-                        WARNING,
-                        "has evicted 4.9 GiB",
-                        "which is 1GiB"),
+                fault("cache too small", check, cached(5_000, 0, 0, 0), WARNING, "has evicted 4.9GiB", "which is 1GiB"),
                 fault("GETs failed", check, fetched(30, 0, 0), WARNING, "30 of 1000 GETs failed", "log says which"),
                 fault(
                         "read ahead in vain",
                         check,
                         fetched(0, 4 * GIB, GIB),
                         NOTE,
-                        "1 GiB of the 4 GiB",
+                        "1GiB of the 4GiB",
                         "readahead.max-window"),
                 fault(
                         "throttled",
@@ -614,6 +609,8 @@ class SeededFaultsTest {
                         requests,
                         new Cost(0, 0),
                         writing,
+                        Map.of(),
+                        new InFlight(0, 0),
                         Map.of()),
                 "");
     }

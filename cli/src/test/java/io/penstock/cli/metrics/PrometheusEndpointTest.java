@@ -78,6 +78,10 @@ class PrometheusEndpointTest {
                         "penstock_gets_total{cause=\"readahead\"," + LABELS + "} 22.0",
                         "penstock_cache_bytes{" + LABELS + ",tier=\"nvme\"} 14.0",
                         "penstock_backlog_files{" + LABELS + "} 3.0",
+                        "penstock_calls_in_flight{" + LABELS + "} 41.0",
+                        "penstock_requests_in_flight{" + LABELS + "} 42.0",
+                        "penstock_native_bytes{mount=\"/mnt/data\",share=\"replies\",source=\"s3://data/\\\"a\\\"\"}"
+                                + " 44.0",
                         "penstock_call_bytes_total{call=\"read\"," + LABELS + "} 4096.0",
                         "penstock_call_errors_total{call=\"read\",errno=\"EIO\"," + LABELS + "} 3.0",
                         "penstock_calls_within_total{call=\"read\",le=\"0.000065536\"," + LABELS + "} 4.0",
@@ -94,7 +98,7 @@ class PrometheusEndpointTest {
         assertThat(scrape())
                 .contains("penstock_uptime_seconds")
                 .doesNotContain("backlog")
-                .doesNotContain("call");
+                .doesNotContain("penstock_calls_total", "penstock_call_");
         statistics.set(Statistics.of(1, false));
         assertThat(scrape()).contains("penstock_calls_total{call=\"read\"").doesNotContain("backlog");
     }

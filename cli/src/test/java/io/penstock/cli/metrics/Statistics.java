@@ -3,6 +3,7 @@ package io.penstock.cli.metrics;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.control.Cost;
 import io.penstock.cli.control.MountStatistics;
+import io.penstock.cli.control.MountStatistics.InFlight;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
@@ -34,6 +35,8 @@ final class Statistics {
                 new RequestStatistics(31, 32, 33, 34, 35, 36, 37),
                 new Cost(38, 39),
                 writing,
-                calls);
+                calls,
+                new InFlight(41, 42),
+                Map.of("pages", 43L, "replies", 44L));
     }
 }
