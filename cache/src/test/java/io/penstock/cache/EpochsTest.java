@@ -30,7 +30,7 @@ final class EpochsTest {
     private static final int EXTENT_PAGES = 8;
 
     /** What the cache has room for. */
-    private static final int EXTENTS = 256;
+    private static final int EXTENTS = 128;
 
     /** Of a small object. */
     private static final int SAMPLE_BYTES = 400_000 / 4096 * 4096;

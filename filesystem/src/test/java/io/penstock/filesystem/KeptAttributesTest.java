@@ -676,6 +676,25 @@ class KeptAttributesTest {
         assertThat(m.lookup("l").mode()).isEqualTo(0010600);
     }
 
+    /** The object that is found may be one without them. */
+    @Test
+    void close_doneWithoutAnAnswer_commitsAttributesWhileAReaderIsOpen() throws Exception {
+        m.save("a", "old");
+        OpenFile reader = m.open("a");
+        setattr("a", mode(0700));
+        OpenFile writer = m.open("a", Mounted.O_RDWR | O_TRUNC);
+        m.write(writer, 0, "new");
+        loseAnswerOfChange("a");
+
+        assertErrno(Errno.EIO, () -> m.fs.flush(writer.handle()));
+        m.fs.release(writer.handle());
+        m.drain();
+
+        m.fs.checkInvariants();
+        assertThat(m.bucket.properties("a").headers()).containsEntry(META + "file-permissions", "0700");
+        m.fs.release(reader.handle());
+    }
+
     @Test
     void rename_doneWithoutAnAnswer_isShownWhereALinkWas() throws Exception {
         m.fs.forget(m.fs.symlink("t", FileSystem.ROOT, "l", Mounted.CREATOR).inode(), 1);

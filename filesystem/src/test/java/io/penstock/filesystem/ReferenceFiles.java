@@ -27,7 +27,9 @@ final class ReferenceFiles {
 
     /** What is asked of the store. */
     enum Request {
+        /** What commits a file. */
         PUT,
+        /** To another name. */
         COPY,
         DELETE
     }

@@ -543,11 +543,14 @@ final class ReferenceTree {
         markers.putIfAbsent(directory, ReferenceEntry.DIRECTORY);
     }
 
-    /** Another node has changed this name: what is open to be read of it, above it or below it is what it was. */
+    /**
+     * Another node has changed this name: what is open to be read of it or above it is what it was. Below it there is a
+     * directory still, which hides a file of its name.
+     */
     void changedElsewhere(String changed) {
         open.replaceAll((_, file) -> {
             String path = file.path();
-            return path != null && (path.equals(changed) || isWithin(path, changed) || isWithin(changed, path))
+            return path != null && (path.equals(changed) || isWithin(changed, path))
                     ? file.removed(requireNonNull(find(path)), true)
                     : file;
         });

@@ -34,6 +34,12 @@ class PosixSuiteIT {
     /** Fails through libfuse 2 if the kernel asks for a removed file's attributes, as docs/SEMANTICS.md says. */
     private static final String NEEDS_A_NAME = "unlink::open_file_not_freed";
 
+    /**
+     * May fail: with O_RDONLY | O_TRUNC the kernel has the file truncated before it looks whether it is a running program.
+     * That program loses its pages, and if it ends of that at once, nothing is busy any more (docs/SEMANTICS.md).
+     */
+    private static final String TRUNCATES_A_PROGRAM = "open::etxtbsy";
+
     /** A line of its report: {@code chmod::errno::regular    FAILED}. */
     private static final Pattern VERDICT = Pattern.compile("(?m)^(\\w+(?:::\\w+)+) +(ok|FAILED|skipped)$");
 
@@ -67,6 +73,7 @@ class PosixSuiteIT {
         assertThat(onMount).as("exceptions that pass leave the list").containsAll(exceptions);
         onMount.removeAll(onDisk.join());
         onMount.removeAll(exceptions);
+        onMount.remove(TRUNCATES_A_PROGRAM);
         if (MountedBucket.BINDING.equals("jnr")) {
             onMount.remove(NEEDS_A_NAME);
         }

@@ -46,6 +46,7 @@ public final class PageFetcher implements AutoCloseable {
     private static final long CLOSE_SECONDS = 10;
 
     private final ObjectStore store;
+    private volatile PeerSource peers = PeerSource.NONE;
     private final PageCache cache;
     private final String namespace;
     private final ReadaheadLimits limits;
@@ -129,6 +130,19 @@ public final class PageFetcher implements AutoCloseable {
             }
         }
         return new ObjectReader(this, object, limits);
+    }
+
+    /**
+     * Reads of this version for another node of the cache group: what is Missing comes from the store alone, and nothing is
+     * read ahead. Must be closed.
+     */
+    public PeerReader openForPeer(ObjectVersion version) {
+        return new PeerReader(this, share(version));
+    }
+
+    /** From now on asks these before the store. */
+    public void setPeers(PeerSource peers) {
+        this.peers = peers;
     }
 
     private boolean isSmall(ObjectVersion version) {
@@ -297,7 +311,13 @@ public final class PageFetcher implements AutoCloseable {
 
     /** Starts the GET of a claim for which a reader that has the object open waits until the deadline. */
     RangeFetch fetch(OpenVersion object, Fill fill, Deadline deadline) {
-        RangeFetch fetch = new RangeFetch(store, object.cached.version(), fill, Urgency.DEMAND, deadline, counters);
+        return fetch(object, fill, deadline, peers);
+    }
+
+    /** The same from this source, and the store. */
+    RangeFetch fetch(OpenVersion object, Fill fill, Deadline deadline, PeerSource from) {
+        RangeFetch fetch =
+                new RangeFetch(from, store, object.cached.version(), fill, Urgency.DEMAND, deadline, counters);
         object.retain();
         if (!start(() -> runDemand(object, fetch))) {
             fetch.abandon();
@@ -404,8 +424,7 @@ public final class PageFetcher implements AutoCloseable {
     private RangeFetch run(Readahead readahead, OpenVersion object, Fill fill) {
         counters.readaheadBytes.add(fill.range().length());
         readAhead(readahead);
-        Deadline deadline = store.retries().forReading();
-        RangeFetch fetch = new RangeFetch(store, object.cached.version(), fill, Urgency.READAHEAD, deadline, counters);
+        RangeFetch fetch = ahead(object, fill, peers);
         try {
             object.run(fetch, gate);
         } finally {
@@ -485,8 +504,12 @@ public final class PageFetcher implements AutoCloseable {
      * @param done gets the store's exception, or that of a fetch that was cancelled; null if there is none
      */
     void fetchAhead(OpenVersion object, Fill fill, Consumer<@Nullable Exception> done) {
-        Deadline deadline = store.retries().forReading();
-        RangeFetch fetch = new RangeFetch(store, object.cached.version(), fill, Urgency.READAHEAD, deadline, counters);
+        fetchAhead(object, fill, peers, done);
+    }
+
+    /** The same from this source, and the store. */
+    void fetchAhead(OpenVersion object, Fill fill, PeerSource from, Consumer<@Nullable Exception> done) {
+        RangeFetch fetch = ahead(object, fill, from);
         object.retain();
         boolean started = start(() -> {
             try {
@@ -504,6 +527,11 @@ public final class PageFetcher implements AutoCloseable {
             gate.release(Urgency.READAHEAD);
             done.accept(new FetchAbandonedException(null));
         }
+    }
+
+    private RangeFetch ahead(OpenVersion object, Fill fill, PeerSource from) {
+        Deadline deadline = store.retries().forReading();
+        return new RangeFetch(from, store, object.cached.version(), fill, Urgency.READAHEAD, deadline, counters);
     }
 
     private void giveBack() {

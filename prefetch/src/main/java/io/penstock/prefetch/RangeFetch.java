@@ -16,14 +16,14 @@ import org.slf4j.LoggerFactory;
 /**
  * One claimed run of pages on its way from the object store into the cache.
  *
- * <p>{@link #transfer} is the seam between the two: another source that can deliver the bytes in time may be asked there
- * first, and the store delivers the rest.
+ * <p>{@link #transfer} is the seam between the two: the {@link PeerSource} is asked first, and the store delivers the rest.
  *
  * <p>A thread of its own runs it; any other thread may call {@link #cancelUnlessAwaited} and {@link #failure}.
  */
 final class RangeFetch implements BodySink {
     private static final Logger LOG = LoggerFactory.getLogger(RangeFetch.class);
 
+    private final PeerSource peers;
     private final ObjectStore store;
     private final ObjectVersion version;
     private final Fill fill;
@@ -49,13 +49,16 @@ final class RangeFetch implements BodySink {
     /** Written once, by the running thread, before the fill fails. */
     private volatile @Nullable Exception failure;
 
+    /** @param peers are asked before the store */
     RangeFetch(
+            PeerSource peers,
             ObjectStore store,
             ObjectVersion version,
             Fill fill,
             Urgency urgency,
             Deadline deadline,
             FetchCounters counters) {
+        this.peers = peers;
         this.store = store;
         this.version = version;
         this.fill = fill;
@@ -124,13 +127,18 @@ final class RangeFetch implements BodySink {
         if (cancelled) {
             throw new InterruptedException();
         }
-        counters.started(urgency);
         FetchEvent event = new FetchEvent();
         event.begin();
+        long fromPeers = 0;
         try {
-            store.get(version, range, this);
+            peers.get(version, range, urgency, this);
+            fromPeers = arrived;
+            if (fromPeers < range.length()) {
+                counters.started(urgency);
+                store.get(version, new ByteRange(range.offset() + fromPeers, range.length() - fromPeers), this);
+            }
         } finally {
-            counters.bytes.add(arrived);
+            counters.bytes.add(arrived - fromPeers);
             record(event);
         }
         if (arrived != range.length()) {

@@ -166,10 +166,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
                 if (made.isContent) {
                     context.pages().keep(made.version, content);
                 }
-                file.succeeded(this, made.version);
-                if (made.isFound) {
-                    file.foundWithout();
-                }
+                file.succeeded(this, made.version, made.isFound);
             }
         } catch (InterruptedException e) {
             failure = new IOException("'" + content.key() + "' is not committed: the mount ends", e);

@@ -152,18 +152,6 @@ final class FileCommits implements FileBytes.Owner {
         }
     }
 
-    /** A commit has found its content at the store: if headers are to be kept, the next one gives it those. */
-    void foundWithout() {
-        lock.lock();
-        try {
-            if (!object.kept().isEmpty()) {
-                changed();
-            }
-        } finally {
-            lock.unlock();
-        }
-    }
-
     /** Something beside the content is to be committed. */
     void changed() {
         state.changed(context.now());
@@ -300,10 +288,12 @@ final class FileCommits implements FileBytes.Owner {
     /**
      * The object is this version now.
      *
+     * @param isFound whether the store had it already: if headers are to be kept, another commit gives it those
      * @throws ObjectStoreException.PreconditionFailed if that has not the size of what was to be committed, because an
      *     earlier run has sent more, and the file was changed since
      */
-    void succeeded(Commit commit, ObjectVersion version) throws ObjectStoreException.PreconditionFailed {
+    void succeeded(Commit commit, ObjectVersion version, boolean isFound)
+            throws ObjectStoreException.PreconditionFailed {
         BaseLayer old;
         lock.lock();
         try {
@@ -314,6 +304,10 @@ final class FileCommits implements FileBytes.Owner {
             }
             old = bytes.rebase(version, changed);
             succeeded(version, commit.changes());
+            if (isFound && !object.kept().isEmpty()) {
+                changed();
+                beginBehind();
+            }
         } finally {
             lock.unlock();
         }

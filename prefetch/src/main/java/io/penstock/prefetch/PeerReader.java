@@ -1,0 +1,104 @@
+package io.penstock.prefetch;
+
+import static io.penstock.cache.PageCache.PAGE_SIZE;
+
+import io.penstock.cache.CachedObject;
+import io.penstock.cache.Fill;
+import io.penstock.cache.FillFailedException;
+import io.penstock.cache.Urgency;
+import io.penstock.objectstore.ObjectStoreException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads of one object version for another node: from the page cache, or else from the store. It never asks another node, so
+ * that no request goes in a circle. However many nodes ask for a cold page, one GET brings it: they share the claims of this
+ * node's own readers. Safe for use by any number of threads.
+ */
+public final class PeerReader implements AutoCloseable {
+    private final PageFetcher fetcher;
+    private final OpenVersion object;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    PeerReader(PageFetcher fetcher, OpenVersion object) {
+        this.fetcher = fetcher;
+        this.object = object;
+    }
+
+    /** What a node does with a read for which it has no room now. */
+    public static final class BusyException extends Exception {
+        private static final long serialVersionUID = 1;
+
+        BusyException(String message) {
+            super(message);
+        }
+    }
+
+    /**
+     * Claims what is Missing of these bytes and begins to fetch it, as many GETs as it takes. Reads wait for it.
+     *
+     * @param from in bytes from the start of the object
+     * @param to behind the last byte, within the object
+     * @param urgency of the node that asks: what it reads ahead waits for this node's turn
+     * @throws BusyException if memory is short, and this is readahead
+     */
+    public void prepare(long from, long to, Urgency urgency) throws BusyException, InterruptedException {
+        long most = OpenVersion.pages(fetcher.rangeBytes(object.cached.version()));
+        long end = OpenVersion.pages(to);
+        for (long page = from / PAGE_SIZE; page < end; ) {
+            long boundary = Math.min((page / most + 1) * most, end);
+            Fill fill = object.anyMissing(page, boundary) ? claim(page, boundary, urgency) : null;
+            page = fill == null ? boundary : OpenVersion.pages(fill.range().end());
+        }
+    }
+
+    private @Nullable Fill claim(long page, long end, Urgency urgency) throws BusyException, InterruptedException {
+        CachedObject cached = object.cached;
+        if (urgency == Urgency.DEMAND) {
+            Fill fill = cached.claim(page, end, Urgency.DEMAND);
+            if (fill != null) {
+                RangeFetch _ = fetcher.fetch(object, fill, fetcher.deadline(), PeerSource.NONE);
+            }
+            return fill;
+        }
+        fetcher.awaitTurn();
+        Fill fill = fetcher.claim(() -> cached.claim(page, end, Urgency.READAHEAD));
+        if (fill != null) {
+            fetcher.fetchAhead(object, fill, PeerSource.NONE, _ -> {});
+        } else if (object.anyMissing(page, end)) {
+            throw new BusyException("memory is short");
+        }
+        return fill;
+    }
+
+    /**
+     * Reads until the buffer is full, waiting for what is coming.
+     *
+     * @param position in bytes; all bytes from there on are within the object, and {@link #prepare prepared}
+     * @throws ObjectStoreException if the store has failed, or has another version now
+     * @throws BusyException if the bytes were evicted meanwhile
+     */
+    public void read(long position, ByteBuffer to) throws ObjectStoreException, BusyException, InterruptedException {
+        try {
+            for (long at = position; to.hasRemaining(); ) {
+                int copied = object.cached.read(at, to, true, null);
+                if (copied == CachedObject.MISSING) {
+                    throw new BusyException("evicted before it was read");
+                }
+                at += copied;
+            }
+        } catch (FillFailedException e) {
+            throw e.getCause() instanceof ObjectStoreException cause
+                    ? cause
+                    : new ObjectStoreException.Unavailable(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            fetcher.closed(object);
+        }
+    }
+}

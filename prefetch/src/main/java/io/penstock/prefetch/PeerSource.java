@@ -1,0 +1,25 @@
+package io.penstock.prefetch;
+
+import io.penstock.cache.Urgency;
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.BodySink;
+
+/**
+ * Where bytes may be had nearer than the store: the other nodes of a cache group. What it does not deliver comes from the
+ * store. Safe for use by any number of threads.
+ */
+@FunctionalInterface
+public interface PeerSource {
+    /** There are no other nodes. */
+    PeerSource NONE = (version, range, urgency, sink) -> {};
+
+    /**
+     * Puts the bytes of exactly this version into the sink, in order from the start of the range: as many as a peer brings in
+     * time. Bytes that the sink has got are right. It returns early, and throws nothing else, where a peer is slow, gone or
+     * wrong.
+     *
+     * @param urgency what the peer does first
+     */
+    void get(ObjectVersion version, ByteRange range, Urgency urgency, BodySink sink) throws InterruptedException;
+}

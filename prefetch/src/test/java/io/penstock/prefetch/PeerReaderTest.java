@@ -1,0 +1,152 @@
+package io.penstock.prefetch;
+
+import static io.penstock.prefetch.FetcherFixture.MIB;
+import static io.penstock.prefetch.FetcherFixture.readAndVerify;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.cache.Urgency;
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.BodySink;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.testing.Call;
+import io.penstock.testing.Gate;
+import io.penstock.testing.TestData;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What other nodes bring, and what is read for them. */
+@Timeout(60)
+class PeerReaderTest {
+    private static final ReadaheadConfig CONFIG = new ReadaheadConfig(8 * MIB, 8 * MIB, 8, MIB);
+
+    @TempDir
+    private Path folder;
+
+    private FetcherFixture fixture;
+
+    @BeforeEach
+    void open() throws IOException {
+        fixture = new FetcherFixture(folder, CONFIG, 64 * MIB, 16 * MIB);
+    }
+
+    @AfterEach
+    void close() {
+        fixture.close();
+    }
+
+    private void readForPeer(ObjectVersion version, long from, int length, Urgency urgency) throws Exception {
+        try (PeerReader reader = fixture.fetcher.openForPeer(version)) {
+            reader.prepare(from, from + length, urgency);
+            ByteBuffer bytes = ByteBuffer.allocate(length);
+            reader.read(from, bytes);
+            TestData.of(version.key(), version.size()).verify(from, bytes.flip());
+        }
+    }
+
+    @Test
+    void read_whatIsCold_comesFromTheStoreOnce() throws Exception {
+        ObjectVersion file = fixture.put("file", 20 * MIB + 3);
+        for (Urgency urgency : Urgency.values()) {
+            readForPeer(file, 8 * MIB, (int) (8 * MIB), urgency);
+        }
+        assertThat(fixture.ranges()).containsExactly(new ByteRange(8 * MIB, 8 * MIB));
+
+        readForPeer(file, 16 * MIB + 5, (int) (4 * MIB - 2), Urgency.READAHEAD); // to the end
+        assertThat(fixture.ranges()).hasSize(2);
+        try (ObjectReader reader = fixture.fetcher.open(file)) {
+            readAndVerify(reader, file, 8 * MIB, (int) MIB);
+        }
+        assertThat(fixture.ranges()).hasSize(2);
+    }
+
+    @Test
+    void read_byManyAtOnce_isOneGet() throws Exception {
+        ObjectVersion file = fixture.put("file", 4 * MIB);
+        try (Gate gate = fixture.delays.hold(Call.Get.class::isInstance)) {
+            CompletableFuture<?>[] readers = new CompletableFuture<?>[8];
+            for (int i = 0; i < readers.length; i++) {
+                Urgency urgency = i % 2 == 0 ? Urgency.DEMAND : Urgency.READAHEAD;
+                readers[i] = CompletableFuture.runAsync(() -> {
+                    try {
+                        readForPeer(file, 0, (int) (4 * MIB), urgency);
+                    } catch (Exception e) {
+                        throw new AssertionError(e);
+                    }
+                });
+            }
+            gate.awaitHeld(1);
+            gate.open();
+            CompletableFuture.allOf(readers).join();
+        }
+        assertThat(fixture.store.gets()).hasSize(1);
+    }
+
+    @Test
+    void read_asksNoOtherNode() throws Exception {
+        ObjectVersion file = fixture.put("file", MIB);
+        AtomicInteger asked = new AtomicInteger();
+        fixture.fetcher.setPeers((version, range, urgency, sink) -> asked.incrementAndGet());
+        for (Urgency urgency : Urgency.values()) {
+            readForPeer(fixture.put("file" + urgency, MIB), 0, (int) MIB, urgency);
+        }
+        assertThat(asked).hasValue(0);
+        try (ObjectReader reader = fixture.fetcher.open(file)) {
+            readAndVerify(reader, file, 0, 10);
+        }
+        assertThat(asked).hasValue(1);
+    }
+
+    @Test
+    void read_ofAVersionThatIsGone_throwsThat() throws Exception {
+        ObjectVersion file = fixture.put("file", MIB);
+        fixture.bucket.delete("file");
+        assertThatThrownBy(() -> readForPeer(file, 0, 10, Urgency.DEMAND)).isInstanceOf(ObjectStoreException.class);
+    }
+
+    @Test
+    void open_wherePeersBringAPart_hasTheRestFromTheStore() throws Exception {
+        ObjectVersion file = fixture.put("file", 8 * MIB);
+        int part = (int) (3 * MIB + 17);
+        fixture.fetcher.setPeers((version, range, urgency, sink) -> bring(version, range.offset(), part, sink));
+        try (ObjectReader reader = fixture.fetcher.open(file)) {
+            readAndVerify(reader, file, 0, (int) (8 * MIB));
+        }
+        assertThat(fixture.ranges()).containsExactly(new ByteRange(part, 8 * MIB - part));
+    }
+
+    @Test
+    void open_wherePeersBringAll_asksNothingOfTheStore() throws Exception {
+        ObjectVersion file = fixture.put("file", 8 * MIB);
+        fixture.fetcher.setPeers(
+                (version, range, urgency, sink) -> bring(version, range.offset(), range.length(), sink));
+        try (ObjectReader reader = fixture.fetcher.open(file)) {
+            readAndVerify(reader, file, 0, (int) (8 * MIB));
+        }
+        assertThat(fixture.store.gets()).isEmpty();
+        assertThat(fixture.fetcher.statistics().allGets()).isZero();
+        assertThat(fixture.fetcher.statistics().bytesFetched()).isZero();
+    }
+
+    private static void bring(ObjectVersion version, long offset, long length, BodySink sink)
+            throws InterruptedException {
+        TestData data = TestData.of(version.key(), version.size());
+        for (long at = offset; at < offset + length; ) {
+            ByteBuffer to = sink.buffer();
+            int count = (int) Math.min(to.remaining(), offset + length - at);
+            data.read(at, to.slice(to.position(), count));
+            to.position(to.position() + count);
+            sink.filled(count);
+            at += count;
+        }
+    }
+}
