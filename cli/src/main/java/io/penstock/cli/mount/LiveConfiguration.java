@@ -105,8 +105,8 @@ public final class LiveConfiguration {
                 changes.add(new Change(setting.key(), before, after, setting.isLive()));
             }
         }
+        apply.accept(next); // first: if it fails all the same, the settings shown are those that hold
         current = next;
-        apply.accept(next);
         changes.forEach(change -> log.info(
                 "{}: {} is now {}{}",
                 change.key,

@@ -136,6 +136,17 @@ final class LiveConfigurationTest {
     }
 
     @Test
+    void set_theMountFailsToTakeIt_showsWhatHeldBefore() throws Exception {
+        LiveConfiguration failing = new LiveConfiguration(read(), this::read, _ -> {
+            throw new IllegalArgumentException("not taken");
+        });
+
+        assertThatThrownBy(() -> failing.set(List.of("memory=512MiB"))).hasMessage("not taken");
+
+        assertThat(failing.get(Settings.MEMORY)).isEqualTo(1L << 30);
+    }
+
+    @Test
     void set_valuesThatExcludeEachOther_isRefused() {
         assertThatThrownBy(() -> live.set(List.of("memory=40GiB")))
                 .isInstanceOf(RefusedException.class)

@@ -52,6 +52,13 @@ class MountPlanTest {
     }
 
     @Test
+    void of_theSmallestCache_staysWithinWhatTheModulesTake() throws Exception {
+        MountPlan plan = plan("cache.size=1MiB");
+        assertThat(plan.cache().sizeBytes()).isEqualTo(1L << 20);
+        assertThat(plan.writeback().limits().stagingBytes()).isEqualTo(8L << 20);
+    }
+
+    @Test
     void of_credentials_oneKindOfThree() throws Exception {
         assertThat(plan("").s3().requester().credentials()).isEqualTo(new Credentials.Chain(null));
         assertThat(plan("profile=p").s3().requester().credentials()).isEqualTo(new Credentials.Chain("p"));
