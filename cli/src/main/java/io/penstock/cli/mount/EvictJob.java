@@ -1,6 +1,5 @@
 package io.penstock.cli.mount;
 
-import io.penstock.cli.process.RefusedException;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
@@ -27,7 +26,7 @@ final class EvictJob extends Job {
     }
 
     @Override
-    void work() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+    void work() throws ObjectStoreException, IOException, InterruptedException {
         files.visit(contents.tree(), new Evicting());
     }
 
@@ -51,8 +50,8 @@ final class EvictJob extends Job {
         }
 
         @Override
-        public void missing(String path) {
-            problem(path, "there is no such file or folder");
+        public void problem(String path, String why) {
+            EvictJob.this.problem(path, why);
         }
     }
 }

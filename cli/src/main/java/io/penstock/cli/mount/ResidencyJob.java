@@ -2,7 +2,6 @@ package io.penstock.cli.mount;
 
 import io.penstock.cache.Residency;
 import io.penstock.cli.control.JobStatus.PathResidency;
-import io.penstock.cli.process.RefusedException;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
@@ -26,7 +25,7 @@ final class ResidencyJob extends Job {
     }
 
     @Override
-    void work() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+    void work() throws ObjectStoreException, IOException, InterruptedException {
         for (String path : files.paths()) {
             Sum sum = new Sum();
             files.visit(contents.tree(), path, sum);
@@ -62,9 +61,9 @@ final class ResidencyJob extends Job {
         }
 
         @Override
-        public void missing(String path) {
+        public void problem(String path, String why) {
             isMissing = true;
-            problem(path, "there is no such file or folder");
+            ResidencyJob.this.problem(path, why);
         }
     }
 }

@@ -93,8 +93,8 @@ final class WarmJob extends Job {
         }
 
         @Override
-        public void missing(String path) {
-            problem(path, "there is no such file or folder");
+        public void problem(String path, String why) {
+            WarmJob.this.problem(path, why);
         }
     }
 
@@ -146,10 +146,10 @@ final class WarmJob extends Job {
         public void written(String key) {}
 
         @Override
-        public void missing(String path) {}
+        public void problem(String path, String why) {}
     }
 
-    private Count count() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+    private Count count() throws ObjectStoreException, IOException, InterruptedException {
         Count count = new Count();
         files.visit(contents.tree(), count);
         total(count.number, count.bytes);
@@ -159,7 +159,7 @@ final class WarmJob extends Job {
     private void countBeside() {
         try {
             var _ = count();
-        } catch (RefusedException | ObjectStoreException | IOException e) {
+        } catch (ObjectStoreException | IOException e) {
             log.debug("The files to warm are not counted", e); // the job itself finds the same
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
