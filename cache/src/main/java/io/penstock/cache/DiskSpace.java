@@ -267,7 +267,7 @@ final class DiskSpace {
             if (victim == null) {
                 return false;
             }
-            discard(victim);
+            evict(victim);
             freeUnpinned();
         }
         return true;
@@ -278,6 +278,15 @@ final class DiskSpace {
     private long limitOfPolicy() {
         return Math.max(0, limitBytes - heldBytes - stranded.bytes() - unfreedBytes);
     }
+    /** Gives it up for space; a doomed one is on its way out for another reason. */
+    @GuardedBy("this")
+    private void evict(Extent victim) {
+        if (!victim.isDoomed()) {
+            counters.evictedPages.add(Integer.bitCount(victim.storedPages()));
+            discard(victim);
+        }
+    }
+
 
     /**
      * The file system is full although there should be space: makes some.
@@ -377,7 +386,6 @@ final class DiskSpace {
             policy.remove(extent);
             packs.removeAll(extent);
             freeNow(extent);
-            counters.evictedPages.add(Integer.bitCount(extent.storedPages()));
             freed = true;
         } finally {
             if (!freed) {
@@ -435,7 +443,7 @@ final class DiskSpace {
         stranded.add(object, extent.allocatedPages());
         for (Extent other : object.stored().extents()) {
             if (!other.isHeld()) {
-                discard(other);
+                evict(other);
             }
         }
     }
