@@ -12,7 +12,9 @@ import io.penstock.prefetch.Pace;
 import io.penstock.prefetch.Warmup;
 import io.penstock.prefetch.Warmup.Outcome;
 import java.io.IOException;
+import java.util.HashSet;
 import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -133,11 +135,16 @@ final class WarmJob extends Job {
         /** On disk, of those that are not pinned yet. */
         long toPin;
 
+        /** Those that count in {@link #toPin}: paths may overlap. */
+        private final Set<ObjectVersion> pinned = new HashSet<>();
+
         @Override
         public void file(ObjectVersion version) {
             number++;
             bytes += version.size();
-            if (options.pinUntil() != null && !contents.cache().pins().isPinned(contents.namespace(), version)) {
+            if (options.pinUntil() != null
+                    && !contents.cache().pins().isPinned(contents.namespace(), version)
+                    && pinned.add(version)) {
                 toPin += Pins.bytesOnDisk(version.size());
             }
         }
