@@ -117,6 +117,11 @@ final class DiskSpace {
         return limitBytes;
     }
 
+    /** Whether the file system leaves room for less than the configured bytes. Takes no lock. */
+    boolean isDiskShort() {
+        return limitBytes < bounds.sizeBytes;
+    }
+
     /** What is free, and what the policy keeps for new extents. Takes no lock. */
     long roomBytes() {
         long limit = limitBytes;
@@ -273,11 +278,6 @@ final class DiskSpace {
         return true;
     }
 
-    /** What is left to the extents that the policy decides on. */
-    @GuardedBy("this")
-    private long limitOfPolicy() {
-        return Math.max(0, limitBytes - heldBytes - stranded.bytes() - unfreedBytes);
-    }
     /** Gives it up for space; a doomed one is on its way out for another reason. */
     @GuardedBy("this")
     private void evict(Extent victim) {
@@ -287,6 +287,11 @@ final class DiskSpace {
         }
     }
 
+    /** What is left to the extents that the policy decides on. */
+    @GuardedBy("this")
+    private long limitOfPolicy() {
+        return Math.max(0, limitBytes - heldBytes - stranded.bytes() - unfreedBytes);
+    }
 
     /**
      * The file system is full although there should be space: makes some.

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -57,8 +58,9 @@ public final class Pins implements AutoCloseable {
      *
      * @param pinned what all pins take once all of it is cached, and what is being brought in
      * @param most what they may take
+     * @param isDiskShort whether that is less than cache.size allows, as the disk has no more that is free
      */
-    public record Room(long pinned, long most) {
+    public record Room(long pinned, long most, boolean isDiskShort) {
         public long left() {
             return Math.max(0, most - pinned);
         }
@@ -101,7 +103,7 @@ public final class Pins implements AutoCloseable {
     }
 
     public Room room() {
-        return new Room(bytes.get(), mostBytes());
+        return new Room(bytes.get(), mostBytes(), space.isDiskShort());
     }
 
     private long mostBytes() {
@@ -199,8 +201,18 @@ public final class Pins implements AutoCloseable {
 
     /** Whether the version is pinned, and not only while it is brought in. */
     public boolean isPinned(String namespace, ObjectVersion version) {
+        return until(namespace, version).isPresent();
+    }
+
+    /** When the version's pin ends, in milliseconds since 1970; empty if it is not pinned, or its pin has ended. */
+    public OptionalLong until(String namespace, ObjectVersion version) {
         Pin pin = pins.get(new Pin.Name(namespace, version.key()));
-        return pin != null && pin.id().equals(ObjectId.of(namespace, version));
+        // What has ended is taken off only now and then.
+        return pin != null
+                        && pin.until() > System.currentTimeMillis()
+                        && pin.id().equals(ObjectId.of(namespace, version))
+                ? OptionalLong.of(pin.until())
+                : OptionalLong.empty();
     }
 
     /** The keys of all objects that are pinned. */

@@ -179,7 +179,10 @@ final class WarmJob extends Job {
             throw new RefusedException("nothing is pinned or fetched, as it does not fit: it takes "
                     + ByteSizes.about(count.toPin) + ", " + ByteSizes.about(room.pinned())
                     + " are pinned already, and pins may take " + ByteSizes.about(room.most())
-                    + " (15/16 of cache.size, less where the disk is full). Unpin something, or raise cache.size");
+                    + (room.isDiskShort()
+                            ? " (15/16 of what the disk has, less cache.min-free). Unpin something, or free space on"
+                                    + " the disk"
+                            : " (15/16 of cache.size). Unpin something, or raise cache.size"));
         }
     }
 
@@ -197,7 +200,12 @@ final class WarmJob extends Job {
                 forget(version);
                 problem(shown(version.key()), "it is not in the bucket any more");
             }
-            case NO_ROOM -> problem(shown(version.key()), "there is no room for it in cache.size");
+            case NO_ROOM ->
+                problem(
+                        shown(version.key()),
+                        contents.cache().pins().room().isDiskShort()
+                                ? "there is no room for it on the cache's disk, which is full up to cache.min-free"
+                                : "there is no room for it in cache.size");
             case NOT_STORED -> problem(shown(version.key()), "the cache's disk does not take all of it");
             case FAILED ->
                 problem(shown(version.key()), why == null ? "the server has failed" : String.valueOf(why.getMessage()));
