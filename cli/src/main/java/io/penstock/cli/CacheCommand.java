@@ -65,7 +65,7 @@ final class CacheCommand {
                     row.bytes() == 0 ? 100 : 100 * row.nvme() / row.bytes(),
                     ByteSizes.about(row.memory()),
                     ByteSizes.about(row.pinned()),
-                    row.path());
+                    row.path() + (row.pinnedUntil() == null ? "" : "  (pinned until " + row.pinnedUntil() + ")"));
         }
     }
 }

@@ -58,7 +58,9 @@ final class WhyCommand implements Callable<Integer> {
                 out,
                 "cached",
                 ByteSizes.about(report.nvme()) + " on NVMe, " + ByteSizes.about(report.memory()) + " in memory; "
-                        + (report.pinned() ? "pinned" : "not pinned"));
+                        + (!report.pinned()
+                                ? "not pinned"
+                                : report.pinnedUntil() == null ? "pinned" : "pinned until " + report.pinnedUntil()));
         for (FileReport.Range range : report.ranges().stream().limit(MOST_SHOWN).toList()) {
             add(
                     out,
