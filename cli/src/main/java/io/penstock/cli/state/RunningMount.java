@@ -128,6 +128,12 @@ public record RunningMount(
         return !stat.isEmpty() && !stat.getFirst().equals("Z") && started == start(stat);
     }
 
+    /** Whether a signal, such as SIGSTOP, or a debugger has stopped the process: nothing that it serves goes on. */
+    public boolean isStopped() {
+        List<String> stat = stat(pid);
+        return isAlive() && (stat.getFirst().equals("T") || stat.getFirst().equals("t"));
+    }
+
     private static long startOf(long pid) {
         List<String> stat = stat(pid);
         return stat.isEmpty() ? 0 : start(stat);
