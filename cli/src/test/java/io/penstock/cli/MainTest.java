@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.Settings;
+import io.penstock.cli.process.StandardOutput;
+import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -227,6 +230,18 @@ class MainTest {
         Path bad = Files.writeString(folder.resolve("bad.yaml"), "defaults: {uid: ann, git: 1}\n");
         assertThat(run("config", "check", bad.toString())).isEqualTo(ExitCode.USAGE);
         assertThat(err.toString().lines()).hasSize(2).allMatch(line -> line.startsWith("penstock: " + bad + ":1"));
+    }
+
+    @Test
+    void told_aFullDisk_isAFailureInALine() throws IOException {
+        try (OutputStream full = new FileOutputStream("/dev/full")) {
+            StandardOutput output = new StandardOutput(full);
+            output.stream().println("lost");
+            assertThat(Main.told(ExitCode.DONE, output, new PrintWriter(err, true)))
+                    .isEqualTo(ExitCode.FAILED);
+            assertThat(err.toString())
+                    .isEqualTo("penstock: the output cannot be written: No space left on device%n".formatted());
+        }
     }
 
     private int run(String... args) {
