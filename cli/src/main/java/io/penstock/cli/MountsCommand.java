@@ -89,7 +89,8 @@ final class MountsCommand implements Callable<Integer> {
                 mountPoint,
                 alive ? Long.toString(running.pid()) : "DEAD",
                 TIME.format(running.since()),
-                running.backlog().isEmpty() ? "nothing" : running.backlog(),
+                (running.backlog().isEmpty() ? "nothing" : running.backlog())
+                        + (running.failed() == 0 ? "" : "; failed: " + running.failed() + ", see penstock recover"),
                 running.names().isEmpty() ? "by folder" : running.names(),
                 running.cache().toString(),
                 running.log().toString(),

@@ -41,14 +41,15 @@ class MountsCommandTest {
                         new MountTable.Entry("0:2", Path.of("/mnt/a"), "fuse.penstock", SOURCE),
                         new MountTable.Entry("0:3", Path.of("/mnt/b"), "fuse.penstock", SOURCE)),
                 List.of(
-                        mount("/mnt/a", pid, since).withBacklog("1 file, 5MiB", true),
+                        mount("/mnt/a", pid, since).withBacklog("1 file, 5MiB", 0, true),
                         mount("/mnt/a", pid, since),
-                        mount("/mnt/b", pid, since).withBacklog("2 files, 36MiB", false))));
+                        mount("/mnt/b", pid, since).withBacklog("2 files, 36MiB", 1, false))));
         assertThat(table.lines().toList())
                 .hasSize(4)
                 .satisfies(lines -> assertThat(lines.get(0)).contains("TO UPLOAD"))
                 .satisfies(lines -> assertThat(lines.get(1)).contains("/mnt/a", " nothing "))
-                .satisfies(lines -> assertThat(lines.get(2)).contains("/mnt/b", " 2 files, 36MiB "))
+                .satisfies(lines -> assertThat(lines.get(2))
+                        .contains("/mnt/b", " 2 files, 36MiB; failed: 1, see penstock recover "))
                 .satisfies(lines -> assertThat(lines.get(3)).contains("(unmounted)", " 1 file, 5MiB "));
     }
 
