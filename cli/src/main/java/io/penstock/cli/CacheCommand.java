@@ -38,6 +38,7 @@ final class CacheCommand {
 
         @Override
         public Integer call() throws IOException, RefusedException, InterruptedException {
+            arguments.require("");
             ServingMount mount = arguments.mount();
             int job =
                     mount.ask("residency", arguments.request(null)).path("job").asInt();

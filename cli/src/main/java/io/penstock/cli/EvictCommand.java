@@ -37,6 +37,7 @@ final class EvictCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, RefusedException, InterruptedException {
+        arguments.require("");
         ServingMount mount = arguments.mount();
         PrintWriter out = spec.commandLine().getOut();
         Map<String, Object> request = arguments.request(null);

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -59,6 +60,10 @@ final class ProfileCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, RefusedException, InterruptedException {
+        if (seconds < 1 || seconds > ProfileState.LONGEST_SECONDS) {
+            throw new ParameterException(
+                    spec.commandLine(), "--seconds " + seconds + ": must be from 1 to " + ProfileState.LONGEST_SECONDS);
+        }
         ServingMount mount = ServingMount.find(mountPoint);
         String name = output != null
                 ? output

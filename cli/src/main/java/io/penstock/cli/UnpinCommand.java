@@ -31,6 +31,7 @@ final class UnpinCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, RefusedException {
+        arguments.require("");
         JsonNode answer = arguments.mount().ask("unpin", arguments.request(null));
         PrintWriter out = spec.commandLine().getOut();
         out.println(

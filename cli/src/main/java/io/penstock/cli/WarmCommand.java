@@ -95,9 +95,8 @@ final class WarmCommand implements Callable<Integer> {
             JsonNode _ = mount.ask("cancel", Map.of("job", cancel));
             return ExitCode.DONE;
         }
-        if (arguments.areNone() && manifest == null) {
-            throw new ParameterException(
-                    spec.commandLine(), "name a file or folder, . for all of the mount, or give --manifest");
+        if (manifest == null) {
+            arguments.require(", or give --manifest");
         }
         Map<String, Object> request = arguments.request(manifest);
         request.put("bandwidth", bytesPerSecond());

@@ -111,7 +111,7 @@ class MainTest {
 
     @Test
     void mount_noBucketName_failsWithOneLine() {
-        assertThat(run("mount", "/data", "/none")).isEqualTo(ExitCode.FAILED);
+        assertThat(run("mount", "/data", "/none")).isEqualTo(ExitCode.USAGE);
         assertThat(err.toString())
                 .isEqualTo("penstock: '/data' names no bucket; write BUCKET, BUCKET/PREFIX or s3://BUCKET/PREFIX%n"
                         .formatted());
@@ -187,7 +187,25 @@ class MainTest {
 
     @Test
     void mountHelper_failure_exitCodeThatMountExpects() {
-        assertThat(run("mount-helper", "/data", "/none", "-o", "rw")).isEqualTo(ExitCode.MOUNT_FAILURE);
+        assertThat(run("mount-helper", "data", "/none", "-o", "rw")).isEqualTo(ExitCode.MOUNT_FAILURE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "set /none readahead.concurrency=0",
+                "set /none memry=1GiB",
+                "set /none noatime",
+                "set /none cache.dir=/b",
+                "evict /none",
+                "unpin /none",
+                "cache status /none",
+                "profile /none --seconds 0",
+                "mount s3:// /none"
+            })
+    void command_thatIsWrongWhateverIsMounted_usageError(String line) {
+        assertThat(run(line.split(" ", -1))).isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString()).startsWith("penstock: ").doesNotContain("penstock: penstock");
     }
 
     @Test

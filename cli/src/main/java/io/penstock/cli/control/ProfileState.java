@@ -15,6 +15,9 @@ public record ProfileState(
         @Nullable String output,
         boolean recording,
         @Nullable String failure) {
+    /** The longest recording. */
+    public static final int LONGEST_SECONDS = 3_600;
+
     /** There was none yet. */
     public static final ProfileState NONE = new ProfileState(null, false, null);
 

@@ -34,8 +34,6 @@ import org.slf4j.LoggerFactory;
 final class Profiler {
     private static final Logger log = LoggerFactory.getLogger(Profiler.class);
 
-    private static final int LONGEST_SECONDS = 3_600;
-
     private final Path mountPoint;
 
     @GuardedBy("this")
@@ -60,8 +58,8 @@ final class Profiler {
             throw new RefusedException("a profile is being recorded already, to " + state.output());
         }
         int seconds = arguments.path("seconds").asInt();
-        if (seconds < 1 || seconds > LONGEST_SECONDS) {
-            throw new RefusedException("seconds: must be a whole number from 1 to " + LONGEST_SECONDS);
+        if (seconds < 1 || seconds > ProfileState.LONGEST_SECONDS) {
+            throw new RefusedException("seconds: must be a whole number from 1 to " + ProfileState.LONGEST_SECONDS);
         }
         Path output = output(arguments.path("output").asText());
         state = new ProfileState(output.toString(), true, null);

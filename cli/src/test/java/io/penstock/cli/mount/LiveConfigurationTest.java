@@ -82,7 +82,7 @@ final class LiveConfigurationTest {
                 .value();
     }
 
-    private static MountPlan plan(Configuration configuration) throws RefusedException {
+    private static MountPlan plan(Configuration configuration) throws ConfigurationException {
         return MountPlan.of(Target.parse("data"), MOUNT_POINT, configuration);
     }
 

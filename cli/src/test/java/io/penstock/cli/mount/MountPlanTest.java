@@ -9,7 +9,6 @@ import io.penstock.cli.config.ConfigurationFile;
 import io.penstock.cli.config.Host;
 import io.penstock.cli.config.MountOptionList;
 import io.penstock.cli.config.SettingSource;
-import io.penstock.cli.process.RefusedException;
 import io.penstock.cli.process.Version;
 import io.penstock.objectstore.RetryPolicy;
 import io.penstock.objectstore.S3Config;
@@ -134,7 +133,7 @@ class MountPlanTest {
         return BucketMount.cacheConfig(plan).audience();
     }
 
-    private static MountPlan plan(String mountOptions) throws ConfigurationException, RefusedException {
+    private static MountPlan plan(String mountOptions) throws ConfigurationException {
         return MountPlan.of(Target.parse("data/a"), Path.of("/mnt/data"), configuration(mountOptions));
     }
 
