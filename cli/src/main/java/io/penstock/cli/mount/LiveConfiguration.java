@@ -67,7 +67,7 @@ public final class LiveConfiguration {
         } catch (ConfigurationException e) {
             throw new RefusedException(String.join("\n", e.problems()));
         }
-        return change(next);
+        return change(next, current);
     }
 
     /**
@@ -102,19 +102,21 @@ public final class LiveConfiguration {
      */
     synchronized List<Change> reload() throws RefusedException {
         try {
-            return change(source.read());
+            return change(source.read(), mounted);
         } catch (ConfigurationException e) {
             throw new RefusedException(String.join("\n", e.problems()));
         }
     }
 
+    /** @param told whose settings are not said again if they only need a new mount */
     @GuardedBy("this")
-    private List<Change> change(Configuration next) {
+    private List<Change> change(Configuration next, Configuration told) {
         List<Change> changes = new ArrayList<>();
         for (Setting<?> setting : Settings.ALL) {
             String before = inForce(setting).show(setting);
             String after = next.show(setting);
-            if (!before.equals(after)) {
+            if (!before.equals(after)
+                    && (setting.isLive() || !told.show(setting).equals(after))) {
                 changes.add(new Change(setting.key(), before, after, setting.isLive()));
             }
         }

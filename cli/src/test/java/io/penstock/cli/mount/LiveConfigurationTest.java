@@ -173,6 +173,10 @@ final class LiveConfigurationTest {
                 .extracting(LiveConfiguration.Change::key)
                 .containsExactly("s3.connections");
         assertThat(shown("s3.connections")).isEqualTo(read().show(Settings.CONNECTIONS));
+        assertThat(live.set(List.of("memory=512MiB")))
+                .as("that is said once")
+                .extracting(LiveConfiguration.Change::key)
+                .doesNotContain("s3.connections");
     }
 
     @Test
