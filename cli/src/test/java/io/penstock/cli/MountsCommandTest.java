@@ -53,6 +53,19 @@ class MountsCommandTest {
                 .satisfies(lines -> assertThat(lines.get(3)).contains("(unmounted)", " 1 file, 5MiB "));
     }
 
+    @Test
+    void json_eachMount_hasItsStateAndWhatIsLeft() throws Exception {
+        RunningMount serving =
+                mount("/mnt/a", ProcessHandle.current().pid(), Instant.EPOCH).withBacklog("2 files, 36MiB", 1, false);
+        String json = MountsCommand.json(List.of(
+                new MountsCommand.Row(SOURCE, Path.of("/mnt/a"), serving),
+                new MountsCommand.Row(SOURCE, Path.of("/mnt/b"), null)));
+        assertThat(json)
+                .startsWith("[{\"source\":\"" + SOURCE + "\",\"mountPoint\":\"/mnt/a\",\"state\":\"serving\",\"pid\":")
+                .contains("\"toUpload\":\"2 files, 36MiB\",\"failed\":1")
+                .endsWith(",{\"source\":\"" + SOURCE + "\",\"mountPoint\":\"/mnt/b\",\"state\":\"unknown\"}]");
+    }
+
     private static RunningMount mount(String mountPoint, long pid, Instant since) {
         return new RunningMount(
                 SOURCE, Path.of(mountPoint), pid, "kernel (why)", "how", Path.of("/cache"), Path.of("/log"), since);
