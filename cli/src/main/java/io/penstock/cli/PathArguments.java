@@ -55,6 +55,13 @@ final class PathArguments {
         }
     }
 
+    /** @throws ParameterException if there is a path */
+    void requireNone(String option) {
+        if (!paths.isEmpty()) {
+            throw new ParameterException(spec.commandLine(), option + " takes no paths: it begins no job");
+        }
+    }
+
     /**
      * What the mount is to be told of the paths.
      *

@@ -76,9 +76,11 @@ final class ProfileCommand implements Callable<Integer> {
             out.println("Recording for " + seconds + " s");
             out.flush();
         }
-        while (ProfileState.of(result).recording()) {
-            Thread.sleep(BETWEEN_QUESTIONS);
-            result = mount.ask("profile-state", Map.of());
+        try (Farewell _ = new Farewell(() -> sayThatItGoesOn(file))) {
+            while (ProfileState.of(result).recording()) {
+                Thread.sleep(BETWEEN_QUESTIONS);
+                result = mount.ask("profile-state", Map.of());
+            }
         }
         ProfileState state = ProfileState.of(result);
         if (state.failure() != null) {
@@ -86,5 +88,12 @@ final class ProfileCommand implements Callable<Integer> {
         }
         out.println(json ? result : file + " is written; the JDK's \"jfr summary\" and JDK Mission Control read it");
         return ExitCode.DONE;
+    }
+
+    private void sayThatItGoesOn(Path file) {
+        PrintWriter err = spec.commandLine().getErr();
+        err.println();
+        err.println("The recording goes on, and is written to " + file + " when its " + seconds + " s are over");
+        err.flush();
     }
 }

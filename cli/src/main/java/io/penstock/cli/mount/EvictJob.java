@@ -1,5 +1,6 @@
 package io.penstock.cli.mount;
 
+import io.penstock.cache.Residency;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
@@ -39,9 +40,10 @@ final class EvictJob extends Job {
                 problem(FileSelection.shown(contents.tree(), version.key()), "it is pinned: unpin it, or add --force");
                 return;
             }
-            bytes.add(contents.cache().residency(contents.namespace(), version).diskBytes());
+            Residency residency = contents.cache().residency(contents.namespace(), version);
+            bytes.add(residency.diskBytes());
             contents.cache().invalidate(contents.namespace(), version);
-            done("evicted");
+            done(residency.diskBytes() + residency.memoryBytes() > 0 ? "evicted" : "not_cached");
         }
 
         @Override
