@@ -224,11 +224,15 @@ final class DiskSpace {
         }
     }
 
-    /** A small object in the extent is not used any more: the extent goes if it was the last. {@link #freeUnpinned} is to follow. */
-    synchronized void packedDropped(Extent extent) {
-        if (!packs.hasAny(extent, _ -> true)) {
+    /**
+     * A small object in the extent is not used any more: the extent goes if it was the last. {@link #freeUnpinned} is to follow.
+     *
+     * @param id of the small object
+     */
+    synchronized void packedDropped(Extent extent, ObjectId id) {
+        if (!packs.hasAny(extent)) {
             discard(extent);
-        } else {
+        } else if (pins.contains(id)) {
             followPins(extent);
         }
     }

@@ -45,9 +45,10 @@ public final class Pins implements AutoCloseable {
     /** Of all versions in the table. Guarded by this for writing. */
     private final AtomicLong bytes = new AtomicLong();
 
-    /** Null until something is pinned. */
-    @GuardedBy("this")
-    private @Nullable RecordLog<PinRecord> records;
+    /** Null until something is pinned. Written with the monitor held; read without by {@link #close}, which does not wait for it. */
+    private volatile @Nullable RecordLog<PinRecord> records;
+
+    private volatile boolean closed;
 
     /** No pin ends before: milliseconds since 1970. */
     @GuardedBy("this")
@@ -75,11 +76,12 @@ public final class Pins implements AutoCloseable {
 
     /** Takes over the pins of earlier runs, but those that have ended. Before anybody else is there. */
     synchronized void start(long now) throws IOException {
-        records = folder.openPins();
-        if (records != null) {
-            List<PinRecord> found = new ArrayList<>();
-            records.replay(found::add);
-            for (PinRecord record : found) {
+        RecordLog<PinRecord> found = folder.openPins();
+        records = found;
+        if (found != null) {
+            List<PinRecord> all = new ArrayList<>();
+            found.replay(all::add);
+            for (PinRecord record : all) {
                 replay(record);
             }
             // Their records go when the log is compacted: nothing is written before the cache is open.
@@ -160,14 +162,27 @@ public final class Pins implements AutoCloseable {
         return unpin(pin -> pin.namespace().equals(namespace) && keys.test(pin.key()));
     }
 
+    /** {@link #unpin(String, Predicate)} of one object. @return whether it was pinned */
+    public boolean unpin(String namespace, String key) throws IOException {
+        ObjectId off;
+        synchronized (this) {
+            Pin pin = pins.get(new Pin.Name(namespace, key));
+            if (pin == null) {
+                return false;
+            }
+            takeOff(pin);
+            off = pin.id();
+        }
+        space.pinsChanged(List.of(off));
+        return true;
+    }
+
     private int unpin(Predicate<Pin> which) throws IOException {
         List<ObjectId> off = new ArrayList<>();
         try {
             synchronized (this) {
                 for (Pin pin : pins.values().stream().filter(which).toList()) {
-                    append(new PinRecord.Unpinned(pin.namespace(), pin.key()));
-                    pins.remove(pin.name());
-                    unpin(pin);
+                    takeOff(pin);
                     off.add(pin.id());
                 }
             }
@@ -175,6 +190,13 @@ public final class Pins implements AutoCloseable {
             space.pinsChanged(off);
         }
         return off.size();
+    }
+
+    @GuardedBy("this")
+    private void takeOff(Pin pin) throws IOException {
+        append(new PinRecord.Unpinned(pin.namespace(), pin.key()));
+        pins.remove(pin.name());
+        unpin(pin);
     }
 
     /** Takes the pins off that have ended. */
@@ -285,24 +307,41 @@ public final class Pins implements AutoCloseable {
 
     @GuardedBy("this")
     private void append(PinRecord record) throws IOException {
-        if (records == null) {
-            records = folder.createPins();
-        }
-        if (records.isLarge()) {
+        RecordLog<PinRecord> to = records();
+        if (to.isLarge()) {
             List<Pin> present = List.copyOf(pins.values());
-            records.compact(to -> {
+            to.compact(sink -> {
                 for (Pin pin : present) {
-                    to.add(new PinRecord.Pinned(pin));
+                    sink.add(new PinRecord.Pinned(pin));
                 }
             });
         }
-        records.append(record); // last: what it says is not among the pins yet
+        to.append(record); // last: what it says is not among the pins yet
     }
 
+    @GuardedBy("this")
+    private RecordLog<PinRecord> records() throws IOException {
+        RecordLog<PinRecord> known = records;
+        if (known != null) {
+            return known;
+        } else if (closed) {
+            throw new IOException("the cache is closed"); // and its folder may be another process's
+        }
+        RecordLog<PinRecord> made = folder.createPins();
+        records = made;
+        if (closed) {
+            made.close();
+        }
+        return made;
+    }
+
+    /** Nothing is pinned or taken off any more. Does not wait for who does so at this moment, and may wait for the disk. */
     @Override
-    public synchronized void close() throws IOException {
-        if (records != null) {
-            records.close();
+    public void close() throws IOException {
+        closed = true;
+        RecordLog<PinRecord> open = records;
+        if (open != null) {
+            open.close();
         }
     }
 }

@@ -3,6 +3,7 @@ package io.penstock.cache;
 import static io.penstock.cache.PageCache.PAGE_SIZE;
 import static io.penstock.cache.TestObject.NAMESPACE;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.cache.PageCache.Environment;
 import io.penstock.cache.Residency.Place;
@@ -11,6 +12,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.FutureTask;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -215,6 +217,43 @@ final class PinsTest {
             assertThat(cache.pins().room().pinned()).isZero();
             new TestObject("one", 8L * PAGE_SIZE).store(cache); // displaces older ones
             assertThat(onDisk(cache, wanted)).isEqualTo(wanted.size());
+        }
+    }
+
+    /** As it does while it writes its log anew. */
+    @Test
+    void close_whileAnotherThreadPins_doesNotWaitForIt() throws Exception {
+        try (PageCache cache = open()) {
+            pin(cache, large, Pins.UNTIL_UNPINNED);
+            Pins pins = cache.pins();
+            synchronized (pins) {
+                FutureTask<Boolean> closing = new FutureTask<>(() -> {
+                    pins.close();
+                    return true;
+                });
+                Thread.ofPlatform().daemon().start(closing);
+                assertThat(closing.get()).isTrue();
+            }
+            assertThatThrownBy(() -> pin(cache, small.getFirst(), Pins.UNTIL_UNPINNED))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("is closed");
+        }
+        try (PageCache cache = open()) {
+            assertThat(cache.pins().isPinned(NAMESPACE, large.version())).isTrue();
+        }
+    }
+
+    @Test
+    void unpin_ofOneKey_takesOffThatAlone() throws Exception {
+        try (PageCache cache = open()) {
+            pin(cache, large, Pins.UNTIL_UNPINNED);
+            pin(cache, small.getFirst(), Pins.UNTIL_UNPINNED);
+            assertThat(cache.pins().unpin(NAMESPACE, large.key())).isTrue();
+            assertThat(cache.pins().unpin(NAMESPACE, large.key())).isFalse();
+            assertThat(cache.pins().unpin(NAMESPACE + "2", small.getFirst().key()))
+                    .isFalse();
+            assertThat(cache.pins().keys(NAMESPACE))
+                    .containsExactly(small.getFirst().key());
         }
     }
 

@@ -1,11 +1,11 @@
 package io.penstock.cli;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.config.Host;
 import io.penstock.cli.control.ProfileState;
 import io.penstock.cli.process.RefusedException;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.LocalDateTime;
@@ -33,6 +33,11 @@ import picocli.CommandLine.Spec;
         })
 final class ProfileCommand implements Callable<Integer> {
     private static final Duration BETWEEN_QUESTIONS = Duration.ofMillis(500);
+
+    /** How long a process that has unmounted may take to end. */
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private static final Duration MOMENT = Duration.ofMillis(50);
 
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss");
 
@@ -70,23 +75,32 @@ final class ProfileCommand implements Callable<Integer> {
                 : "penstock-" + mount.mount().pid() + "-"
                         + LocalDateTime.now(ZoneId.systemDefault()).format(TIME) + ".jfr";
         Path file = Host.current().path(name);
-        JsonNode result = mount.ask("profile", Map.of("seconds", seconds, "output", file.toString()));
+        ProfileState state =
+                ProfileState.of(mount.ask("profile", Map.of("seconds", seconds, "output", file.toString())));
         PrintWriter out = spec.commandLine().getOut();
         if (!json) {
             out.println("Recording for " + seconds + " s");
             out.flush();
         }
         try (Farewell _ = new Farewell(() -> sayThatItGoesOn(file))) {
-            while (ProfileState.of(result).recording()) {
+            while (state.recording()) {
                 Thread.sleep(BETWEEN_QUESTIONS);
-                result = mount.ask("profile-state", Map.of());
+                try {
+                    state = ProfileState.of(mount.ask("profile-state", Map.of()));
+                } catch (RefusedException e) {
+                    state = endedWith(mount, file, e);
+                }
             }
         }
-        ProfileState state = ProfileState.of(result);
         if (state.failure() != null) {
             throw new RefusedException(file + " is not written: " + state.failure());
         }
-        out.println(json ? result : file + " is written; the JDK's \"jfr summary\" and JDK Mission Control read it");
+        out.println(
+                json
+                        ? state.toJson()
+                        : file + " is written"
+                                + (state.shortened() ? ", with what there was until the mount ended" : "")
+                                + "; the JDK's \"jfr summary\" and JDK Mission Control read it");
         return ExitCode.DONE;
     }
 
@@ -95,5 +109,23 @@ final class ProfileCommand implements Callable<Integer> {
         err.println();
         err.println("The recording goes on, and is written to " + file + " when its " + seconds + " s are over");
         err.flush();
+    }
+
+    /**
+     * The profile of a mount that has ended: its process writes what there was until then.
+     *
+     * @param why it does not answer
+     */
+    private static ProfileState endedWith(ServingMount mount, Path file, RefusedException why)
+            throws IOException, RefusedException, InterruptedException {
+        if (mount.isServed()) {
+            throw why;
+        }
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (mount.mount().isAlive() && System.nanoTime() < deadline) {
+            Thread.sleep(MOMENT);
+        }
+        boolean isWritten = Files.exists(file) && Files.size(file) > 0;
+        return new ProfileState(file.toString(), false, isWritten ? null : "the mount's process was killed", true);
     }
 }

@@ -129,7 +129,7 @@ record ServingMount(RunningMount mount) {
     }
 
     /** False once it is unmounted, also while its process uploads what is left. */
-    private boolean isServed() {
+    boolean isServed() {
         try {
             return mount.isAlive()
                     && MountTable.read().at(mount.mountPoint()).isPresent()

@@ -32,6 +32,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a mount tells monitoring systems, the access log and a profile of it, while programs read. */
 @Timeout(180)
@@ -201,6 +203,31 @@ final class MetricsIT {
             assertThat(penstock("profile", mount, "--output", "/no/such/folder/x.jfr")
                             .out())
                     .contains("cannot be written");
+        }
+    }
+
+    @Tag("long")
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void profile_mountEndsMeanwhile_keepsWhatThereIs(boolean bySignal) throws Exception {
+        try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch);
+                ExecutorService profiler = Executors.newSingleThreadExecutor()) {
+            Path profile = scratch.resolve("profile-" + bySignal + ".jfr");
+            Future<Program.Result> profiling = profiler.submit(
+                    () -> penstock("profile", mount, "--seconds", "3600", "--output", profile.toString()));
+            while (!Files.exists(profile)) {
+                Thread.sleep(20);
+            }
+            Thread.sleep(3_000); // the recorder starts meanwhile
+            Program.shell(scratch, "cat \"$1\"/data/* >/dev/null", mount.path()).orThrow();
+            if (bySignal) {
+                mount.process().destroy();
+            } else {
+                Program.shell(scratch, "umount \"$1\"", mount.path()).orThrow();
+            }
+
+            assertThat(profiling.get().orThrow()).contains("with what there was until the mount ended");
+            assertThat(RecordingFile.readAllEvents(profile)).isNotEmpty();
         }
     }
 

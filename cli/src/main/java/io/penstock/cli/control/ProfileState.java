@@ -10,19 +10,26 @@ import org.jspecify.annotations.Nullable;
  * @param output the file, an absolute path; null if there was none
  * @param recording whether it is not written yet
  * @param failure why it was not written; null if it was
+ * @param shortened whether the mount ended before its time, and it has what there was until then
  */
 public record ProfileState(
         @Nullable String output,
         boolean recording,
-        @Nullable String failure) {
+        @Nullable String failure,
+        boolean shortened) {
     /** The longest recording. */
     public static final int LONGEST_SECONDS = 3_600;
 
     /** There was none yet. */
-    public static final ProfileState NONE = new ProfileState(null, false, null);
+    public static final ProfileState NONE = new ProfileState(null, false, null, false);
 
     /** As the mount's answer has it. */
     public static ProfileState of(JsonNode result) throws IOException {
         return Json.MAPPER.treeToValue(result, ProfileState.class);
+    }
+
+    /** As {@link #of} takes it. */
+    public JsonNode toJson() {
+        return Json.MAPPER.valueToTree(this);
     }
 }

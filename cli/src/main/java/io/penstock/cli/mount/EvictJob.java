@@ -33,9 +33,9 @@ final class EvictJob extends Job {
 
     private final class Evicting implements FileSelection.Visitor {
         @Override
-        public void file(ObjectVersion version) throws IOException {
+        public void file(ObjectVersion version) throws IOException, InterruptedException {
             if (force) {
-                int _ = contents.cache().pins().unpin(contents.namespace(), version.key()::equals);
+                boolean _ = contents.cache().pins().unpin(contents.namespace(), version.key());
             } else if (contents.cache().pins().isPinned(contents.namespace(), version)) {
                 problem(FileSelection.shown(contents.tree(), version.key()), "it is pinned: unpin it, or add --force");
                 return;

@@ -27,6 +27,7 @@ public final class MountControl implements AutoCloseable {
     private final LiveConfiguration configuration;
     private final LiveStatistics statistics;
     private final CacheCommands cache;
+    private final Profiler profiler;
     private final StateFile state;
 
     /** Null if it cannot listen: the mount serves all the same. */
@@ -57,12 +58,12 @@ public final class MountControl implements AutoCloseable {
         this.configuration = new LiveConfiguration(configuration, source, this::adjust);
         this.statistics = new LiveStatistics(plan, running, bucket, this.configuration);
         this.cache = new CacheCommands(bucket.contents(), bucket.jobs(), running.mountPoint());
+        this.profiler = new Profiler(running.mountPoint());
         this.state = new StateFile(running, configuration.host());
         this.server = listen(configuration);
     }
 
     private @Nullable ControlServer listen(Configuration mounted) {
-        Profiler profiler = new Profiler(running.mountPoint());
         MountCommands commands = new MountCommands(statistics, configuration, profiler, cache);
         try {
             return new ControlServer(running.socket(mounted.host()), commands.byName());
@@ -114,6 +115,7 @@ public final class MountControl implements AutoCloseable {
 
     @Override
     public void close() {
+        profiler.close(); // before the socket goes: then the file is whole
         if (server != null) {
             server.close();
         }

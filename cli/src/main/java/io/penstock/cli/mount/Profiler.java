@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.text.ParseException;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -28,16 +29,23 @@ import org.slf4j.LoggerFactory;
  * then. Safe for use by any number of threads.
  *
  * <pre>
- *   none ──start──▶ recording ──its seconds have passed──▶ written, or failed ──start──▶ …
+ *   none ──start──▶ recording ──its seconds have passed, or closed──▶ written, or failed ──start──▶ …
  * </pre>
  */
-final class Profiler {
+final class Profiler implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Profiler.class);
+
+    /** How long {@link #close} waits for what was recorded to be written. */
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private final Path mountPoint;
 
     @GuardedBy("this")
     private ProfileState state = ProfileState.NONE;
+
+    /** The last one that recorded; null if none has. */
+    @GuardedBy("this")
+    private @Nullable Thread recorder;
 
     /** @param mountPoint without symbolic links */
     Profiler(Path mountPoint) {
@@ -62,8 +70,8 @@ final class Profiler {
             throw new RefusedException("seconds: must be a whole number from 1 to " + ProfileState.LONGEST_SECONDS);
         }
         Path output = output(arguments.path("output").asText());
-        state = new ProfileState(output.toString(), true, null);
-        Thread.ofPlatform().daemon().name("profile").start(() -> record(seconds, output));
+        state = new ProfileState(output.toString(), true, null, false);
+        recorder = Thread.ofPlatform().daemon().name("profile").start(() -> record(seconds, output));
         return state;
     }
 
@@ -94,27 +102,68 @@ final class Profiler {
 
     private void record(int seconds, Path output) {
         String failure = null;
+        boolean shortened = false;
         try (Recording recording = new Recording(Configuration.getConfiguration("profile"))) {
+            recording.setDestination(output);
+            recording.setDumpOnExit(true); // by JFR itself, if a signal ends the process first
             recording.start();
-            TimeUnit.SECONDS.sleep(seconds);
+            shortened = !sleep(seconds);
+            recording.setDestination(null); // stop() would write there, and tell nobody of an error
             recording.stop();
             recording.dump(output);
         } catch (IOException e) {
             failure = Reason.of(e);
         } catch (ParseException | RuntimeException e) {
-            failure = e.toString();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            failure = "interrupted";
+            failure = isWritten(output) ? null : e.toString(); // JFR has ended the recording at the same time
         } finally {
-            ended(output, failure);
+            ended(new ProfileState(output.toString(), false, failure, shortened));
         }
     }
 
-    private synchronized void ended(Path output, @Nullable String failure) {
-        state = new ProfileState(output.toString(), false, failure);
-        if (failure != null) {
-            log.warn("The profile {} is not written: {}", output, failure);
+    /** False if the mount has ended meanwhile. The interrupt that says so is over then: what there is must be written. */
+    private static boolean sleep(int seconds) {
+        try {
+            TimeUnit.SECONDS.sleep(seconds);
+            return true;
+        } catch (InterruptedException e) {
+            return false;
+        }
+    }
+
+    private static boolean isWritten(Path output) {
+        try {
+            return Files.size(output) > 0;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private synchronized void ended(ProfileState last) {
+        state = last;
+        if (last.failure() != null) {
+            log.warn("The profile {} is not written: {}", last.output(), last.failure());
+        } else if (last.shortened()) {
+            log.info("The profile {} ends before its time, with the mount", last.output());
+        }
+    }
+
+    /** Ends the recording that runs, and waits until what there is of it is written, for a bounded time. */
+    @Override
+    public void close() {
+        Thread running;
+        synchronized (this) {
+            running = recorder;
+        }
+        if (running == null) {
+            return;
+        }
+        running.interrupt();
+        try {
+            if (!running.join(PATIENCE)) {
+                log.warn("The profile is not written after {} s", PATIENCE.toSeconds());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 }

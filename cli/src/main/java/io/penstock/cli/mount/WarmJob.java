@@ -101,15 +101,14 @@ final class WarmJob extends Job {
     }
 
     /** False if there is no room for it. */
-    private boolean pin(ObjectVersion version, long until) throws IOException {
+    private boolean pin(ObjectVersion version, long until) throws IOException, InterruptedException {
         boolean isNew = !contents.cache().pins().isPinned(contents.namespace(), version);
         if (!contents.cache().pins().pin(contents.namespace(), version, until)) {
             return false;
         }
         if (isNew && !PageCache.hasOwnFile(version.size())) {
-            // It may lie among small files that are not pinned, and all of them would be held: it is stored once more,
-            // among
-            // others that are.
+            // It may lie among small files that are not pinned, and all of them would be held: it is stored once more
+            // beside others that are pinned.
             contents.cache().invalidate(contents.namespace(), version);
         }
         return true;
@@ -121,7 +120,7 @@ final class WarmJob extends Job {
             return;
         }
         try {
-            int _ = contents.cache().pins().unpin(contents.namespace(), version.key()::equals);
+            boolean _ = contents.cache().pins().unpin(contents.namespace(), version.key());
         } catch (IOException e) {
             log.debug("{} stays pinned", version.key(), e);
         }

@@ -38,7 +38,8 @@ class ProfilerTest {
         Map<String, Object> arguments = Map.of("seconds", 1, "output", output.toString());
         assertThat(run(profiler, "profile-state", Map.of())).isEqualTo(ProfileState.NONE);
 
-        assertThat(run(profiler, "profile", arguments)).isEqualTo(new ProfileState(output.toString(), true, null));
+        assertThat(run(profiler, "profile", arguments))
+                .isEqualTo(new ProfileState(output.toString(), true, null, false));
         assertThatThrownBy(() -> run(profiler, "profile", arguments))
                 .isInstanceOf(RefusedException.class)
                 .hasMessageContaining("is being recorded already, to " + output);
@@ -47,9 +48,24 @@ class ProfilerTest {
         }
 
         assertThat(run(profiler, "profile-state", Map.of()))
-                .isEqualTo(new ProfileState(output.toString(), false, null));
+                .isEqualTo(new ProfileState(output.toString(), false, null, false));
         assertThat(RecordingFile.readAllEvents(output)).isNotEmpty();
         assertThat(Files.getPosixFilePermissions(output)).isEqualTo(PosixFilePermissions.fromString("rw-------"));
+    }
+
+    @Test
+    void close_whileItRecords_writesWhatThereIs() throws Exception {
+        Profiler profiler = new Profiler(folder.resolve("mnt"));
+        Path output = folder.resolve("a.jfr");
+        run(profiler, "profile", Map.of("seconds", 3600, "output", output.toString()));
+
+        profiler.close();
+
+        assertThat(run(profiler, "profile-state", Map.of()))
+                .isEqualTo(new ProfileState(output.toString(), false, null, true));
+        assertThat(RecordingFile.readAllEvents(output)).isNotEmpty();
+        profiler.close();
+        assertThat(folder).isDirectoryContaining(output::equals);
     }
 
     @ParameterizedTest
